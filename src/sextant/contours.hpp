@@ -5,4 +5,5 @@
 #include "sextant/communicator.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_merging.hpp"
+#include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/merging_plan.hpp"

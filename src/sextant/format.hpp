@@ -4,4 +4,5 @@
 
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/line_formats.hpp"
 #include "sextant/format/manifest.hpp"

@@ -2,7 +2,6 @@
 // What contours of an image take that is larger than the memory they may: a process of its own
 // each; and what is left where the disk is full.
 #include "sextant/command/commands.hpp"
-#include "sextant/command/contours.hpp"
 #include "sextant/core/error.hpp"
 
 #include <filesystem>
@@ -18,11 +17,11 @@ namespace {
 
 void find_contours(const std::string& image, const std::string& output, const char* memory) {
     const command::Operation contours = command::contours_operation();
-    contours.run(command::Values(contours.parameters, {{"image", {image}},
-                                                       {"output", {output}},
-                                                       {"sigma", {"2"}},
-                                                       {"ranks", {"1"}},
-                                                       {"memory", {memory}}}));
+    contours.obey(command::call_of(contours, {{"image", {image}},
+                                              {"output", {output}},
+                                              {"sigma", {"2"}},
+                                              {"ranks", {"1"}},
+                                              {"memory", {memory}}}));
 }
 
 long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {

@@ -38,6 +38,17 @@ inline ContourLines lines_of_walk(const DirectionMap& map, Elements min_points) 
     return lines;
 }
 
+inline void expect_same(const ContourLines& found, const ContourLines& expected,
+                        const std::string& what) {
+    EXPECT_EQ(found.pixels, expected.pixels) << what;
+    ASSERT_EQ(found.lines.size(), expected.lines.size()) << what;
+    for (std::size_t i = 0; i < found.lines.size(); ++i) {
+        EXPECT_EQ(found.lines[i].first, expected.lines[i].first) << what;
+        EXPECT_EQ(found.lines[i].points, expected.lines[i].points) << what;
+        EXPECT_EQ(found.lines[i].closed, expected.lines[i].closed) << what;
+    }
+}
+
 inline void gives_the_serial_lines(const Communicator& communicator, const Grid& grid,
                                    const DirectionMap& map, Elements min_points) {
     kernel::ContourRanking ranking;
@@ -59,12 +70,7 @@ inline void gives_the_serial_lines(const Communicator& communicator, const Grid&
     const ContourLines all = gather_lines(communicator, grid, part);
     if (communicator.rank() != 0)
         return;
-    ASSERT_EQ(all.lines.size(), expected.lines.size()) << what;
-    for (std::size_t i = 0; i < all.lines.size(); ++i) {
-        EXPECT_EQ(all.lines[i].first, expected.lines[i].first) << what;
-        EXPECT_EQ(all.lines[i].points, expected.lines[i].points) << what;
-        EXPECT_EQ(all.lines[i].closed, expected.lines[i].closed) << what << ", contour " << i;
-    }
+    expect_same(all, expected, what);
 }
 
 /// Every map on every grid of this many ranks, or every n-th of all these.

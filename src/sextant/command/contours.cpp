@@ -1,361 +1,302 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/contours.hpp"
 
-#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/merging_report.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/contour/tile_lists.hpp"
-#include "sextant/core/error.hpp"
-#include "sextant/core/text.hpp"
-#include "sextant/distributed/strip_contours.hpp"
-#include "sextant/distributed/tile_borders.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/format/line_formats.hpp"
-#include "sextant/kernel/edge/edge_detector.hpp"
-#include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/text.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
 namespace {
 
-int run_contours(const Values& values) {
-    launch_tiles(values, [&](Communicator communicator) {
-        ContoursRun(values, std::move(communicator)).run();
+/// The options of `sextant contours`.
+struct ContoursCommand {
+    SourceChoice source;
+    std::string output;
+    ContoursOptions contours = {.merging = {.probing = planner::Probing::now}};
+    std::optional<std::int64_t> ranks;
+    Reports reports;
+};
+
+Record record_of(ContoursCommand& command) {
+    Record record =
+        record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
+    record
+        .add("output", command.output, "OUT",
+             "points of contours in order: .geojson, .svg, .csv or .npy")
+        .file()
+        .letter('o')
+        .required();
+    Record contours = record_of(command.contours);
+    contours.without("scratch").without("timeline");
+    offer_no_probe(contours, command.contours.merging.probing);
+    record.include(std::move(contours));
+    declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
+    return record.include(record_of(command.reports));
+}
+
+/// A run, as its texts and its page describe it.
+struct Summary {
+    const ContoursCommand& command;
+    std::string transport;
+    int ranks = 1;
+    ContoursResult result = {};
+    GatheredMerging merging = {};       ///< if a page shows it
+    report::OutlinedPicture shown = {}; ///< if a page shows it
+    std::vector<std::string> warnings = {};
+};
+
+std::string merged_text(const std::optional<distributed::MergingPlan>& plan) {
+    return plan ? fmt::format(", merged by {}", plan->pattern->name) : "";
+}
+
+std::string edges_text(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    if (!result.thresholds)
+        return "a map of directions";
+    return fmt::format("at sigma {}, from gradients of {:.6g} on, followed to {:.6g}{}",
+                       summary.command.contours.sigma, result.thresholds->high,
+                       result.thresholds->low, merged_text(result.hysteresis));
+}
+
+std::string found_text(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    return fmt::format("{} of {}, {} closed", report::counted(result.contours, "contour"),
+                       report::counted(result.points, "point"), result.closed);
+}
+
+std::vector<report::Fact> facts_of(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    std::vector<report::Fact> facts = {
+        {"Image", fmt::format("{}x{} pixels", result.grid.width, result.grid.height)},
+        {"Found", found_text(summary)},
+        {"Edges", edges_text(summary)},
+        {"Cut", fmt::format("{} at {}", report::grouped(result.junctions.cut),
+                            report::counted(result.junctions.junctions, "junction"))},
+        {"Tiles", fmt::format("{}x{} on {} of {}", result.grid.columns, result.grid.rows,
+                              report::counted(summary.ranks, "rank"), summary.transport)},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (result.plan) {
+        facts.push_back({"Merged by", std::string(result.plan->pattern->name)});
+        facts.push_back({"Why", result.plan->reason});
+    } else {
+        facts.push_back({"Strips", fmt::format("{}, merged in time", result.strips)});
+    }
+    for (const std::string& warning : summary.warnings)
+        facts.push_back({"Warning", warning});
+    return facts;
+}
+
+std::string to_page(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    report::Page page;
+    page.title = "Sextant: " + summary.command.output;
+    page.subtitle = fmt::format("{}: {}", summary.command.source.image, found_text(summary));
+    page.shown = {outlines_section(summary.shown)};
+    page.facts = facts_of(summary);
+    page.phases = {{"read", result.read},
+                   {"edges", result.edges},
+                   {"rank", result.ranking},
+                   {"write", result.write}};
+    if (result.plan)
+        page.sections = merging_sections(*result.plan, summary.merging);
+    return report::render(page);
+}
+
+std::string to_text(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    std::string text = fmt::format(
+        "{}: {} of {}, {} closed; {}, {} cut there\n", summary.command.output,
+        report::counted(result.contours, "contour"), report::counted(result.points, "point"),
+        result.closed, report::counted(result.junctions.junctions, "junction"),
+        report::grouped(result.junctions.cut));
+    if (result.thresholds)
+        text += fmt::format("edges {}\n", edges_text(summary));
+    text += fmt::format(
+        "{}x{} pixels in {}x{} tiles on {} of {}, {}\n", result.grid.width, result.grid.height,
+        result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
+        summary.transport,
+        result.plan
+            ? fmt::format("merged by {} ({})", result.plan->pattern->name, result.plan->reason)
+            : fmt::format("in each of {} strips, merged in time", result.strips));
+    return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
+                              result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
+                              result.write * 1e3);
+}
+
+std::string to_json(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    nlohmann::ordered_json json;
+    json["operation"] = "contours";
+    json["image"] = summary.command.source.image;
+    json["output"] = summary.command.output;
+    json["width"] = result.grid.width;
+    json["height"] = result.grid.height;
+    json["sigma"] = nullptr;
+    json["thresholds"] = nullptr;
+    if (result.thresholds) {
+        json["sigma"] = summary.command.contours.sigma;
+        json["thresholds"] = {{"low", result.thresholds->low}, {"high", result.thresholds->high}};
+    }
+    json["min_length"] = summary.command.contours.min_length;
+    json["contours"] = result.contours;
+    json["points"] = result.points;
+    json["closed"] = result.closed;
+    json["junctions"] = result.junctions.junctions;
+    json["cut"] = result.junctions.cut;
+    json["strips"] = result.strips;
+    json["ranks"] = summary.ranks;
+    json["transport"] = summary.transport;
+    json["columns"] = result.grid.columns;
+    json["rows"] = result.grid.rows;
+    json["plan"] = nullptr;
+    if (result.plan)
+        json["plan"] = nlohmann::ordered_json::parse(to_json(*result.plan));
+    json["hysteresis"] = nullptr;
+    if (result.hysteresis)
+        json["hysteresis"] = nlohmann::ordered_json::parse(to_json(*result.hysteresis));
+    json["seconds"] = {{"read", result.read},
+                       {"edges", result.edges},
+                       {"rank", result.ranking},
+                       {"write", result.write}};
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return sextant::to_text(json);
+}
+
+/// One rank's run. Only rank 0 writes files.
+void trace_contours(const ContoursCommand& command, const Call& call,
+                    const Communicator& communicator) {
+    const bool writes = communicator.rank() == 0, shows = !command.reports.report.empty();
+    Progress progress(writes);
+    const auto show = [&](std::string_view part, std::int64_t done, std::int64_t all) {
+        all == 1 ? progress.say(part) : progress.say(part, done, all);
+    };
+    Summary summary{command, transport_of(communicator), communicator.size()};
+    ContoursOptions options = command.contours;
+    options.scratch = command.output;
+    options.merging.timeline = shows;
+    std::unique_ptr<RowSource> image;
+    std::optional<ContourTracing> tracing;
+    agree(communicator, [&] {
+        if (command.contours.directions)
+            call.refuse({"sigma", "quantiles", "thresholds"}, "--directions has no gradients");
+        if (command.contours.thresholds)
+            call.refuse({"quantiles"}, "--thresholds says where edges begin");
+        format::line_format_of(command.output);
+        image = open_image(command.source);
+        summary.warnings = image->header().remarks;
+        tracing.emplace(communicator, options, RunControl{.progress = show});
+        if (!writes)
+            return;
+        const auto outputs =
+            files_named({command.output, command.reports.json, command.reports.report});
+        keep_inputs(files_read(command.source, options.merging.machine), outputs);
+        check_outputs(outputs);
+    });
+    std::optional<TraceClocks> clocks;
+    if (shows)
+        clocks.emplace(communicator);
+    naming_options(record_of(options), [&] {
+        summary.result = tracing->run(*image, [&](LineReader& contours) {
+            format::line_format_of(command.output).write(command.output, contours);
+            if (!shows)
+                return;
+            contours.rewind();
+            summary.shown = outlined(contours);
+        });
+    });
+    if (summary.result.merging)
+        summary.merging = gather_merging(communicator, *clocks, *summary.result.merging);
+    if (summary.result.strips > 1 &&
+        options.merging.pattern != distributed::MergingRequest::automatic)
+        summary.warnings.push_back(
+            fmt::format("--pattern {} has no effect: {} strips are merged one after another",
+                        options.merging.pattern, summary.result.strips));
+    agree(communicator, [&] {
+        if (!writes)
+            return;
+        progress.clear();
+        if (shows)
+            summary.shown.png = overview_of(*image).png();
+        write_reports(command.reports, summary.warnings, to_json(summary), to_text(summary),
+                      shows ? to_page(summary) : "");
+    });
+}
+
+int run_contours(const ContoursCommand& command, const Call& call) {
+    launch_tiles(call, command.contours.grid, [&](const Communicator& communicator) {
+        trace_contours(command, call, communicator);
     });
     return 0;
 }
 
-std::vector<Parameter> parameters() {
-    return {{.name = "image",
-             .type = Type::file,
-             .value = "IMAGE",
-             .help = "a gray image, or a series with --frame (docs/frames.md)",
-             .positional = true,
-             .required = true},
-            {.name = "output",
-             .type = Type::file,
-             .value = "OUT",
-             .help = "points of contours in order: .geojson, .svg, .csv or .npy",
-             .letter = 'o',
-             .required = true},
-            {.name = "sigma",
-             .type = Type::number,
-             .value = "PIXELS",
-             .fallback = "1",
-             .help = "scale of the gradient, .5 to 1000",
-             .least = kernel::smallest_sigma,
-             .most = kernel::largest_sigma},
-            {.name = "quantiles",
-             .value = "LOW,HIGH",
-             .fallback = ".8,.95",
-             .help = "edges begin above HIGH of all gradients, and go on above LOW"},
-            {.name = "thresholds",
-             .value = "LOW,HIGH",
-             .help = "the same as lengths of gradients, in samples a pixel"},
-            {.name = "directions",
-             .type = Type::flag,
-             .help = "the image is a map of directions (docs/contours.md)"},
-            {.name = "min-length",
-             .type = Type::integer,
-             .value = "POINTS",
-             .fallback = "1",
-             .help = "shorter contours are left out",
-             .least = 1,
-             .most = most_count},
-            memory_parameter("4096", "for the image and what is made of it; larger ones stream"),
-            frame_parameter(),
-            channel_parameter(),
-            slice_parameter(),
-            external_parameter(),
-            ranks_parameter(),
-            grid_parameter(),
-            pattern_parameter(),
-            machine_parameter(),
-            no_probe_parameter(),
-            report_parameter(),
-            json_parameter()};
+constexpr std::size_t most_outlines = 24;
+constexpr Elements most_points = 2'000; // of a drawn line: 10 kB
+
+/// Reads a line's points, which come next, and keeps every n-th and the last.
+report::Outline read_outline(LineReader& lines, const ContourLine& line) {
+    const Elements every = (line.points + most_points - 1) / most_points;
+    report::Outline outline{{}, line.points, line.closed};
+    for (Elements k = 0; k < line.points; ++k) {
+        const Elements pixel = lines.next_pixel();
+        if (k % every == 0 || k == line.points - 1)
+            outline.points.push_back({pixel % lines.image().width, pixel / lines.image().width});
+    }
+    return outline;
+}
+
+/// Inserts after contours of the same length, and drops the shortest if there are too many.
+void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
+    const auto place = std::upper_bound(
+        longest.begin(), longest.end(), outline.length,
+        [](Elements length, const report::Outline& each) { return length > each.length; });
+    longest.insert(place, std::move(outline));
+    if (longest.size() > most_outlines)
+        longest.pop_back();
 }
 
 } // namespace
 
 Operation contours_operation() {
-    return {"contours", "edges of an image as contours, each point in order, in tiles over ranks",
-            "  sextant contours coast.png -o coast.svg --sigma 2 --min-length 20\n"
-            "  mpirun -n 2 sextant contours codes.npy -o ranks.npy --directions",
-            parameters(), run_contours};
+    return declare_command<ContoursCommand>(
+        "contours", "edges of an image as contours, each point in order, in tiles over ranks",
+        "  sextant contours coast.png -o coast.svg --sigma 2 --min-length 20\n"
+        "  mpirun -n 2 sextant contours codes.npy -o ranks.npy --directions",
+        run_contours);
 }
 
-namespace {
-
-/// Memory per pixel, if every pixel is an edge point, as a direction map may have it: the points
-/// that are moved, three times; ranks; and codes.
-constexpr Bytes bytes_a_pixel = 100;
-/// Memory per column: the codes around a strip that is thinned.
-constexpr Bytes bytes_beside_strips = 160;
-/// One part in this many of the memory is for sorting points; the rest is for strips.
-constexpr Bytes share_of_order = 4;
-
-/// The largest gradient threshold; samples are floats.
-constexpr double most_threshold = 1e38;
-
-kernel::EdgeThresholds thresholds_given(const Values& values) {
-    const LowHigh given = low_high("thresholds", values.text("thresholds"), most_threshold);
-    return {given.low, given.high};
-}
-
-} // namespace
-
-LowHigh low_high(std::string_view option, const std::string& text, double most) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view all = text;
-    const auto low = parsed_number<double>(all.substr(0, comma));
-    const auto high = parsed_number<double>(all.substr(std::min(comma + 1, all.size())));
-    if (!low || !high || *low < 0 || *high > most)
-        throw InvalidTask(fmt::format("--{} {}: expected two numbers, LOW,HIGH, from 0 to {:g}",
-                                      option, shortened(text), most));
-    return {*low, *high};
-}
-
-ContoursRun::ContoursRun(const Values& values, Communicator communicator)
-    : values_(values),
-      communicator_(std::move(communicator)),
-      progress_(communicator_.rank() == 0) {}
-
-void ContoursRun::run() {
-    agree(communicator_, [&] { open(); });
-    if (summary_.strips == 1)
-        run_in_memory();
-    else
-        run_in_strips();
-    agree(communicator_, [&] {
-        if (tells())
-            report();
-    });
-}
-
-void ContoursRun::run_in_memory() {
-    std::optional<distributed::Image> image;
-    timed(summary_.read, [&] { image = read(); });
-    progress_.say("edges");
-    timed(summary_.edges, [&] { image = directions_of(*image); });
-    progress_.say("contours");
-    LinearPart part;
-    timed(summary_.rank, [&] { part = rank_contours(*image); });
-    timed(summary_.write, [&] { write(part); });
-}
-
-/// Checks the parameters before any computation. Only rank 0 writes files.
-void ContoursRun::open() {
-    summary_.image = values_.text("image");
-    summary_.output = values_.text("output");
-    summary_.min_length = values_.integer("min-length");
-    summary_.ranks = communicator_.size();
-    summary_.transport = transport_of(communicator_);
-    if (values_.flag("directions"))
-        refuse_given(values_, {"sigma", "quantiles", "thresholds"},
-                     "--directions has no gradients");
-    if (values_.has("thresholds")) {
-        refuse_given(values_, {"quantiles"}, "--thresholds says where edges begin");
-        low_high("thresholds", values_.text("thresholds"), most_threshold);
-    }
-    low_high("quantiles", values_.text("quantiles"), 1);
-    format::line_format_of(summary_.output);
-    merging_request(values_).check();
-    source_ = open_image(values_);
-    summary_.warnings = source_->header().remarks;
-    find_strips();
-    if (!tells())
-        return;
-    const auto outputs = files_given(values_, {"output", "json", "report"});
-    keep_inputs(files_read(values_), outputs);
-    check_outputs(outputs);
-}
-
-/// Chooses strips that fit in memory; one strip if the whole image does.
-void ContoursRun::find_strips() {
-    const ImageShape image = source_->shape();
-    const Bytes memory = values_.integer("memory") << 20;
-    summary_.grid = grid_of(values_, image, communicator_.size());
-    if (image.elements() * bytes_a_pixel <= memory)
-        return;
-    const Elements reach =
-        values_.flag("directions") ? 0 : kernel::EdgeFinder(values_.number("sigma")).margin();
-    const Bytes beside = image.width * (2 * reach * source_->element().size + bytes_beside_strips);
-    const Elements rows =
-        (memory - memory / share_of_order - beside) / (image.width * bytes_a_pixel);
-    if (rows < 1)
-        throw InvalidTask(fmt::format(
-            "--memory {}: a row of {} pixels and those that are read "
-            "around it take {} MiB",
-            values_.integer("memory"), image.width,
-            ((image.width * bytes_a_pixel + beside) * share_of_order / (share_of_order - 1) >> 20) +
-                1));
-    summary_.strips = (image.height + rows - 1) / rows;
-    summary_.grid = grid_of(values_, {image.width, rows}, communicator_.size());
-    summary_.grid.height = image.height;
-    if (values_.text("pattern") != "auto")
-        summary_.warnings.push_back(
-            fmt::format("--pattern {} has no effect: {} strips are merged one after another",
-                        values_.text("pattern"), summary_.strips));
-}
-
-distributed::Image ContoursRun::read() {
-    std::optional<distributed::Image> image;
-    agree(communicator_, [&] {
-        image = distributed::read_tiles(communicator_, summary_.grid, *source_);
-        if (values_.flag("directions"))
-            image = distributed::directions_from(*image, summary_.image);
-    });
-    return *image;
-}
-
-distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
-    if (values_.flag("directions"))
-        return image;
-    summary_.sigma = values_.number("sigma");
-    summary_.thresholds = thresholds_of(image);
-    return edge_directions(image, summary_.sigma, *summary_.thresholds,
-                           [&](Elements entries) -> const contour::Pattern& {
-                               summary_.hysteresis = distributed::planned_merging(
-                                   communicator_, merging_request(values_), image.grid(), entries,
-                                   sizeof(contour::BorderPixel));
-                               return *summary_.hysteresis->pattern;
-                           });
-}
-
-kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
-    if (values_.has("thresholds"))
-        return thresholds_given(values_);
-    const LowHigh shares = low_high("quantiles", values_.text("quantiles"), 1);
-    return quantiles_of(image, summary_.sigma, shares.low, shares.high);
-}
-
-LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
-    const Grid& grid = directions.grid();
-    kernel::ContourRanking ranking;
-    const distributed::Padded padded = distributed::with_margin(directions, 2);
-    agree(communicator_, [&] {
-        ranking.apply({reinterpret_cast<const kernel::Direction*>(padded.pixels.data()),
-                       padded.held.width, padded.held, directions.shape()},
-                      directions.tile());
-    });
-    count(ranking);
-    summary_.plan = distributed::planned_merging(communicator_, merging_request(values_), grid,
-                                                 static_cast<Elements>(ranking.entries().size()),
-                                                 sizeof(contour::Crossing));
-    MergingRecord record;
-    const bool shows = values_.has("report");
-    std::optional<TraceClocks> clocks;
-    if (shows)
-        clocks.emplace(communicator_);
-    const ContoursOfTile contours = merge_contours(
-        communicator_, grid, ranking, *summary_.plan->pattern, shows ? &record : nullptr);
-    if (shows)
-        summary_.merging = gather_merging(communicator_, *clocks, record);
-    return linearize(communicator_, grid, ranking, contours, summary_.min_length);
-}
-
-/// Each junction is counted by the tile that it lies in, each cut link by the tile of its point.
-void ContoursRun::count(const kernel::ContourRanking& ranking) {
-    struct Counts {
-        Elements junctions, cut;
-    };
-    for (const Counts& of_rank :
-         communicator_.all_gather(Counts{ranking.junctions(), ranking.cut()})) {
-        summary_.junctions += of_rank.junctions;
-        summary_.cut += of_rank.cut;
-    }
-}
-
-void ContoursRun::write(const LinearPart& part) {
-    summary_.contours = part.contours;
-    summary_.points = part.points;
-    const ContourLines lines = gather_lines(communicator_, summary_.grid, part);
-    agree(communicator_, [&] {
-        if (!tells())
-            return;
-        summary_.closed = std::count_if(lines.lines.begin(), lines.lines.end(),
-                                        [](const ContourLine& line) { return line.closed; });
-        write([&] { return std::make_unique<LinesInMemory>(lines); });
-    });
-}
-
-distributed::StripTiles ContoursRun::strip_tiles() const {
-    Grid grid = summary_.grid;
-    grid.rows *= static_cast<int>(summary_.strips);
-    return {grid, static_cast<int>(summary_.strips)};
-}
-
-kernel::EdgeThresholds ContoursRun::strip_thresholds(const distributed::StripWork& work) {
-    if (values_.has("thresholds"))
-        return thresholds_given(values_);
-    const LowHigh shares = low_high("quantiles", values_.text("quantiles"), 1);
-    return distributed::strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
-}
-
-distributed::BytePlane ContoursRun::strip_edges_of(const distributed::StripWork& work) {
-    summary_.sigma = values_.number("sigma");
-    summary_.thresholds = strip_thresholds(work);
-    return distributed::strip_thinning(
-        work, distributed::strip_edges(work, *source_, summary_.sigma, *summary_.thresholds));
-}
-
-void ContoursRun::run_in_strips() {
-    const distributed::StripTiles tiles = strip_tiles();
-    const distributed::StripWork work{communicator_, tiles, summary_.output, progress_};
-    std::optional<distributed::BytePlane> edges;
-    distributed::StripDirections directions = distributed::directions_in(work, *source_);
-    if (!values_.flag("directions")) {
-        timed(summary_.edges, [&] { edges = strip_edges_of(work); });
-        directions = distributed::directions_of(work, *edges);
-    }
-    std::optional<distributed::PointOrder> points;
-    timed(summary_.rank, [&] {
-        agree(communicator_, [&] {
-            if (tells())
-                points.emplace(summary_.output, (values_.integer("memory") << 20) / share_of_order);
-        });
-        const distributed::Junctions found =
-            distributed::rank_strips(work, directions, points ? &*points : nullptr);
-        summary_.junctions = found.junctions;
-        summary_.cut = found.cut;
-    });
-    timed(summary_.write, [&] {
-        agree(communicator_, [&] {
-            if (tells())
-                write(*points);
-        });
-    });
-}
-
-void ContoursRun::write(distributed::PointOrder& points) {
-    points.finish(summary_.min_length);
-    summary_.contours = points.contours();
-    summary_.points = points.points();
-    summary_.closed = points.closed();
-    write([&] { return points.reader(source_->shape()); });
-}
-
-void ContoursRun::write(const std::function<std::unique_ptr<LineReader>()>& lines) {
-    format::line_format_of(summary_.output).write(summary_.output, *lines());
-    if (values_.has("report"))
-        summary_.shown = outlined(*lines());
-}
-
-void ContoursRun::report() {
-    progress_.clear();
-    if (values_.has("report"))
-        summary_.shown.png = overview_of(*source_).png();
-    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_),
-             values_.has("report") ? to_page(summary_) : "");
+report::OutlinedPicture outlined(LineReader& lines) {
+    report::OutlinedPicture picture{.title = "The longest contours",
+                                    .width = lines.image().width,
+                                    .height = lines.image().height};
+    Elements count = 0;
+    for (ContourLine line; lines.next(line); ++count)
+        insert(picture.outlines, read_outline(lines, line));
+    picture.caption = fmt::format("The longest {} of {}.", picture.outlines.size(),
+                                  report::counted(count, "contour"));
+    if (!picture.outlines.empty() && picture.outlines.front().length > most_points)
+        picture.caption += fmt::format(" Of long ones up to {} points are drawn.", most_points);
+    return picture;
 }
 
 } // namespace sextant::command

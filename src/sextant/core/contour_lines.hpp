@@ -4,6 +4,7 @@
 #include "sextant/core/image.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace sextant {
@@ -23,7 +24,7 @@ struct ContourLines {
     std::vector<ContourLine> lines;
 };
 
-/// Reads contours once, in order, from any storage: each contour, then its points.
+/// Reads contours in order, from any storage: each contour, then its points.
 class LineReader {
   public:
     virtual ~LineReader() = default;
@@ -36,7 +37,23 @@ class LineReader {
     virtual bool next(ContourLine& line) = 0;
     /// The next point of the current contour, as y · width + x.
     virtual Elements next_pixel() = 0;
+    /// Begins again with the first contour.
+    virtual void rewind() = 0;
 };
+
+/// Takes all contours of an image, for example to write a file (format/line_formats.hpp).
+using LineSink = std::function<void(LineReader& contours)>;
+
+/// Reads the contours that remain.
+inline ContourLines read_lines(LineReader& reader) {
+    ContourLines all{reader.image(), {}, {}};
+    for (ContourLine line; reader.next(line);) {
+        all.lines.push_back(line);
+        for (Elements i = 0; i < line.points; ++i)
+            all.pixels.push_back(reader.next_pixel());
+    }
+    return all;
+}
 
 /// Reads lines in memory, which must outlive it.
 class LinesInMemory final : public LineReader {
@@ -52,6 +69,7 @@ class LinesInMemory final : public LineReader {
         return true;
     }
     Elements next_pixel() override { return lines_.pixels[pixel_++]; }
+    void rewind() override { line_ = pixel_ = 0; }
 
   private:
     const ContourLines& lines_;

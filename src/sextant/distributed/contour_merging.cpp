@@ -149,6 +149,15 @@ void move_lines(const Communicator& communicator, const std::vector<std::vector<
 
 } // namespace
 
+Junctions sum_over_ranks(const Communicator& communicator, const Junctions& own) {
+    Junctions sum;
+    for (const Junctions& some : communicator.all_gather(own)) {
+        sum.junctions += some.junctions;
+        sum.cut += some.cut;
+    }
+    return sum;
+}
+
 void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
                 const ContoursOfTile& contours, const TakePoint& take) {
     std::vector<std::int32_t> chains(at(tile.elements())), ranks = chains;

@@ -50,6 +50,14 @@ contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int positio
 ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
                             std::span<const contour::Crossing> crossings);
 
+/// Junctions of contours, and links that are cut there. A tile counts the junctions that lie in it,
+/// and the cut links of its points.
+struct Junctions {
+    Elements junctions = 0, cut = 0;
+};
+/// Collective.
+Junctions sum_over_ranks(const Communicator& communicator, const Junctions& own);
+
 /// This rank's part of the linear representation of contours: all points in one sequence, divided
 /// evenly among ranks.
 struct LinearPart {

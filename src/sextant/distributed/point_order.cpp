@@ -67,7 +67,10 @@ class LinesOfFiles final : public LineReader {
   public:
     LinesOfFiles(ImageShape image, const ScratchFile& pixels, Elements points,
                  const ScratchFile& lines, Elements contours)
-        : image_(image), points_(points), pixels_(pixels, 0, points), lines_(lines, 0, contours) {}
+        : image_(image),
+          points_(points),
+          all_pixels_(pixels, 0, points),
+          all_lines_(lines, 0, contours) {}
 
     ImageShape image() const override { return image_; }
     Elements points() const override { return points_; }
@@ -77,21 +80,27 @@ class LinesOfFiles final : public LineReader {
         pixels_.next(pixel);
         return pixel;
     }
+    void rewind() override {
+        pixels_ = all_pixels_;
+        lines_ = all_lines_;
+    }
 
   private:
     ImageShape image_;
     Elements points_;
-    ScratchReader<Elements> pixels_;
-    ScratchReader<ContourLine> lines_;
+    const ScratchReader<Elements> all_pixels_; // nothing was read from these
+    const ScratchReader<ContourLine> all_lines_;
+    ScratchReader<Elements> pixels_ = all_pixels_;
+    ScratchReader<ContourLine> lines_ = all_lines_;
 };
 
 } // namespace
 
-PointOrder::PointOrder(const std::string& output, Bytes memory)
+PointOrder::PointOrder(const std::string& scratch, Bytes memory)
     : most_(static_cast<std::size_t>(std::max<Bytes>(memory / scratch_size<RankedPoint>, 1))),
-      runs_(output),
-      pixels_(output),
-      lines_(output) {}
+      runs_(scratch),
+      pixels_(scratch),
+      lines_(scratch) {}
 
 void PointOrder::add(std::span<const RankedPoint> points) {
     while (!points.empty()) {

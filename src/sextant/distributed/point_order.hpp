@@ -25,8 +25,8 @@ struct RankedPoint {
 /// Cost      disk: 24 bytes per point, then up to 32 more; memory: as given.
 class PointOrder {
   public:
-    /// Creates scratch files next to `output`. Throws InvalidFile.
-    PointOrder(const std::string& output, Bytes memory);
+    /// Creates scratch files in the folder of `scratch`. Throws InvalidFile.
+    PointOrder(const std::string& scratch, Bytes memory);
 
     void add(std::span<const RankedPoint> points);
     /// Call after the last points: sorts, and keeps contours of at least `min_points` points.

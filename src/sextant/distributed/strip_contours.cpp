@@ -5,37 +5,198 @@
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_merging.hpp"
-#include "sextant/distributed/strip_tiles.hpp"
-#include "sextant/distributed/tiled_image.hpp"
-#include "sextant/kernel/edge/edge_detector.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::distributed {
 
-void convert_directions(const kernel::SampleView& samples, const std::string& path,
-                        kernel::Direction* to) {
-    const Tile& tile = samples.tile;
-    const auto convert = [&](const auto* first) {
-        for (Elements i = 0; i < tile.elements(); ++i) {
-            const auto code = static_cast<float>(first[i]);
-            if (!(code >= kernel::edge_end && code <= 7 &&
-                  code == static_cast<float>(static_cast<int>(code))))
-                throw InvalidFile(path, fmt::format("has {} at ({}, {}), expected a direction: -2 "
-                                                    "to 7",
-                                                    code, tile.x + i % tile.width,
-                                                    tile.y + i / tile.width));
-            to[i] = static_cast<kernel::Direction>(code);
-        }
-    };
-    std::visit(convert, samples.first);
+namespace {
+
+using contour::BorderPixel;
+using contour::Frontier;
+using Codes = std::vector<std::uint8_t>;
+
+Tile own_tile(const StripWork& work, int strip) {
+    return work.tiles.tile(strip, work.communicator.rank());
 }
 
-Image directions_from(const Image& samples, const std::string& path) {
-    Image directions(samples.communicator(), samples.grid(), direction_i8);
-    convert_directions(sample_view(samples), path,
-                       reinterpret_cast<kernel::Direction*>(directions.bytes().data()));
-    return directions;
+std::size_t pixels_of(const Tile& tile) {
+    return static_cast<std::size_t>(tile.elements());
+}
+
+void report(const StripWork& work, const char* part, int done) {
+    if (work.communicator.rank() == 0)
+        work.control.report(part, done, work.tiles.strips);
+}
+
+/// Calls `body` with each strip, from the top of the image down.
+template <class Body>
+void each_strip(const StripWork& work, const char* part, Body&& body) {
+    for (int strip = 0; strip < work.tiles.strips; ++strip) {
+        report(work, part, strip);
+        body(strip);
+    }
+}
+
+/// The same from the bottom up.
+template <class Body>
+void each_strip_up(const StripWork& work, const char* part, Body&& body) {
+    for (int strip = work.tiles.strips - 1; strip >= 0; --strip) {
+        report(work, part, work.tiles.strips - 1 - strip);
+        body(strip);
+    }
+}
+
+/// A part of the work on a strip, unless any rank was cancelled.
+void agree_on_strip(const StripWork& work, const std::function<void()>& part) {
+    agree(work.communicator, [&] {
+        work.control.check();
+        part();
+    });
+}
+
+StripLists<BorderPixel> hanging_lists(const StripWork& work, const contour::Order& order) {
+    const Elements width = work.tiles.grid.width;
+    return {work.communicator,
+            work.tiles,
+            {[&order](std::span<const Frontier> lists) {
+                 return contour::merge(order, lists, contour::Touch::corners);
+             },
+             [width](std::span<const Frontier> lists) {
+                 return contour::join(lists, width, contour::Touch::corners);
+             }},
+            work.scratch};
+}
+
+/// The edge components of this rank's tile of a strip, and their border list.
+struct Hanging {
+    Hanging(const StripWork& work, int strip, Codes& codes)
+        : edges({codes.data(), own_tile(work, strip).width}, own_tile(work, strip),
+                work.tiles.image()),
+          frontier(frontier_of(edges.components(),
+                               work.tiles.number(strip, work.communicator.rank()))) {}
+    HangingEdges edges;
+    Frontier frontier;
+};
+
+/// Runs `rounds` rounds of thinning on a tile with a margin; each round invalidates the outermost
+/// pixels. Returns true if the last round changed the tile.
+bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, int rounds) {
+    kernel::Thinning thinning(codes.data(), held,
+                              kernel::grown(tile, kernel::thinning_margin * (rounds - 1), image),
+                              image);
+    for (int round = 1; round < rounds; ++round)
+        thinning.round();
+    const Codes before = codes;
+    thinning.round();
+    for (Elements y = tile.y - held.y; y < tile.y - held.y + tile.height; ++y) {
+        const auto at = y * held.width + tile.x - held.x;
+        if (!std::equal(codes.begin() + at, codes.begin() + at + tile.width, before.begin() + at))
+            return true;
+    }
+    return false;
+}
+
+/// The part `tile` of the codes of `held`.
+Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
+    Codes part(pixels_of(tile));
+    for (Elements y = 0; y < tile.height; ++y)
+        std::copy_n(codes.begin() + (tile.y - held.y + y) * held.width + tile.x - held.x,
+                    tile.width, part.begin() + y * tile.width);
+    return part;
+}
+
+bool any_rank(const Communicator& communicator, bool mine) {
+    const std::vector<int> all = communicator.all_gather(mine ? 1 : 0);
+    return std::ranges::any_of(all, [](int one) { return one != 0; });
+}
+
+} // namespace
+
+kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
+                                       double low, double high) {
+    std::optional<kernel::EdgeFinder> finder;
+    agree(work.communicator, [&] {
+        require_edge_quantiles(low, high);
+        finder.emplace(sigma);
+    });
+    Quantiles found({low, high});
+    for (int pass = 0; pass < Quantiles::passes; ++pass) {
+        SamplesGoingDown samples(source);
+        each_strip(work, "gradients", [&](int strip) {
+            agree_on_strip(work, [&] {
+                const Tile tile = own_tile(work, strip);
+                const kernel::SampleView held =
+                    samples.read(kernel::grown(tile, finder->margin(), work.tiles.image()));
+                std::vector<float> lengths(pixels_of(tile));
+                finder->measure({&held, 1}, tile, lengths.data());
+                found.add(lengths);
+            });
+        });
+        found.end_pass(work.communicator);
+    }
+    return {found.value(0), found.value(1)};
+}
+
+BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
+                      kernel::EdgeThresholds thresholds) {
+    std::optional<kernel::EdgeFinder> finder;
+    agree(work.communicator, [&] { finder.emplace(sigma); });
+    const contour::Order order = order_of(work.tiles);
+    StripLists<BorderPixel> lists = hanging_lists(work, order);
+    BytePlane maxima(work.communicator, work.tiles, work.scratch);
+    SamplesGoingDown samples(source);
+    each_strip(work, "edges", [&](int strip) {
+        const Tile tile = own_tile(work, strip);
+        Codes codes(pixels_of(tile));
+        std::optional<Hanging> hanging;
+        agree_on_strip(work, [&] {
+            const kernel::SampleView held =
+                samples.read(kernel::grown(tile, finder->margin(), work.tiles.image()));
+            finder->find({&held, 1}, tile, thresholds, {codes.data(), tile.width});
+            hanging.emplace(work, strip, codes);
+        });
+        lists.go_down(hanging->frontier);
+        maxima.write(strip, codes);
+    });
+    BytePlane edges(work.communicator, work.tiles, work.scratch);
+    each_strip_up(work, "hysteresis", [&](int strip) {
+        Codes codes = maxima.read(strip, 0);
+        std::optional<Hanging> hanging;
+        agree_on_strip(work, [&] { hanging.emplace(work, strip, codes); });
+        const std::vector<BorderPixel> joined = lists.go_up(strip, hanging->frontier);
+        agree(work.communicator, [&] {
+            hanging->edges.keep(parts_of(hanging->edges.components(), hanging->frontier, joined));
+        });
+        edges.write(strip, codes);
+    });
+    return edges;
+}
+
+BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds) {
+    const Elements margin = kernel::thinning_margin * rounds;
+    const ImageShape image = work.tiles.image();
+    for (bool changed = true; changed;) {
+        changed = false;
+        BytePlane thinned(work.communicator, work.tiles, work.scratch);
+        each_strip(work, "lines", [&](int strip) {
+            const Tile tile = own_tile(work, strip), held = kernel::grown(tile, margin, image);
+            Codes around = codes.read(strip, margin);
+            agree_on_strip(work, [&] {
+                if (tile.elements() > 0)
+                    changed = thin(around, held, tile, image, rounds) || changed;
+                around = part_of(around, held, tile);
+            });
+            thinned.write(strip, around);
+        });
+        changed = any_rank(work.communicator, changed);
+        codes = std::move(thinned);
+    }
+    return codes;
 }
 
 namespace {
@@ -75,21 +236,30 @@ void apply(const StripWork& work, int strip, const StripDirections& directions,
            kernel::ContourRanking& ranking) {
     const std::vector<kernel::Direction> codes = directions(strip);
     const Place at(work, strip);
-    agree(work.communicator, [&] {
+    agree_on_strip(work, [&] {
         ranking.apply({codes.data(), at.held.width, at.held, at.image}, at.tile);
     });
 }
 
-Junctions sum_over_ranks(const Communicator& communicator, const Junctions& mine) {
-    Junctions sum;
-    for (const Junctions& some : communicator.all_gather(mine)) {
-        sum.junctions += some.junctions;
-        sum.cut += some.cut;
-    }
-    return sum;
-}
-
 } // namespace
+
+void convert_directions(const kernel::SampleView& samples, const std::string& path,
+                        kernel::Direction* to) {
+    const Tile& tile = samples.tile;
+    const auto convert = [&](const auto* first) {
+        for (Elements i = 0; i < tile.elements(); ++i) {
+            const auto code = static_cast<float>(first[i]);
+            if (!(code >= kernel::edge_end && code <= 7 &&
+                  code == static_cast<float>(static_cast<int>(code))))
+                throw InvalidFile(path, fmt::format("has {} at ({}, {}), expected a direction: -2 "
+                                                    "to 7",
+                                                    code, tile.x + i % tile.width,
+                                                    tile.y + i / tile.width));
+            to[i] = static_cast<kernel::Direction>(code);
+        }
+    };
+    std::visit(convert, samples.first);
+}
 
 StripDirections directions_of(const StripWork& work, const BytePlane& edges) {
     return [work, &edges](int strip) {
@@ -126,18 +296,16 @@ Junctions rank_strips(const StripWork& work, const StripDirections& directions,
         communicator, work.tiles,
         {[&order](std::span<const Boundary> some) { return contour::merge(order, some); },
          contour::follow},
-        work.output);
+        work.scratch);
     kernel::ContourRanking ranking;
     Junctions counted;
-    for (int strip = 0; strip < work.tiles.strips; ++strip) {
-        work.progress.say("contours", strip, work.tiles.strips);
+    each_strip(work, "contours", [&](int strip) {
         apply(work, strip, directions, ranking);
         counted.junctions += ranking.junctions();
         counted.cut += ranking.cut();
         lists.go_down(boundary_of(ranking, Place(work, strip).number));
-    }
-    for (int strip = work.tiles.strips - 1; strip >= 0; --strip) {
-        work.progress.say("points", work.tiles.strips - 1 - strip, work.tiles.strips);
+    });
+    each_strip_up(work, "points", [&](int strip) {
         apply(work, strip, directions, ranking);
         const Place at(work, strip);
         const std::vector<Crossing> crossings = lists.go_up(strip, boundary_of(ranking, at.number));
@@ -149,7 +317,7 @@ Junctions rank_strips(const StripWork& work, const StripDirections& directions,
             if (points)
                 points->add(got.values);
         });
-    }
+    });
     return sum_over_ranks(communicator, counted);
 }
 

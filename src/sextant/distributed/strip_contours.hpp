@@ -1,27 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/row_source.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/distributed/contour_merging.hpp"
 #include "sextant/distributed/point_order.hpp"
-#include "sextant/distributed/strip_edges.hpp"
-#include "sextant/distributed/tiled_image.hpp"
-#include "sextant/kernel/filter/samples.hpp"
+#include "sextant/distributed/strip_tiles.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/label/directions.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
+// Edges and contours of an image that does not fit in memory: as distributed/canny.hpp and
+// distributed/contour_merging.hpp, but strip by strip. Every rank reads its tiles from a source of
+// its own; rank 0 keeps planes of codes (kernel/edge/edge_vectors.hpp), lists and points in scratch
+// files. All functions are collective and throw AgreedFailure, or Cancelled between strips.
 namespace sextant::distributed {
 
-/// Converts samples of a direction map to codes, written one after another to `to`.
+/// The context of each step.
+struct StripWork {
+    const Communicator& communicator;
+    const StripTiles& tiles;
+    const std::string& scratch; ///< as of ScratchFile
+    const RunControl& control;
+};
+
+/// As quantiles_of(). Cost: the gradient is computed twice and not kept.
+kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
+                                       double low, double high);
+
+/// Maxima of the gradient that are connected to a strong one. Cost: the gradient is computed once;
+/// codes are labelled twice, because components are complete only after the last strip.
+BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
+                      kernel::EdgeThresholds thresholds);
+
+/// Thins edges to lines of one pixel. Each pass runs `rounds` rounds on one strip after another,
+/// with the margin that they need; passes repeat until nothing changes.
+BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
+
+/// Converts samples of a direction map to codes, -1 no edge, -2 an end, 0 to 7 directions, written
+/// one after another to `to`.
 /// Requires  rows without gaps between them.
-/// Throws    InvalidFile as directions_from().
+/// Throws    InvalidFile for any other value, naming the map `path` and the pixel. Not collective.
 void convert_directions(const kernel::SampleView& samples, const std::string& path,
                         kernel::Direction* to);
-
-/// The codes of a direction map that was read as samples: -1 no edge, -2 an end, 0 to 7 directions.
-/// Throws InvalidFile, naming the pixel, for any other value.
-Image directions_from(const Image& samples, const std::string& path);
 
 /// The margin around a tile that ranking reads.
 inline constexpr Elements ranking_margin = 2;
@@ -32,20 +56,12 @@ using StripDirections = std::function<std::vector<kernel::Direction>(int strip)>
 
 /// Directions of thinned edges; `edges` must outlive the result.
 StripDirections directions_of(const StripWork& work, const BytePlane& edges);
-/// Directions read from a direction map. Throws AgreedFailure for other codes.
+/// Directions read from a direction map.
 StripDirections directions_in(const StripWork& work, RowSource& source);
 
-/// Counts of the whole map: junctions of contours, and links that are cut there.
-struct Junctions {
-    Elements junctions = 0, cut = 0;
-};
-
-/// Computes heads and ranks of contours strip by strip, by the merge of
-/// distributed/contour_merging.hpp: a pass down the image finds the crossings of the seams, a pass
-/// up computes the points, which rank 0 adds to `points`.
-/// Throws    AgreedFailure for maps that ContourRanking refuses.
-/// Collective.
-/// Cost      every strip is ranked twice; 24 bytes per point of a strip.
+/// Computes heads and ranks of contours strip by strip: a pass down the image finds the crossings
+/// of the seams, a pass up computes the points, which rank 0 adds to `points`. Returns the counts
+/// of the whole map. Cost      every strip is ranked twice; 24 bytes per point of a strip.
 Junctions rank_strips(const StripWork& work, const StripDirections& directions, PointOrder* points);
 
 } // namespace sextant::distributed

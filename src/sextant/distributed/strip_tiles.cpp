@@ -51,11 +51,11 @@ kernel::SampleView SamplesGoingDown::read(const Tile& held) {
 }
 
 BytePlane::BytePlane(const Communicator& communicator, const StripTiles& tiles,
-                     const std::string& output)
+                     const std::string& scratch)
     : communicator_(communicator), tiles_(tiles) {
     agree(communicator_, [&] {
         if (communicator_.rank() == 0)
-            file_.emplace(output);
+            file_.emplace(scratch);
     });
 }
 

@@ -55,8 +55,9 @@ class SamplesGoingDown {
 /// One byte per pixel of an image, in a scratch file of rank 0.
 class BytePlane {
   public:
-    /// Collective. Throws AgreedFailure if no file can be created next to `output`.
-    BytePlane(const Communicator& communicator, const StripTiles& tiles, const std::string& output);
+    /// Collective. Throws AgreedFailure if no file can be created in the folder of `scratch`.
+    BytePlane(const Communicator& communicator, const StripTiles& tiles,
+              const std::string& scratch);
 
     /// Returns this rank's tile of a strip with a margin, clipped to the image. Collective.
     std::vector<std::uint8_t> read(int strip, Elements margin) const;
@@ -90,14 +91,14 @@ class StripLists {
 
     /// Collective.
     StripLists(const Communicator& communicator, const StripTiles& tiles, Merging merging,
-               const std::string& output)
+               const std::string& scratch)
         : communicator_(communicator),
           tiles_(tiles),
           merging_(std::move(merging)),
           below_{{tiles.grid.ranks(), tiles.grid.ranks()}, {}} {
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
-                file_.emplace(output);
+                file_.emplace(scratch);
         });
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contours and edges strip by strip, over threads: those of the whole image, whatever crosses the
 // seams.
+#include "sextant/distributed/strip_contours.hpp"
+
 #include "sextant/comm/threads.hpp"
 #include "sextant/distributed/canny.hpp"
-#include "sextant/distributed/strip_contours.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 
 #include "tests/command/gray_files.hpp"
 #include "tests/format/temporary_folder.hpp"
-#include "tests/support/line_runs.hpp"
+#include "tests/support/tracing_runs.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -34,34 +34,13 @@ std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
 struct Workplace {
     Workplace(const Communicator& ranks, const distributed::StripTiles& strips,
               const TemporaryFolder& folder)
-        : communicator(ranks), tiles(strips), output(folder.path("out")) {}
+        : communicator(ranks), tiles(strips), scratch(folder.path("out")) {}
     Communicator communicator;
     distributed::StripTiles tiles;
-    std::string output;
-    Progress progress{false};
-    distributed::StripWork work{communicator, tiles, output, progress};
+    std::string scratch;
+    RunControl control;
+    distributed::StripWork work{communicator, tiles, scratch, control};
 };
-
-ContourLines lines_in(LineReader& reader) {
-    ContourLines lines{reader.image(), {}, {}};
-    ContourLine line;
-    while (reader.next(line)) {
-        lines.lines.push_back(line);
-        for (Elements i = 0; i < line.points; ++i)
-            lines.pixels.push_back(reader.next_pixel());
-    }
-    return lines;
-}
-
-void expect_same(const ContourLines& found, const ContourLines& expected, const std::string& what) {
-    EXPECT_EQ(found.pixels, expected.pixels) << what;
-    ASSERT_EQ(found.lines.size(), expected.lines.size()) << what;
-    for (std::size_t i = 0; i < found.lines.size(); ++i) {
-        EXPECT_EQ(found.lines[i].first, expected.lines[i].first) << what;
-        EXPECT_EQ(found.lines[i].points, expected.lines[i].points) << what;
-        EXPECT_EQ(found.lines[i].closed, expected.lines[i].closed) << what;
-    }
-}
 
 /// A map's lines by strips are those of the walk along the whole image.
 void strips_give_the_serial_lines(const Communicator& communicator, const DirectionMap& map,
@@ -73,13 +52,13 @@ void strips_give_the_serial_lines(const Communicator& communicator, const Direct
         return cut(map, with_margin(own, distributed::ranking_margin, map.image)).codes;
     };
     // So little memory that points are sorted in many runs.
-    distributed::PointOrder points(place.output, 7 * sizeof(distributed::RankedPoint));
+    distributed::PointOrder points(place.scratch, 7 * sizeof(distributed::RankedPoint));
     distributed::rank_strips(place.work, directions, communicator.rank() == 0 ? &points : nullptr);
     if (communicator.rank() != 0)
         return;
     constexpr Elements min_points = 2;
     points.finish(min_points);
-    expect_same(lines_in(*points.reader(map.image)), lines_of_walk(map, min_points),
+    expect_same(read_lines(*points.reader(map.image)), lines_of_walk(map, min_points),
                 fmt::format("{} of {}x{} in {} strips of {}x{} tiles", map.name, map.image.width,
                             map.image.height, tiles.strips, tiles.grid.columns,
                             tiles.grid.rows / tiles.strips));
@@ -106,10 +85,10 @@ TEST(ContourStrips, have_the_serial_lines_of_every_map) {
 TEST(ContourStrips, have_the_directions_of_the_whole_images_edges) {
     const TemporaryFolder folder;
     const ImageShape image{61, 97};
-    const std::string path = gray_file(folder, "waves.npy", image, waves(image));
+    const std::vector<std::uint8_t> samples = waves(image);
     for (const int ranks : {1, 3}) {
         run_threads(ranks, [&](Communicator communicator) {
-            RowSource source(format::open_frames(path), 0);
+            RowSource source = source_of(image, samples);
             const Grid whole{image.width, image.height, 1, ranks};
             const distributed::Image in_memory =
                 distributed::read_tiles(communicator, whole, source);
@@ -174,7 +153,7 @@ TEST(ContourStrips, thin_what_is_thicker_than_a_strips_margin_round_by_round) {
                             (own.y + i / own.width) * image.width + own.x + i % own.width)]);
                     return part;
                 };
-                distributed::BytePlane codes(communicator, tiles, place.output);
+                distributed::BytePlane codes(communicator, tiles, place.scratch);
                 for (int strip = 0; strip < tiles.strips; ++strip)
                     codes.write(strip, own_part(thick_codes(image), strip));
                 const distributed::BytePlane thinned =

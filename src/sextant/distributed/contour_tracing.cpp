@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/contour_tracing.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/strip_contours.hpp"
+#include "sextant/distributed/tile_borders.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+using distributed::MergingPlan;
+using distributed::PointOrder;
+
+namespace {
+
+/// Parses "LOW,HIGH", both within the range of the field.
+template <class Thresholds>
+std::optional<Thresholds> low_high(const Field& field, std::string_view text) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const auto low = parsed_number<double>(text.substr(0, comma));
+    const auto high = parsed_number<double>(text.substr(std::min(comma + 1, text.size())));
+    if (!low || !high || *low < field.least || *high > field.most)
+        return std::nullopt;
+    return Thresholds{*low, *high};
+}
+
+std::string low_high_expected(const Field& field) {
+    return fmt::format("two numbers, LOW,HIGH, from {} to {:g}", field.least, field.most);
+}
+
+Codec codec_of(EdgeQuantiles& quantiles) {
+    return {[&quantiles] { return fmt::format("{},{}", quantiles.low, quantiles.high); },
+            [&quantiles](const Field& field, std::string_view text) {
+                const auto given = low_high<EdgeQuantiles>(field, text);
+                quantiles = given.value_or(quantiles);
+                return given ? "" : low_high_expected(field);
+            }};
+}
+
+Codec codec_of(std::optional<kernel::EdgeThresholds>& thresholds) {
+    return {[&thresholds] {
+                return thresholds ? fmt::format("{},{}", thresholds->low, thresholds->high) : "";
+            },
+            [&thresholds](const Field& field, std::string_view text) {
+                const auto given = low_high<kernel::EdgeThresholds>(field, text);
+                thresholds = given ? given : thresholds;
+                return given ? "" : low_high_expected(field);
+            }};
+}
+
+} // namespace
+
+Record record_of(ContoursOptions& options) {
+    constexpr double most_threshold = 1e38; // samples are floats
+    Record record;
+    record.add("sigma", options.sigma, "PIXELS", "scale of the gradient, .5 to 1000")
+        .between(kernel::smallest_sigma, kernel::largest_sigma);
+    record
+        .add("quantiles", codec_of(options.quantiles), "LOW,HIGH",
+             "edges begin above HIGH of all gradients, and go on above LOW")
+        .between(0, 1);
+    record
+        .add("thresholds", codec_of(options.thresholds), "LOW,HIGH",
+             "the same as lengths of gradients, in samples a pixel")
+        .between(0, most_threshold);
+    record.add("directions", options.directions,
+               "the image is a map of directions (docs/contours.md)");
+    record.add("min_length", options.min_length, "POINTS", "shorter contours are left out")
+        .between(1, most_count);
+    record.add_memory("memory", options.memory,
+                      "for the image and what is made of it; larger ones stream");
+    record.add("scratch", options.scratch, "PATH", "keep what exceeds memory in this folder")
+        .file();
+    record.add("grid", options.grid, "tiles: so many columns and rows; default: nearly square");
+    return record.include(record_of(options.merging));
+}
+
+namespace {
+
+/// Memory per pixel, if every pixel is an edge point, as a direction map may have it: the points
+/// that are moved, three times; ranks; and codes.
+constexpr Bytes bytes_per_pixel = 100;
+/// Memory per column: the codes around a strip that is thinned.
+constexpr Bytes bytes_beside_strips = 160;
+/// One part in this many of the memory is for sorting points; the rest is for strips.
+constexpr Bytes parts_of_memory = 4;
+
+/// Memory for what is read and thinned around a strip.
+Bytes bytes_around(const RowSource& image, const ContoursOptions& options) {
+    const Elements reach = options.directions ? 0 : kernel::EdgeFinder(options.sigma).margin();
+    return image.shape().width * (2 * reach * image.element().size + bytes_beside_strips);
+}
+
+/// The most rows of a strip. Throws InvalidTask if not even one fits in memory.
+Elements rows_of_strips(const RowSource& image, const ContoursOptions& options) {
+    const Bytes row = image.shape().width * bytes_per_pixel, around = bytes_around(image, options);
+    const Elements rows = (options.memory - options.memory / parts_of_memory - around) / row;
+    constexpr Bytes mebibyte = 1 << 20;
+    if (rows < 1)
+        throw InvalidTask(fmt::format(
+            "memory {:g}: a row of {} pixels and those that are read around it take {} MiB",
+            static_cast<double>(options.memory) / mebibyte, image.shape().width,
+            (row + around) * parts_of_memory / (parts_of_memory - 1) / mebibyte + 1));
+    return rows;
+}
+
+/// The codes of a direction map.
+distributed::Image directions_from(const distributed::Image& samples, const std::string& name) {
+    std::optional<distributed::Image> directions;
+    agree(samples.communicator(), [&] {
+        directions.emplace(samples.communicator(), samples.grid(), direction_i8);
+        distributed::convert_directions(
+            distributed::sample_view(samples), name,
+            reinterpret_cast<kernel::Direction*>(directions->bytes().data()));
+    });
+    return *std::move(directions);
+}
+
+/// Finds the edges of an image in memory.
+distributed::Image find_edges(const distributed::Image& image, const ContoursOptions& options,
+                              ContoursResult& result) {
+    result.thresholds =
+        options.thresholds
+            ? *options.thresholds
+            : quantiles_of(image, options.sigma, options.quantiles.low, options.quantiles.high);
+    return edge_directions(
+        image, options.sigma, *result.thresholds, [&](Elements entries) -> const contour::Pattern& {
+            result.hysteresis =
+                distributed::planned_merging(image.communicator(), options.merging, image.grid(),
+                                             entries, sizeof(contour::BorderPixel));
+            return *result.hysteresis->pattern;
+        });
+}
+
+/// Traces the contours of directions in memory.
+LinearPart trace(const distributed::Image& directions, const ContoursOptions& options,
+                 ContoursResult& result) {
+    const Communicator& communicator = directions.communicator();
+    const Grid& grid = directions.grid();
+    kernel::ContourRanking ranking;
+    const distributed::Padded padded =
+        distributed::with_margin(directions, distributed::ranking_margin);
+    agree(communicator, [&] {
+        ranking.apply({reinterpret_cast<const kernel::Direction*>(padded.pixels.data()),
+                       padded.held.width, padded.held, directions.shape()},
+                      directions.tile());
+    });
+    result.junctions = sum_over_ranks(communicator, {ranking.junctions(), ranking.cut()});
+    result.plan = distributed::planned_merging(communicator, options.merging, grid,
+                                               static_cast<Elements>(ranking.entries().size()),
+                                               sizeof(contour::Crossing));
+    if (options.merging.timeline)
+        result.merging.emplace();
+    const ContoursOfTile contours =
+        merge_contours(communicator, grid, ranking, *result.plan->pattern,
+                       result.merging ? &*result.merging : nullptr);
+    return linearize(communicator, grid, ranking, contours, options.min_length);
+}
+
+/// Runs `part` at rank 0, which gives contours to the sink and counts them in the result.
+/// No rank gives anything if any rank was cancelled.
+void give(const Communicator& communicator, const RunControl& control, ContoursResult& result,
+          const std::function<void()>& part) {
+    struct Counts {
+        Elements contours, points, closed;
+    };
+    agree(communicator, [&] { control.check(); });
+    agree(communicator, [&] {
+        if (communicator.rank() == 0)
+            part();
+    });
+    const Counts counts =
+        communicator.all_gather(Counts{result.contours, result.points, result.closed})[0];
+    result.contours = counts.contours;
+    result.points = counts.points;
+    result.closed = counts.closed;
+}
+
+} // namespace
+
+ContourTracing::ContourTracing(Communicator communicator, ContoursOptions options,
+                               RunControl control)
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      control_(std::move(control)) {
+    record_of(options_).check();
+    if (options_.thresholds)
+        kernel::require_thresholds(*options_.thresholds);
+    require_edge_quantiles(options_.quantiles.low, options_.quantiles.high);
+    options_.merging.check();
+}
+
+/// Chooses strips that fit in memory, or one if the whole image does, and their tiles.
+void ContourTracing::divide(const RowSource& image, ContoursResult& result) const {
+    const ImageShape shape = image.shape();
+    Elements rows = shape.height;
+    if (shape.elements() * bytes_per_pixel > options_.memory) {
+        rows = rows_of_strips(image, options_);
+        result.strips = (shape.height + rows - 1) / rows;
+    }
+    result.grid = grid_of(options_.grid, communicator_.size(), shape.width, rows);
+    result.grid.height = shape.height;
+}
+
+ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
+    require_same(communicator_, record_of(options_));
+    ContoursResult result;
+    agree(communicator_, [&] { divide(image, result); });
+    if (result.strips > 1)
+        return run_in_strips(image, sink, std::move(result));
+    std::optional<distributed::Image> whole;
+    timed(result.read, [&] {
+        agree(communicator_, [&] {
+            control_.check();
+            whole = distributed::read_tiles(communicator_, result.grid, image);
+        });
+    });
+    return run_in_memory(*std::move(whole), image.path(), sink, std::move(result));
+}
+
+ContoursResult ContourTracing::run(const distributed::Image& image, const LineSink& sink) {
+    require_same(communicator_, record_of(options_));
+    ContoursResult result;
+    result.grid = image.grid();
+    return run_in_memory(image, "direction map", sink, std::move(result));
+}
+
+ContoursResult ContourTracing::run_in_memory(distributed::Image image, const std::string& name,
+                                             const LineSink& sink, ContoursResult result) const {
+    const auto begin = [&](const char* part) {
+        agree(communicator_, [&] { control_.check(); });
+        if (communicator_.rank() == 0)
+            control_.report(part, 0, 1);
+    };
+    begin("edges");
+    timed(result.edges, [&] {
+        image = options_.directions ? directions_from(image, name)
+                                    : find_edges(image, options_, result);
+    });
+    begin("contours");
+    LinearPart part;
+    timed(result.ranking, [&] { part = trace(image, options_, result); });
+    timed(result.write, [&] {
+        const ContourLines lines = gather_lines(communicator_, result.grid, part);
+        give(communicator_, control_, result, [&] {
+            result.contours = part.contours;
+            result.points = part.points;
+            result.closed = std::ranges::count_if(lines.lines, &ContourLine::closed);
+            LinesInMemory reader(lines);
+            sink(reader);
+        });
+    });
+    return result;
+}
+
+ContoursResult ContourTracing::run_in_strips(RowSource& image, const LineSink& sink,
+                                             ContoursResult result) const {
+    Grid grid = result.grid;
+    grid.rows *= static_cast<int>(result.strips);
+    const distributed::StripTiles tiles{grid, static_cast<int>(result.strips)};
+    const distributed::StripWork work{communicator_, tiles, options_.scratch, control_};
+    std::optional<distributed::BytePlane> edges;
+    distributed::StripDirections directions = distributed::directions_in(work, image);
+    if (!options_.directions) {
+        timed(result.edges, [&] {
+            result.thresholds =
+                options_.thresholds
+                    ? *options_.thresholds
+                    : distributed::strip_quantiles(work, image, options_.sigma,
+                                                   options_.quantiles.low, options_.quantiles.high);
+            edges = distributed::strip_thinning(
+                work, distributed::strip_edges(work, image, options_.sigma, *result.thresholds));
+        });
+        directions = distributed::directions_of(work, *edges);
+    }
+    std::optional<PointOrder> points; // at rank 0
+    timed(result.ranking, [&] {
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                points.emplace(options_.scratch, options_.memory / parts_of_memory);
+        });
+        result.junctions = distributed::rank_strips(work, directions, points ? &*points : nullptr);
+    });
+    timed(result.write, [&] {
+        give(communicator_, control_, result, [&] {
+            points->finish(options_.min_length);
+            result.contours = points->contours();
+            result.points = points->points();
+            result.closed = points->closed();
+            sink(*points->reader(image.shape()));
+        });
+    });
+    return result;
+}
+
+} // namespace sextant

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/contour_lines.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/distributed/contour_merging.hpp"
+#include "sextant/distributed/merging_plan.hpp"
+#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sextant {
+
+/// Fractions of all pixels, sorted by the length of their gradients.
+struct EdgeQuantiles {
+    double low = .8, high = .95;
+};
+
+/// What ContourTracing looks for, and how. The same on all ranks.
+struct ContoursOptions {
+    /// The image is a map of directions: -1 no edge, -2 the head of a contour, 0 to 7 the direction
+    /// of the next point, clockwise from the right. Else edges are found first, by the next three.
+    bool directions = false;
+    double sigma = 1; ///< scale of the gradient in pixels, .5 to 1000
+    /// Edges begin where gradients are longer than `high` of all, and continue down to `low`.
+    EdgeQuantiles quantiles = {};
+    /// The same as lengths of gradients, in samples per pixel; `quantiles` then has no effect.
+    std::optional<kernel::EdgeThresholds> thresholds = {};
+    Elements min_length = 1; ///< in points; shorter contours are left out
+    /// Memory of all ranks together. An image that exceeds it at 100 bytes per pixel, the worst
+    /// case in which every pixel is a point, is processed in strips of rows.
+    Bytes memory = Bytes{4} << 30;
+    /// Where data of strips is kept that exceeds memory: in unnamed files in the folder of this
+    /// path, "scratch/" or, next to an output, "out/lines.svg". Errors name it. Only at rank 0.
+    std::string scratch = "./";
+    std::optional<Tiles> grid = {}; ///< as many tiles as ranks; none: nearly square tiles
+    /// The pattern that merges tiles. Strips are merged one after another, without a pattern. With
+    /// `merging.timeline`, the merging of contours is recorded.
+    distributed::MergingRequest merging = {};
+};
+
+Record record_of(ContoursOptions& options);
+
+/// What ContourTracing found, and how. The same on all ranks, except where stated.
+struct ContoursResult {
+    Grid grid;                                        ///< the tiles of the image, or of each strip
+    Elements strips = 1;                              ///< 1: the image fitted in memory
+    std::optional<kernel::EdgeThresholds> thresholds; ///< of the edges; none for a direction map
+    Elements contours = 0, points = 0, closed = 0;    ///< without those that are too short
+    Junctions junctions;                              ///< of the whole map
+    /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Rank 0
+    /// knows reasons and alternatives.
+    std::optional<distributed::MergingPlan> plan, hysteresis;
+    std::optional<MergingRecord>
+        merging; ///< this rank's, of contours; with `merging.timeline`, no strips
+    Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
+};
+
+/// Traces the contours of an image: its edges (Canny), or the lines of a direction map, each with
+/// its points in order (docs/contours.md). The image is divided into tiles, one per rank. If it
+/// does not fit in memory, it is processed strip by strip, which gives the same contours.
+///
+/// Input     options, the same on all ranks.
+/// Output    all contours at rank 0, and counts on all ranks.
+/// Throws    the constructor: InvalidTask, naming the option, its value and what was expected.
+///           run(): on every rank AgreedFailure if any rank fails or has other options; Cancelled.
+///           Contours were then not given to the sink, unless it failed itself, and the
+///           communicator stays usable.
+/// Collective  run(); the constructor is not.
+/// Cost      in memory, the gradient is computed twice, once with given thresholds, and 10 to 100
+///           bytes are needed per pixel; in strips, it is computed three times, every strip is
+///           ranked twice, and rank 0 keeps up to 2 bytes per pixel and 56 per point on disk.
+/// Deterministic  the same contours for any grid, pattern, number of ranks and memory.
+class ContourTracing {
+  public:
+    explicit ContourTracing(Communicator communicator, ContoursOptions options = {},
+                            RunControl control = {});
+
+    /// Input     the image; every rank reads its tile from a source of its own.
+    ///           `sink`: called once, at rank 0; ignored on other ranks.
+    ContoursResult run(RowSource& image, const LineSink& sink);
+    /// Traces an image that is in memory on the same ranks, of gray_f32, gray_u8 or gray_u16.
+    /// `grid` and `memory` have no effect.
+    ContoursResult run(const distributed::Image& image, const LineSink& sink);
+
+  private:
+    void divide(const RowSource& image, ContoursResult& result) const;
+    ContoursResult run_in_memory(distributed::Image image, const std::string& name,
+                                 const LineSink& sink, ContoursResult result) const;
+    ContoursResult run_in_strips(RowSource& image, const LineSink& sink,
+                                 ContoursResult result) const;
+
+    Communicator communicator_;
+    ContoursOptions options_;
+    RunControl control_;
+};
+
+} // namespace sextant

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/memory_frames.hpp"
+#include "sextant/distributed/contour_tracing.hpp"
+
+#include "tests/support/canny_runs.hpp"
+#include "tests/support/line_runs.hpp"
+
+// ContourTracing on any communicator: what the tests over threads and over MPI share.
+namespace sextant::test {
+
+/// An image in memory, u8 or f32, which must outlive it.
+template <class Value>
+RowSource source_of(ImageShape shape, const std::vector<Value>& samples) {
+    const Sample sample = sizeof(Value) == 1 ? Sample::u8 : Sample::f32;
+    return {
+        std::make_unique<MemoryFrames>(FrameHeader{.frames = 1, .shape = shape, .sample = sample},
+                                       std::as_bytes(std::span(samples))),
+        0};
+}
+
+/// A direction map as samples.
+inline std::vector<float> samples_of(const DirectionMap& map) {
+    return {map.codes.begin(), map.codes.end()};
+}
+
+/// The edges of an image by the serial reference.
+inline DirectionMap edges_of(const GradientField& image, const ContoursOptions& options) {
+    return {image.name, image.shape,
+            kernel::canny_reference(gradient_of(image, options.sigma).view(), *options.thresholds)
+                .directions};
+}
+
+/// Contours of an image, in memory or in strips, are those of the walk along a map.
+inline void traces(const Communicator& communicator, const std::vector<float>& samples,
+                   ContoursOptions options, const DirectionMap& map) {
+    const ContourLines expected = lines_of_walk(map, options.min_length);
+    const Elements closed = std::ranges::count_if(expected.lines, &ContourLine::closed);
+    // All; some rows; a row of 23 pixels.
+    const Bytes usual = options.memory;
+    for (const Bytes memory : {usual, Bytes{30'000}, Bytes{12'000}}) {
+        RowSource image = source_of(map.image, samples);
+        const bool in_strips = memory < usual;
+        options.memory = memory;
+        const std::string what =
+            fmt::format("{} of {}x{} on {} ranks, {} bytes", map.name, map.image.width,
+                        map.image.height, communicator.size(), options.memory);
+        ContourLines found;
+        int times = 0;
+        const ContoursResult result =
+            ContourTracing(communicator, options).run(image, [&](LineReader& contours) {
+                found = read_lines(contours);
+                contours.rewind();
+                expect_same(read_lines(contours), found, what + ", again");
+                ++times;
+            });
+        EXPECT_EQ(result.strips > 1, in_strips) << what;
+        EXPECT_EQ(result.contours, static_cast<Elements>(expected.lines.size())) << what;
+        EXPECT_EQ(result.points, static_cast<Elements>(expected.pixels.size())) << what;
+        EXPECT_EQ(result.closed, closed) << what;
+        EXPECT_EQ(times, communicator.rank() == 0 ? 1 : 0) << what;
+        if (communicator.rank() == 0)
+            expect_same(found, expected, what);
+    }
+}
+
+/// Contours of images, and of every n-th of all direction maps, are the serial ones.
+inline void tracing_gives_the_serial_contours(const Communicator& communicator, ImageShape shape,
+                                              const std::string& scratch, int every = 1) {
+    ContoursOptions options;
+    options.scratch = scratch;
+    options.sigma = 1.5;
+    options.thresholds = {.05, .3};
+    options.min_length = 2;
+    const GradientField waves = gradient_fields(shape)[4];
+    traces(communicator, waves.x, options, edges_of(waves, options));
+    options.directions = true;
+    int turn = 0;
+    for (const DirectionMap& map : direction_maps(shape)) {
+        if (turn++ % every == 0)
+            traces(communicator, samples_of(map), options, map);
+    }
+}
+
+} // namespace sextant::test
