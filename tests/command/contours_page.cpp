@@ -71,8 +71,9 @@ distributed::MergingPlan plan_of(bool predicted) {
     if (predicted) {
         plan.machine = "m";
         plan.model = "hockney";
-        plan.alternatives = {{std::string(plan.pattern->name), 2e-6}, {"other", {}}};
-        plan.prediction = {
+        plan.ranking.resize(2);
+        plan.ranking[1].candidate = 1;
+        plan.ranking[0].predicted = {
             2e-6, 1e-6, 3e-6, {{{0, 0, Activity::fold, 0, -1, 1, 0, 2e-6}}, 2e-6}, {}};
     }
     return plan;

@@ -62,7 +62,7 @@ TEST(Labelling, records_the_merging_of_the_first_strip) {
         EXPECT_EQ(result.strips, 5);
         EXPECT_FALSE(result.merging.trace.events.empty());
         if (communicator.rank() == 0) {
-            EXPECT_TRUE(result.plan.prediction);
+            EXPECT_FALSE(result.plan.ranking.at(0).predicted.value().timeline.events.empty());
         }
     });
 }

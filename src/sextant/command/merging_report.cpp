@@ -16,6 +16,13 @@ namespace sextant::command {
 
 namespace {
 
+/// The prediction for the chosen pattern, or null.
+const model::Prediction* prediction_of(const distributed::MergingPlan& plan) {
+    return plan.ranking.empty() || !plan.ranking.front().predicted
+               ? nullptr
+               : &*plan.ranking.front().predicted;
+}
+
 /// The chosen pattern comes first; it alone was measured.
 report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Seconds took) {
     report::Alternatives all{"What was weighed",
@@ -24,17 +31,18 @@ report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Secon
                                  : fmt::format("merging: predicted by {} on {}; measured: this run",
                                                plan.model, plan.machine),
                              {}};
-    for (const distributed::MergingPlan::Alternative& other : plan.alternatives) {
-        report::Alternative way{.name = other.pattern};
-        if (other.seconds)
-            way.predicted = {*other.seconds, *other.seconds, *other.seconds};
-        all.all.push_back(std::move(way));
+    for (const planner::Weighed& other : plan.ranking) {
+        report::Alternative& shown = all.all.emplace_back();
+        shown.name = contour::catalogue()[other.candidate].name;
+        if (other.predicted)
+            shown.predicted = {other.predicted->seconds, other.predicted->seconds,
+                               other.predicted->seconds};
     }
     if (all.all.empty())
         all.all.push_back({.name = std::string(plan.pattern->name)});
     report::Alternative& chosen = all.all.front();
-    if (plan.prediction)
-        chosen.predicted = {plan.prediction->seconds, plan.prediction->low, plan.prediction->high};
+    if (const model::Prediction* const prediction = prediction_of(plan))
+        chosen.predicted = {prediction->seconds, prediction->low, prediction->high};
     chosen.measured = {took, took, took};
     return all;
 }
@@ -50,12 +58,12 @@ std::vector<report::Recording> recordings_of(const distributed::MergingPlan& pla
                                 .lent = merging.lent,
                                 .trace = merging.trace};
     std::vector<report::Recording> all;
-    if (plan.prediction) {
+    if (const model::Prediction* const prediction = prediction_of(plan)) {
         report::Recording& predicted = all.emplace_back(run);
         predicted.origin = report::Origin::predicted;
         predicted.clocks = 1;
         predicted.aligned.clear();
-        predicted.trace = plan.prediction->timeline;
+        predicted.trace = prediction->timeline;
     }
     all.push_back(run);
     return all;

@@ -34,20 +34,12 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
     return plan;
 }
 
-/// The choice of rank 0.
-MergingPlan decided(const MergingRequest& request, const Grid& grid, double density, Bytes entry,
-                    bool threads, const std::vector<int>& nodes,
-                    const planner::UsualPlanner& usual) {
+/// The fastest pattern, or the usual one if no model can predict them.
+MergingPlan fastest(const Grid& grid, double density, const planner::Setting& setting) {
     if (grid.ranks() == 1)
         return stated(usual_pattern, "nothing to merge: one rank");
     try {
-        return plan_merging(
-            grid, density,
-            {.machine = usual.planner->machine(),
-             .element_size = entry,
-             .nodes = nodes,
-             .within_node = threads ? machine::Link::same_process : machine::Link::same_node,
-             .timeline = request.timeline});
+        return plan_merging(grid, density, setting);
     } catch (const model::CannotExpress& why) {
         return stated(usual_pattern, fmt::format("rule, not predicted: {}", why.what()));
     }
@@ -56,24 +48,24 @@ MergingPlan decided(const MergingRequest& request, const Grid& grid, double dens
 } // namespace
 
 void MergingRequest::check() const {
-    if (pattern != automatic)
+    if (pattern != "auto")
         contour::find(pattern);
 }
 
-Record record_of(MergingRequest& request) {
+Record record_of(MergingRequest& options) {
     Record record;
-    record.add("pattern", request.pattern, "NAME",
+    record.add("pattern", options.pattern, "NAME",
                "in which order tiles are merged (sextant list algorithms)");
     record
-        .add("machine", request.machine, "FILE",
+        .add("machine", options.machine, "FILE",
              "a profile to predict with; default: this machine's")
         .file();
-    record.add("probe", request.probing,
+    record.add("probe", options.probing,
                {{"now", planner::Probing::now},
                 {"kept", planner::Probing::kept},
                 {"off", planner::Probing::off}},
                "WHEN", "measure a machine that has no profile, once, for about a second");
-    record.add("timeline", request.timeline, "predict and record when each rank does what");
+    record.add("timeline", options.timeline, "predict and record when each rank does what");
     return record;
 }
 
@@ -90,31 +82,24 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
                               },
                               {0}});
     }
-    const planner::Choice choice = planner::choose(candidates, setting);
-    MergingPlan plan;
-    plan.pattern = &contour::catalogue()[choice.chosen().candidate];
-    plan.reason = choice.reason;
-    plan.machine = setting.machine.name;
-    plan.model = choice.model;
-    if (setting.timeline)
-        plan.prediction = choice.chosen().predicted;
-    for (const planner::Weighed& weighed : choice.ranking) {
-        plan.alternatives.push_back({candidates[weighed.candidate].algorithm, {}});
-        if (weighed.predicted)
-            plan.alternatives.back().seconds = weighed.predicted->seconds;
-    }
-    return plan;
+    planner::Choice choice = planner::choose(candidates, setting);
+    return {.pattern = &contour::catalogue()[choice.chosen().candidate],
+            .reason = std::move(choice.reason),
+            .machine = setting.machine.name,
+            .model = std::move(choice.model),
+            .density = density,
+            .ranking = std::move(choice.ranking)};
 }
 
-MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& request,
+MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& options,
                             const Grid& grid, Elements entries, Bytes entry) {
     const std::vector<Elements> all = communicator.all_gather(entries);
     const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
     const std::vector<int> nodes = nodes_of(communicator);
     planner::UsualPlanner usual;
-    const bool open = request.pattern == MergingRequest::automatic;
-    if (open)
-        usual = calibrate::planner_here(communicator, nodes, request.machine, request.probing);
+    const bool automatic = options.pattern == "auto";
+    if (automatic)
+        usual = calibrate::planner_here(communicator, nodes, options.machine, options.probing);
     MergingPlan plan;
     std::size_t chosen = 0;
     agree(communicator, [&] {
@@ -122,9 +107,16 @@ MergingPlan planned_merging(const Communicator& communicator, const MergingReque
             return;
         const Elements border = border_of(grid, contour::catalogue()[0]);
         const double density = border > 0 ? sum / static_cast<double>(border) : 0;
-        plan = open ? decided(request, grid, density, entry, communicator.shares_memory(), nodes,
-                              usual)
-                    : stated(request.pattern, "asked for");
+        plan =
+            automatic
+                ? fastest(grid, density,
+                          {.machine = usual.planner->machine(),
+                           .element_size = entry,
+                           .nodes = nodes,
+                           .within_node = communicator.shares_memory() ? machine::Link::same_process
+                                                                       : machine::Link::same_node,
+                           .timeline = options.timeline})
+                : stated(options.pattern, "asked for");
         plan.density = density;
         chosen = static_cast<std::size_t>(plan.pattern - contour::catalogue().data());
     });
@@ -140,10 +132,11 @@ std::string to_json(const MergingPlan& plan) {
     json["model"] = plan.model;
     json["density"] = plan.density;
     json["alternatives"] = nlohmann::ordered_json::array();
-    for (const MergingPlan::Alternative& other : plan.alternatives) {
-        json["alternatives"].push_back({{"pattern", other.pattern}, {"seconds", nullptr}});
-        if (other.seconds)
-            json["alternatives"].back()["seconds"] = *other.seconds;
+    for (const planner::Weighed& other : plan.ranking) {
+        json["alternatives"].push_back(
+            {{"pattern", contour::catalogue()[other.candidate].name}, {"seconds", nullptr}});
+        if (other.predicted)
+            json["alternatives"].back()["seconds"] = other.predicted->seconds;
     }
     return sextant::to_text(json);
 }

@@ -7,7 +7,7 @@
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 
-namespace sextant::command {
+namespace sextant::test {
 namespace {
 
 distributed::MergingPlan on(const char* machine, const Grid& grid, double density) {
@@ -19,17 +19,19 @@ distributed::MergingPlan on(const char* machine, const Grid& grid, double densit
 
 TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
     const distributed::MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
-    ASSERT_EQ(plan.alternatives.size(), contour::catalogue().size());
-    EXPECT_EQ(plan.alternatives.front().pattern, plan.pattern->name);
-    ASSERT_TRUE(plan.alternatives.front().seconds);
-    for (const distributed::MergingPlan::Alternative& other : plan.alternatives) {
-        EXPECT_GE(other.seconds.value_or(1e9), *plan.alternatives.front().seconds) << other.pattern;
+    ASSERT_EQ(plan.ranking.size(), contour::catalogue().size());
+    EXPECT_EQ(&contour::catalogue()[plan.ranking.front().candidate], plan.pattern);
+    ASSERT_TRUE(plan.ranking.front().predicted);
+    for (const planner::Weighed& other : plan.ranking) {
+        if (other.predicted) {
+            EXPECT_GE(other.predicted->seconds, plan.ranking.front().predicted->seconds);
+        }
     }
 }
 
 TEST(MergingPlan, of_denser_edges_takes_longer) {
     const auto seconds = [](double density) {
-        return *on("das", {2048, 2048, 4, 4}, density).alternatives.front().seconds;
+        return on("das", {2048, 2048, 4, 4}, density).ranking.front().predicted->seconds;
     };
     EXPECT_GT(seconds(.5), 2 * seconds(.05));
 }
@@ -45,4 +47,4 @@ TEST(MergingPlan, is_told_as_json) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::test
