@@ -69,7 +69,7 @@ class Apply : public testing::Test {
         options["data"] = {data};
         options["output"] = {output};
         const Operation operation = apply_operation();
-        operation.run(Values(operation.parameters, options));
+        run_command(operation, options);
     }
 
     std::string refusal(const std::string& data, const std::string& output,
@@ -221,7 +221,7 @@ TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
     EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two below the middle (5.5, 4), turned back
     EXPECT_NEAR(there[1].at.y, 4, 1e-4);
     const std::vector<FramePoint> back =
-        points_of("2,5,4\n3,7.5,4\n", {{"from-reference", {"true"}}});
+        points_of("2,5,4\n3,7.5,4\n", {{"from_reference", {"true"}}});
     EXPECT_NEAR(back[0].at.x, 8, 1e-4);
     EXPECT_NEAR(back[1].at.y, 6, 1e-4);
     EXPECT_EQ(points_of("\xef\xbb\xbf 0,1,2\n").size(), 1U); // as a spreadsheet begins
@@ -234,7 +234,7 @@ TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
     write_movie(movie, 4, {12, 10});
     EXPECT_THAT(refusal(movie, shown), HasSubstr("is 12×10, expected 12×9"));
     write_movie(movie, 4);
-    EXPECT_THAT(refusal(movie, shown, {{"from-reference", {"true"}}}),
+    EXPECT_THAT(refusal(movie, shown, {{"from_reference", {"true"}}}),
                 HasSubstr("is no table of coordinates"));
     EXPECT_THAT(refusal(movie, folder.path("none/shown.npy")), HasSubstr("none"));
     EXPECT_FALSE(std::filesystem::exists(shown));

@@ -91,8 +91,8 @@ class Drift : public testing::Test {
                                      {"width", {std::to_string(shape.width)}},
                                      {"height", {std::to_string(shape.height)}},
                                      {"dose", {"400"}},
-                                     {"drift-x", {"4"}},
-                                     {"drift-y", {"-2"}},
+                                     {"drift_x", {"4"}},
+                                     {"drift_y", {"-2"}},
                                      {"turn", {"3"}},
                                      {"wander", {"0"}}});
     }

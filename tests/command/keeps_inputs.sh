@@ -54,6 +54,8 @@ keeps "movie.tif $read" movie.tif "$SEXTANT" apply series/transforms.json movie.
 keeps "points.csv $read" points.csv "$SEXTANT" apply series/transforms.json points.csv -o points.csv
 keeps "out.tif: coordinates are written as .csv" points.csv "$SEXTANT" apply series/transforms.json points.csv -o out.tif
 keeps "scan.npy $read" scan.npy "$SEXTANT" synthesize --image scan.npy -o scan.npy
+keeps "das.json $read" das.json "$SEXTANT" machine show das.json --json das.json
+keeps "movie.tif $read" movie.tif "$SEXTANT" info movie.tif --json movie.tif
 keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3pc --trace das.json
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
 [ -z "$(ls | grep -x 'x\..*\|other\|out.tif')" ] || { echo "FAILED: left behind: $(ls)"; failed=1; }

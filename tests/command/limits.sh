@@ -79,8 +79,8 @@ refuses 2 "--before names 40, expected 16 or fewer" filter movie.npy --frame 0 -
     --before "$(yes smooth@2 | head -n 40 | paste -sd, -)"
 refuses 2 "--before smooth@1e-320: expected a derivative or feature @ its sigma from 0.5 to 1000" \
     filter movie.npy --frame 0 -o out.npy --before smooth@1e-320
-refuses 2 "--ci is '1e-320%', expected a share from .01% to 100%" calibrate -o out.json --ci 1e-320%
-refuses 2 "--budget is '0x5s', expected a time from 1ms to 1440m" calibrate -o out.json --budget 0x5s
+refuses 2 "--ci 1e-320%: expected a share from .01% to 100%" calibrate -o out.json --ci 1e-320%
+refuses 2 "--budget 0x5s: expected a time from 1ms to 1440m" calibrate -o out.json --budget 0x5s
 refuses 2 "--thresholds 0x1,nan: expected two numbers, LOW,HIGH, from 0 to 1e+38" \
     contours movie.npy --frame 0 -o out.svg --thresholds 0x1,nan
 refuses 2 "--speedup 1e-320: expected up to 4096 numbers from 0.001 to 1000000" explain scan --speedup 1e-320
@@ -93,7 +93,7 @@ done
 # Names and texts of files that a terminal would obey, and names that are not UTF-8.
 name=$(printf 'b\377\033[31m')
 cp movie.npy "$name.npy"
-"$SEXTANT" info --json "$name.npy" >said.out || fails "info of a name that is not UTF-8"
+"$SEXTANT" info "$name.npy" --json >said.out || fails "info of a name that is not UTF-8"
 grep -q '"file": "b�\\u001b\[31m.npy"' said.out || fails "info --json: $(head -n 2 said.out)"
 "$SEXTANT" info "$name.npy" | grep -qF 'b\xff\x1b[31m.npy: NPY' || fails "info: $(head -n 1 said.out)"
 for command in "composite $SAMPLE -o" "label movie.npy --frame 0 -o" "filter movie.npy --frame 0 -o"; do

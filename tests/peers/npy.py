@@ -80,7 +80,7 @@ def by_numpy(path):
 
 
 def by_sextant(path):
-    run = subprocess.run([os.environ["SEXTANT"], "info", "--json", path], capture_output=True, timeout=60)
+    run = subprocess.run([os.environ["SEXTANT"], "info", path, "--json"], capture_output=True, timeout=60)
     if run.returncode == 0:
         found = json.loads(run.stdout)
         return {key: found[key] for key in ("frames", "width", "height", "samples")}

@@ -25,6 +25,36 @@ namespace sextant::command {
 
 namespace {
 
+struct ApplyCommand {
+    std::string transforms, output;
+    SourceChoice source; ///< the images or coordinates, and the frame that one image lies as
+    bool from_reference = false;
+};
+
+Record record_of(ApplyCommand& command) {
+    Record record;
+    record.add("transforms", command.transforms, "FILE", "transforms.json of sextant register")
+        .file()
+        .positional()
+        .required();
+    Record source =
+        record_of(command.source, "as many frames as were registered; or a .csv of frame, x, y");
+    Field& data = source["image"];
+    data.name = "data";
+    data.value_name = "DATA";
+    source["frame"].meaning = "the data is one image, and lies as frame N does";
+    record.include(std::move(source));
+    record
+        .add("output", command.output, "OUT",
+             "frames moved back, over one another, f32, NaN outside; or a .csv")
+        .file()
+        .letter('o')
+        .required();
+    record.add("from_reference", command.from_reference,
+               "coordinates of the reference into frames, not the other way");
+    return record;
+}
+
 using registration::DisplacementField;
 
 using registration::Transform;
@@ -123,14 +153,15 @@ struct Shown {
     std::int64_t frame = 0, registered = 0;
 };
 
-std::vector<Shown> frames_to_show(const Values& values, const FrameSource& source,
+/// `only`: the registered frame that a single image lies as.
+std::vector<Shown> frames_to_show(std::optional<std::int64_t> only, const FrameSource& source,
                                   const SeriesTransforms& transforms) {
     const std::int64_t count = source.header().frames;
-    if (values.has("frame")) {
+    if (only) {
         if (count != 1)
             throw InvalidTask(
                 fmt::format("{} has {} frames, expected one with --frame", source.path(), count));
-        return {{0, values.integer("frame")}};
+        return {{0, *only}};
     }
     if (count != std::ssize(transforms.frames))
         throw InvalidTask(fmt::format("{} has {} frames, expected {} as were registered, or one "
@@ -147,25 +178,25 @@ std::vector<Shown> frames_to_show(const Values& values, const FrameSource& sourc
     return shown;
 }
 
-void apply_to_images(const Values& values, Applied& applied) {
+void apply_to_images(const ApplyCommand& command, Applied& applied) {
     const auto [source, offset] =
-        less_offset(format::open_frames(values.text("data"), source_options(values)));
+        less_offset(format::open_frames(command.source.image, command.source.options()));
     print_remarks(*source);
     check_shape(*source, applied.all());
-    const std::vector<Shown> shown = frames_to_show(values, *source, applied.all());
+    const std::vector<Shown> shown = frames_to_show(command.source.frame, *source, applied.all());
     FrameHeader header;
     header.frames = std::ssize(shown);
     header.shape = source->header().shape;
     header.pixel = source->header().pixel;
-    header.sample = sample_with_offset(values.text("output"), offset);
+    header.sample = sample_with_offset(command.output, offset);
     if (offset != 0)
         print_warnings(std::array{
-            fmt::format("{}: {}", source->path(), offset_remark(offset, values.text("output")))});
+            fmt::format("{}: {}", source->path(), offset_remark(offset, command.output))});
     std::vector<std::int64_t> numbers;
     for (const Shown& one : shown)
         numbers.push_back(one.frame);
     header.frame_interval = frame_interval_of(source->header(), numbers);
-    const std::unique_ptr<FrameSink> sink = format::create_frames(values.text("output"), header);
+    const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header);
     registration::Resampler resampler(*source);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
     Progress progress(true);
@@ -177,16 +208,16 @@ void apply_to_images(const Values& values, Applied& applied) {
     }
     sink->commit();
     progress.clear();
-    print_text(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n",
-                           values.text("output"), report::counted(header.frames, "frame"),
-                           header.shape.width, header.shape.height, name(header.sample)));
+    print_text(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n", command.output,
+                           report::counted(header.frames, "frame"), header.shape.width,
+                           header.shape.height, name(header.sample)));
 }
 
-void apply_to_coordinates(const Values& values, Applied& applied) {
-    if (values.has("frame"))
+void apply_to_coordinates(const ApplyCommand& command, const Call& call, Applied& applied) {
+    if (command.source.frame)
         throw InvalidTask("--frame: coordinates name their frames themselves");
-    refuse_given(values, {"channel", "slice"}, "coordinates have none");
-    const std::string path = values.text("data");
+    call.refuse({"channel", "slice"}, "coordinates have none");
+    const std::string& path = command.source.image;
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;
     Transform transform;
@@ -195,90 +226,55 @@ void apply_to_coordinates(const Values& values, Applied& applied) {
             if (frame != point.frame)
                 transform = applied.of(point.frame);
             frame = point.frame;
-            point.at = values.flag("from-reference")
+            point.at = command.from_reference
                            ? apply(transform, point.at, applied.all().shape)
                            : apply_inverse(transform, point.at, applied.all().shape);
         } catch (const InvalidTask& error) {
             throw InvalidFile(path, fmt::format("line {}: {}", point.line, error.what()));
         }
     }
-    const std::string output = values.text("output");
-    write_text(output, to_csv(points));
-    print_text(fmt::format("{}: {} in {}\n", output, report::counted(std::ssize(points), "point"),
-                           values.flag("from-reference") ? "their frames" : "the reference"));
+    write_text(command.output, to_csv(points));
+    print_text(fmt::format("{}: {} in {}\n", command.output,
+                           report::counted(std::ssize(points), "point"),
+                           command.from_reference ? "their frames" : "the reference"));
 }
 
 bool is_table(const std::string& path) {
     return std::filesystem::path(path).extension() == ".csv";
 }
 
-int run_apply(const Values& values) {
-    const std::string path = values.text("data");
+int run_apply(const ApplyCommand& command, const Call& call) {
+    const std::string& path = command.source.image;
     const bool coordinates = is_table(path);
-    if (values.flag("from-reference") && !coordinates)
+    if (command.from_reference && !coordinates)
         throw InvalidTask(
             fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
-    const std::array outputs{values.text("output")};
+    const std::array outputs{command.output};
     if (coordinates && !is_table(outputs[0]))
         throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
     if (!coordinates)
         check_frames_name(outputs[0], Sample::f32);
     std::vector<std::string> read = coordinates ? std::vector{path} : format::files_of_frames(path);
-    read.push_back(values.text("transforms"));
+    read.push_back(command.transforms);
     keep_inputs(read, outputs);
     check_outputs(outputs);
-    Applied applied(values.text("transforms"));
+    Applied applied(command.transforms);
     keep_inputs(applied.files(), outputs);
     if (coordinates)
-        apply_to_coordinates(values, applied);
+        apply_to_coordinates(command, call, applied);
     else
-        apply_to_images(values, applied);
+        apply_to_images(command, applied);
     return 0;
-}
-
-std::vector<Parameter> parameters() {
-    return {{.name = "transforms",
-             .type = Type::file,
-             .value = "FILE",
-             .help = "transforms.json of sextant register",
-             .positional = true,
-             .required = true},
-            {.name = "data",
-             .type = Type::file,
-             .value = "DATA",
-             .help = "as many frames as were registered; or a .csv of frame, x, y",
-             .positional = true,
-             .required = true},
-            {.name = "output",
-             .type = Type::file,
-             .value = "OUT",
-             .help = "frames moved back, over one another, f32, NaN outside; or a .csv",
-             .letter = 'o',
-             .required = true},
-            {.name = "frame",
-             .type = Type::integer,
-             .value = "N",
-             .help = "the data is one image, and lies as frame N does",
-             .least = 0,
-             .most = most_count},
-            channel_parameter(),
-            slice_parameter(),
-            {.name = "from-reference",
-             .type = Type::flag,
-             .help = "coordinates of the reference into frames, not the other way"},
-            external_parameter()};
 }
 
 } // namespace
 
 Operation apply_operation() {
-    return {"apply",
-            "apply the transforms of a registered series to other images, or to coordinates",
-            "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
-            "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
-            parameters(),
-            run_apply,
-            true};
+    return declare_command<ApplyCommand>(
+        "apply", "apply the transforms of a registered series to other images, or to coordinates",
+        "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
+        "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
+        run_apply, true);
 }
 
 } // namespace sextant::command

@@ -5,6 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
@@ -43,74 +44,104 @@ struct Unit {
     double factor;
 };
 
-/// Parses a number with a unit.
-template <std::size_t N>
-double quantity(std::string_view option, const std::string& text, const Unit (&units)[N],
-                double least, double most, std::string_view expected) {
-    const auto end = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
-    const auto number = parsed_number<double>(std::string_view(text).substr(0, end));
-    for (const Unit& unit : units) {
-        const double value = number.value_or(0) * unit.factor;
-        if (unit.name == std::string_view(text).substr(end) && value >= least && value <= most)
-            return value;
-    }
-    throw InvalidTask(fmt::format("{} is '{}', expected {}", option, shortened(text), expected));
+/// A number with a unit.
+Codec quantity(double& value, std::vector<Unit> units, double least, double most,
+               std::string (*text_of)(double), const char* expected) {
+    return {[&value, text_of] { return text_of(value); },
+            [&value, units = std::move(units), least, most, expected](const Field&,
+                                                                      std::string_view text) {
+                const auto end = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+                const auto number = parsed_number<double>(text.substr(0, end));
+                for (const Unit& unit : units) {
+                    const double given = number.value_or(0) * unit.factor;
+                    if (unit.name == text.substr(end) && given >= least && given <= most) {
+                        value = given;
+                        return "";
+                    }
+                }
+                return expected;
+            }};
 }
 
-/// Parses "60s", "1.5m", "500ms" as seconds.
-Seconds duration_from(std::string_view option, const std::string& text) {
-    constexpr Unit units[] = {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}};
+/// Seconds as "60s", "1.5m", "500ms".
+Codec duration(Seconds& seconds) {
     constexpr double a_millisecond = 1e-3, a_day = 86400;
-    return quantity(option, text, units, a_millisecond, a_day,
-                    "a time from 1ms to 1440m, as 60s, 500ms or 2m");
+    return quantity(
+        seconds, {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}}, a_millisecond, a_day,
+        [](double value) { return fmt::format("{:g}s", value); },
+        "a time from 1ms to 1440m, as 60s, 500ms or 2m");
 }
 
-/// Parses "2%" as .02; the range is above 0 up to 100 %.
-double share_from(std::string_view option, const std::string& text) {
-    constexpr Unit units[] = {{"%", .01}};
-    return quantity(option, text, units, 1e-4, 1, "a share from .01% to 100%, as 2%");
+/// A share as "2%"; above 0, up to 100 %.
+Codec percentage(double& share) {
+    return quantity(
+        share, {{"%", .01}}, 1e-4, 1,
+        [](double value) { return fmt::format("{:g}%", 100 * value); },
+        "a share from .01% to 100%, as 2%");
 }
 
-/// The checked parameters.
-struct Request {
-    explicit Request(const Values& values)
-        : budget(duration_from("--budget", values.text("budget"))),
-          ci(share_from("--ci", values.text("ci"))),
-          append(values.flag("append")),
-          json(values.flag("json")),
-          launches(static_cast<int>(values.integer("launches"))),
-          seed(static_cast<unsigned>(values.integer("seed"))),
-          launcher(values.text("launcher")),
-          launched(detect_launcher().launcher != Launcher::none),
-          transport(values.text("transport")),
-          path(values.text("output")) {
+struct CalibrateCommand {
+    std::string output;
+    Seconds budget = 60;
+    double ci = .02;
+    int launches = 5;
+    bool append = false;
+    std::string transport = "auto", launcher = "mpirun -n 2";
+    std::int64_t seed = 1;
+    std::string check, json;
+};
+
+Record record_of(CalibrateCommand& command) {
+    Record record;
+    record
+        .add("output", command.output, "FILE",
+             "the profile; default: where sextant looks for this user's")
+        .file()
+        .letter('o');
+    record.add("budget", duration(command.budget), "TIME", "of all launches together");
+    record.add("ci", percentage(command.ci), "SHARE",
+               "half an interval, of its median, at which a value is well known");
+    record.add("launches", command.launches, "N", "processes one after another; 1 under a launcher")
+        .between(1, 1000);
+    record.add("append", command.append, "add to the launches that the file was made from");
+    record.add("transport", command.transport, "NAME", "auto: MPI under a launcher, else threads")
+        .one_of({"auto", "threads", "mpi"});
+    record.add("launcher", command.launcher, "COMMAND",
+               "what starts two processes or more, for --transport mpi");
+    record.add("seed", command.seed, "N", "of the order of measurements, and of what --check draws")
+        .between(0, 1 << 30);
+    record
+        .add("check", command.check, "FILE",
+             "measure messages that FILE does not know and compare; writes nothing")
+        .file();
+    declare_json(record, command.json);
+    return record;
+}
+
+/// The command with its transport and the profile's path.
+struct Request : CalibrateCommand {
+    Request(const CalibrateCommand& command, const Call& call)
+        : CalibrateCommand(command), launched(detect_launcher().launcher != Launcher::none) {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
         if (transport != "mpi" || launched)
-            refuse_given(values, {"launcher"}, "it starts processes for --transport mpi");
+            call.refuse({"launcher"}, "it starts processes for --transport mpi");
         if (launched && transport == "threads") {
             throw InvalidTask("--transport threads under a launcher: threads are of one process; "
                               "start it without");
         }
         if (!launched && transport == "mpi" && mpi_of_build().empty())
             throw InvalidTask("--transport mpi: this sextant was built without MPI");
-        if (path.empty())
-            path = machine::default_profile_path(transport);
-        if (path.empty())
+        if (output.empty())
+            output = machine::default_profile_path(transport);
+        if (output.empty())
             throw InvalidTask("-o is missing, and there is no home to write a profile to");
     }
 
     /// True if this process measures; false if it starts processes that do.
     bool here() const { return launched || (launches == 1 && transport == "threads"); }
 
-    Seconds budget;
-    double ci;
-    bool append, json;
-    int launches;
-    unsigned seed;
-    std::string launcher;
     bool launched;
-    std::string transport, path;
 };
 
 /// "machines/mpi.json" for the first state, "machines/mpi.state-2.json" for the second.
@@ -136,7 +167,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
     for (std::size_t i = 0; i < states.size(); ++i) {
         const Profile& profile = states[i];
         const machine::Worth worth = machine::worth_of(profile, request.ci);
-        const std::string path = path_of_state(request.path, i);
+        const std::string path = path_of_state(request.output, i);
         json["states"].push_back({{"file", path},
                                   {"name", profile.name},
                                   {"state", profile.state},
@@ -167,7 +198,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
         json["load_average"] = load[0];
         text += fmt::format("load average {:.1f} on {} cores\n", load[0], states[0].cores);
     }
-    print_text(request.json ? (sextant::to_text(json) + "\n").c_str() : text);
+    write_reports({request.json, ""}, {}, sextant::to_text(json), text, "");
 }
 
 void make_folder_of(const std::string& path) {
@@ -180,12 +211,13 @@ void make_folder_of(const std::string& path) {
 }
 
 std::vector<Profile> earlier_launches(const Request& request) {
-    if (!request.append || !std::filesystem::exists(request.path))
+    if (!request.append || !std::filesystem::exists(request.output))
         return {};
-    std::vector<Profile> launches = machine::read_launches(request.path);
+    std::vector<Profile> launches = machine::read_launches(request.output);
     if (launches.front().transport != request.transport) {
         throw InvalidTask(fmt::format("{} is of {}, expected {}: other launches go to another file",
-                                      request.path, launches.front().transport, request.transport));
+                                      request.output, launches.front().transport,
+                                      request.transport));
     }
     return launches;
 }
@@ -197,15 +229,15 @@ void measure_here(const Request& request, const Communicator& communicator) {
     agree(communicator, [&] {
         // Every rank reads the file, because all must plan the same cells.
         if (first) {
-            make_folder_of(request.path);
-            check_outputs(std::array{request.path});
+            make_folder_of(request.output);
+            check_outputs(files_named({request.output, request.json}));
         }
         launches = earlier_launches(request);
     });
     Progress progress(first);
     calibrate::CampaignOptions options;
     options.budget = request.budget, options.ci = request.ci;
-    options.seed = request.seed + static_cast<unsigned>(launches.size());
+    options.seed = static_cast<unsigned>(request.seed) + static_cast<unsigned>(launches.size());
     options.progress = [&](double share) {
         progress.say(
             fmt::format("launch {}: {:.0f} %", launches.size() + 1, 100 * std::min(1.0, share)));
@@ -219,7 +251,7 @@ void measure_here(const Request& request, const Communicator& communicator) {
         if (!first)
             return;
         launches.push_back(std::move(launch));
-        tell(write_profiles(request.path, launches), request);
+        tell(write_profiles(request.output, launches), request);
     });
 }
 
@@ -286,10 +318,10 @@ void run_launches(const Launches& launches) {
 }
 
 void measure_in_launches(const Request& request) {
-    make_folder_of(request.path);
-    check_outputs(std::array{request.path});
+    make_folder_of(request.output);
+    check_outputs(files_named({request.output, request.json}));
     std::vector<Profile> launches = earlier_launches(request);
-    const WorkFile work(request.path);
+    const WorkFile work(request.output);
     run_launches(
         {request.launches,
          request.budget,
@@ -298,7 +330,7 @@ void measure_in_launches(const Request& request) {
          {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
     for (Profile& launch : machine::read_launches(work.path()))
         launches.push_back(std::move(launch));
-    tell(write_profiles(request.path, launches), request);
+    tell(write_profiles(request.output, launches), request);
 }
 
 constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
@@ -312,7 +344,12 @@ struct Errors {
     double nine_in_ten() const { return quantile(values, .9); }
 };
 
-void print_errors(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
+/// The errors of one class of links, as JSON and as text.
+struct LinkErrors {
+    std::string json, text;
+};
+
+LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
     nlohmann::ordered_json json{{"operation", "calibrate --check"}, {"link", name(link)}};
     for (const HeldOut& one : held) {
@@ -335,7 +372,7 @@ void print_errors(machine::Link link, const std::vector<HeldOut>& held, bool as_
                                   {"median", of.median()},
                                   {"nine_in_ten", of.nine_in_ten()}});
     }
-    print_text(as_json ? (sextant::to_text(json) + "\n").c_str() : text);
+    return {sextant::to_text(json), text};
 }
 
 /// Notes if the machine is in another state than the profile: then errors include the difference
@@ -350,89 +387,56 @@ void tell_state(const Communicator& communicator, const Profile& profile) {
 /// Measures messages of random sizes between two threads or the ranks of a launcher, and prints the
 /// errors of a profile's predictions for them. Throws InvalidTask if the profile has no figures for
 /// such messages.
-void check_predictions(const std::string& path, unsigned seed, bool json) {
+void check_predictions(const Request& request) {
     launch(2, [&](Communicator communicator) {
         Profile profile;
-        agree(communicator, [&] { profile = machine::read_profile(path); });
-        const std::vector<calibrate::Cell> cells =
-            calibrate::draw_held_out(seed, contiguous_messages, strided_messages);
+        agree(communicator, [&] {
+            const std::vector<std::string> outputs = files_named({request.json});
+            keep_inputs(std::array{request.check}, outputs);
+            if (communicator.rank() == 0)
+                check_outputs(outputs);
+            profile = machine::read_profile(request.check);
+        });
+        const std::vector<calibrate::Cell> cells = calibrate::draw_held_out(
+            static_cast<unsigned>(request.seed), contiguous_messages, strided_messages);
         agree(communicator, [&] { tell_state(communicator, profile); });
         agree(communicator, [&] {
             constexpr Bytes memory = Bytes{200} << 20;
+            LinkErrors all;
             calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
-                const auto held = calibrate::hold_out(stopwatch, cells, profile, link, rounds);
-                if (communicator.rank() == 0)
-                    print_errors(link, held, json);
+                const LinkErrors errors =
+                    errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
+                if (!all.json.empty())
+                    all.json += "\n";
+                all.json += errors.json;
+                all.text += errors.text;
             });
+            if (communicator.rank() == 0)
+                write_reports({request.json, ""}, {}, all.json, all.text, "");
         });
     });
 }
 
-int run_calibrate(const Values& values) {
-    const Request request(values);
-    if (values.has("check")) {
-        check_predictions(values.text("check"), request.seed, request.json);
-        return 0;
-    }
-    if (!request.here())
-        measure_in_launches(request);
-    else
+int run_calibrate(const CalibrateCommand& command, const Call& call) {
+    const Request request(command, call);
+    if (!request.check.empty())
+        check_predictions(request);
+    else if (request.here())
         launch(2, [&](Communicator communicator) { measure_here(request, communicator); });
+    else
+        measure_in_launches(request);
     return 0;
 }
 
 } // namespace
 
 Operation calibrate_operation() {
-    return {
-        "calibrate",
-        "measure what messages and work cost on this machine, and write its profile",
+    return declare_command<CalibrateCommand>(
+        "calibrate", "measure what messages and work cost on this machine, and write its profile",
         "  sextant calibrate\n"
         "  sextant calibrate --transport mpi --launcher 'mpirun -n 2' -o mpi.json\n"
         "  mpirun -n 2 sextant calibrate --check mpi.json",
-        {{.name = "output",
-          .type = Type::file,
-          .value = "FILE",
-          .help = "the profile; default: where sextant looks for this user's",
-          .letter = 'o'},
-         {.name = "budget", .value = "TIME", .fallback = "60s", .help = "of all launches together"},
-         {.name = "ci",
-          .value = "SHARE",
-          .fallback = "2%",
-          .help = "half an interval, of its median, at which a value is well known"},
-         {.name = "launches",
-          .type = Type::integer,
-          .value = "N",
-          .fallback = "5",
-          .help = "processes one after another; 1 under a launcher",
-          .least = 1,
-          .most = 1000},
-         {.name = "append",
-          .type = Type::flag,
-          .help = "add to the launches that the file was made from"},
-         {.name = "transport",
-          .type = Type::choice,
-          .value = "NAME",
-          .fallback = "auto",
-          .help = "auto: MPI under a launcher, else threads",
-          .choices = {"auto", "threads", "mpi"}},
-         {.name = "launcher",
-          .value = "COMMAND",
-          .fallback = "mpirun -n 2",
-          .help = "what starts two processes or more, for --transport mpi"},
-         {.name = "seed",
-          .type = Type::integer,
-          .value = "N",
-          .fallback = "1",
-          .help = "of the order of measurements, and of what --check draws",
-          .least = 0,
-          .most = 1 << 30},
-         {.name = "check",
-          .type = Type::file,
-          .value = "FILE",
-          .help = "measure messages that FILE does not know and compare; writes nothing"},
-         {.name = "json", .type = Type::flag, .help = "what was done, as JSON"}},
-        run_calibrate};
+        run_calibrate);
 }
 
 } // namespace sextant::command

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/outputs.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
@@ -32,6 +33,16 @@
 namespace sextant::command {
 
 namespace {
+
+struct DoctorCommand {
+    std::string json;
+};
+
+Record record_of(DoctorCommand& command) {
+    Record record;
+    declare_json(record, command.json);
+    return record;
+}
 
 enum class State { good, note, bad };
 
@@ -244,8 +255,9 @@ const char* word(State state) {
 }
 
 /// Prints the findings. Returns true if none is bad.
-bool tell(const std::vector<Finding>& findings, bool as_json) {
+bool tell(const std::vector<Finding>& findings, const DoctorCommand& command) {
     bool well = true;
+    std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Finding& finding : findings) {
         well = well && finding.state != State::bad;
@@ -253,33 +265,29 @@ bool tell(const std::vector<Finding>& findings, bool as_json) {
                         {"state", word(finding.state)},
                         {"found", finding.found},
                         {"advice", finding.advice}});
-        if (as_json)
-            continue;
-        print_text(
-            fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found));
-        if (!finding.advice.empty()) {
-            print_text(fmt::format("{:<21} -> {}\n", "", finding.advice));
-        }
+        text += fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found);
+        if (!finding.advice.empty())
+            text += fmt::format("{:<21} -> {}\n", "", finding.advice);
     }
-    if (as_json)
-        print_text(sextant::to_text(json) + "\n");
+    write_reports({command.json, ""}, {}, sextant::to_text(json), text, "");
     return well;
 }
 
-int run_doctor(const Values& values) {
+int run_doctor(const DoctorCommand& command, const Call&) {
     const LaunchedBy by = detect_launcher();
     if (const std::string mismatch = launcher_mismatch(by); !mismatch.empty()) {
         const std::array findings{mpi_library(), mpi_launcher(),
                                   Finding{"this process", State::bad, mismatch, ""}};
         if (by.rank == 0)
-            tell({findings.begin(), findings.end()}, values.flag("json"));
+            tell({findings.begin(), findings.end()}, command);
         return 1;
     }
     bool well = true;
     launch(1, [&](const Communicator& communicator) {
-        if (communicator.rank() == 0)
-            well = tell(examine(by, communicator.size()), values.flag("json"));
-        communicator.barrier();
+        agree(communicator, [&] {
+            if (communicator.rank() == 0)
+                well = tell(examine(by, communicator.size()), command);
+        });
     });
     return well ? 0 : 1;
 }
@@ -287,12 +295,12 @@ int run_doctor(const Values& values) {
 } // namespace
 
 Operation doctor_operation() {
-    return {"doctor",
-            "look at this machine: MPI, whether mpirun starts two processes, shared memory, SIMD",
-            "  sextant doctor\n"
-            "  mpirun -n 2 sextant doctor",
-            {{"json", Type::flag, "", "", "as JSON"}},
-            run_doctor};
+    return declare_command<DoctorCommand>(
+        "doctor",
+        "look at this machine: MPI, whether mpirun starts two processes, shared memory, SIMD",
+        "  sextant doctor\n"
+        "  mpirun -n 2 sextant doctor",
+        run_doctor);
 }
 
 } // namespace sextant::command

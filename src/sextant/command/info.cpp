@@ -20,6 +20,21 @@ namespace sextant::command {
 
 namespace {
 
+struct InfoCommand {
+    SourceChoice source;
+    bool check = false;
+    std::string json;
+};
+
+Record record_of(InfoCommand& command) {
+    Record record = record_of(command.source, "a file, folder, pattern or list of frames");
+    record["image"].value_name = "FILE";
+    record.without("frame");
+    record.add("check", command.check, "read every frame too; exit code 1 where one is lost");
+    declare_json(record, command.json);
+    return record;
+}
+
 /// The facts shown about a file.
 struct Findings {
     std::string name, format;
@@ -133,34 +148,28 @@ std::string as_json(const Findings& findings) {
         json["pixel_size"] = {
             {"x", header.pixel.x}, {"y", header.pixel.y}, {"unit", header.pixel.unit}};
     }
-    // Names of files and units need not be UTF-8.
-    return sextant::to_text(json) + "\n";
+    return sextant::to_text(json);
 }
 
-int run_info(const Values& values) {
+int run_info(const InfoCommand& command, const Call&) {
+    const std::vector<std::string> outputs = files_named({command.json});
+    keep_inputs(format::files_of_frames(command.source.image), outputs);
+    check_outputs(outputs);
     const Findings findings =
-        look_at(values.text("file"), source_options(values), values.flag("check"));
-    print_text(values.flag("json") ? as_json(findings) : as_text(findings));
+        look_at(command.source.image, command.source.options(), command.check);
+    write_reports({command.json, ""}, {}, as_json(findings), as_text(findings), "");
     return findings.good ? 0 : 1;
 }
 
 } // namespace
 
 Operation info_operation() {
-    return {"info",
-            "what a file or series of frames holds: format, frames, size, samples, pixel size",
-            "  sextant info movie.mrc\n"
-            "  sextant info 'frames/frame_%04d.tif' --check --json\n"
-            "  sextant info movie.h5::/data/images",
-            {{"file", Type::file, "FILE", "", "a file, folder, pattern or list of frames", 0, true,
-              true},
-             channel_parameter(),
-             slice_parameter(),
-             {"check", Type::flag, "", "", "read every frame too; exit code 1 where one is lost"},
-             external_parameter(),
-             {"json", Type::flag, "", "", "as JSON"}},
-            run_info,
-            true};
+    return declare_command<InfoCommand>(
+        "info", "what a file or series of frames holds: format, frames, size, samples, pixel size",
+        "  sextant info movie.mrc\n"
+        "  sextant info 'frames/frame_%04d.tif' --check --json\n"
+        "  sextant info movie.h5::/data/images",
+        run_info, true);
 }
 
 } // namespace sextant::command

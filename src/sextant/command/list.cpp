@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/line_formats.hpp"
@@ -17,15 +18,35 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
 namespace {
 
+struct ListCommand {
+    std::string what = "all", json;
+};
+
+Record record_of(ListCommand& command) {
+    Record record;
+    record.add("what", command.what, "WHAT", "which")
+        .positional()
+        .one_of({"all", "algorithms", "scans", "operators", "models", "formats"});
+    declare_json(record, command.json);
+    return record;
+}
+
 struct Row {
     std::string name, summary, detail;
 };
+
+Record record_of(Row& row) {
+    Record record;
+    record.add("name", row.name, "", "");
+    record.add("summary", row.summary, "", "");
+    record.add("detail", row.detail, "", "");
+    return record;
+}
 
 struct Section {
     std::string name;
@@ -109,48 +130,34 @@ std::size_t widest_name(const std::vector<Section>& sections) {
     return width;
 }
 
-int run_list(const Values& values) {
-    const std::string wanted = values.text("what");
-    const std::vector<Section> all = sections();
+int run_list(const ListCommand& command, const Call&) {
+    check_outputs(files_named({command.json}));
+    std::vector<Section> all = sections();
     const std::size_t width = widest_name(all);
-    nlohmann::ordered_json json;
-    for (const Section& section : all) {
-        if (wanted != "all" && wanted != section.name)
+    Record json;
+    std::string text;
+    for (Section& section : all) {
+        if (command.what != "all" && command.what != section.name)
             continue;
-        if (!values.flag("json"))
-            print_text((section.name + "\n"));
-        for (const Row& row : section.rows) {
-            json[section.name].push_back(
-                {{"name", row.name}, {"summary", row.summary}, {"detail", row.detail}});
-            if (values.flag("json"))
-                continue;
-            print_text(fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
-                                   width, row.detail));
+        text += section.name + "\n";
+        std::vector<Record> rows;
+        for (Row& row : section.rows) {
+            rows.push_back(record_of(row));
+            text += fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
+                                width, row.detail);
         }
+        json.add(section.name, std::move(rows));
     }
-    if (values.flag("json"))
-        print_text((sextant::to_text(json) + "\n"));
+    write_reports({command.json, ""}, {}, to_json(json), text, "");
     return 0;
 }
 
 } // namespace
 
 Operation list_operation() {
-    return {"list",
-            "what there is: algorithms, scans, operators, cost models, file formats",
-            "  sextant list algorithms",
-            {{"what",
-              Type::choice,
-              "WHAT",
-              "all",
-              "which",
-              0,
-              true,
-              false,
-              {"all", "algorithms", "scans", "operators", "models", "formats"}},
-             {"json", Type::flag, "", "", "as JSON"}},
-            run_list,
-            true};
+    return declare_command<ListCommand>(
+        "list", "what there is: algorithms, scans, operators, cost models, file formats",
+        "  sextant list algorithms", run_list, true);
 }
 
 } // namespace sextant::command

@@ -2,6 +2,7 @@
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/calibrate/validation.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
@@ -29,12 +30,28 @@ using machine::Profile;
 using machine::Value;
 using Json = nlohmann::ordered_json;
 
-void say(const std::string& text) {
-    print_text(text);
+struct MachineCommand {
+    std::string what;
+    std::vector<std::string> files;
+    std::string json;
+};
+
+Record record_of(MachineCommand& command) {
+    Record record;
+    record.add("what", command.what, "WHAT", "what to do with a profile")
+        .positional()
+        .required()
+        .one_of({"show", "check", "diff"});
+    record.add("files", command.files, "FILE", "a profile; for diff two")
+        .file()
+        .positional()
+        .required();
+    declare_json(record, command.json);
+    return record;
 }
 
-std::string dumped(const Json& json) {
-    return sextant::to_text(json) + "\n";
+void write(const MachineCommand& command, const std::string& json, const std::string& text) {
+    write_reports({command.json, ""}, {}, json, text, "");
 }
 
 /// A table of values by row and column; cells may be empty.
@@ -169,12 +186,33 @@ std::string tables_of(const Profile& profile) {
     return text + copies.text();
 }
 
-int show(const Profile& profile, bool json) {
-    say(json ? machine::profile_text(profile) : tables_of(profile));
+int show(const MachineCommand& command, const Profile& profile) {
+    std::string json = machine::profile_text(profile);
+    json.pop_back(); // the newline
+    write(command, json, tables_of(profile));
     return 0;
 }
 
-int check(const std::string& path, const Profile& profile, bool json) {
+/// What `machine check` found, as text.
+std::string text_of_check(const std::string& path, const Profile& profile, const Profile& here,
+                          const std::vector<std::string>& differences, bool probed) {
+    if (differences.empty())
+        return fmt::format("{} is of this machine{}\n", path,
+                           probed ? " in its present state"
+                                  : "; its state was not probed: that takes threads");
+    std::string text = fmt::format("{} does not hold here:\n", path);
+    for (const std::string& difference : differences)
+        text += fmt::format("  {}\n", difference);
+    const std::string again = fmt::format("sextant calibrate --transport {}",
+                                          profile.transport == "mpi" ? "mpi" : "threads");
+    // A profile measured elsewhere is valid there.
+    return text + (profile.host.empty() || profile.host == here.host
+                       ? fmt::format("measure again: {} -o {}\n", again, path)
+                       : fmt::format("measure this machine: {}\n", again));
+}
+
+int check(const MachineCommand& command, const Profile& profile) {
+    const std::string& path = command.files[0];
     const Profile here =
         calibrate::describe_machine(profile.transport.empty() ? "threads" : profile.transport);
     std::vector<std::string> differences = calibrate::differences(profile, here);
@@ -185,31 +223,13 @@ int check(const std::string& path, const Profile& profile, bool json) {
         if (!state.empty())
             differences.push_back(state);
     }
-    if (json) {
-        say(dumped({{"operation", "machine check"},
-                    {"file", path},
-                    {"holds", differences.empty()},
-                    {"probed", probes},
-                    {"differences", differences}}));
-        return differences.empty() ? 0 : 1;
-    }
-    if (differences.empty()) {
-        say(fmt::format("{} is of this machine{}\n", path,
-                        probes ? " in its present state"
-                               : "; its state was not probed: that takes threads"));
-        return 0;
-    }
-    std::string text = fmt::format("{} does not hold here:\n", path);
-    for (const std::string& difference : differences)
-        text += fmt::format("  {}\n", difference);
-    const std::string again = fmt::format("sextant calibrate --transport {}",
-                                          profile.transport == "mpi" ? "mpi" : "threads");
-    // A profile measured elsewhere is valid there.
-    text += profile.host.empty() || profile.host == here.host
-                ? fmt::format("measure again: {} -o {}\n", again, path)
-                : fmt::format("measure this machine: {}\n", again);
-    say(text);
-    return 1;
+    const Json json = {{"operation", "machine check"},
+                       {"file", path},
+                       {"holds", differences.empty()},
+                       {"probed", probes},
+                       {"differences", differences}};
+    write(command, sextant::to_text(json), text_of_check(path, profile, here, differences, probes));
+    return differences.empty() ? 0 : 1;
 }
 
 /// A value that both profiles have.
@@ -272,7 +292,20 @@ Json json_of(const Summary& s) {
             {"intervals_apart", s.apart}};
 }
 
-int diff(const std::vector<std::string>& paths, const Profile& a, const Profile& b, bool json) {
+Json json_of(const std::vector<std::string>& paths, const std::vector<Twin>& twins) {
+    Json all{{"operation", "machine diff"}, {"files", paths}, {"all", json_of(summary_of(twins))}};
+    for (const Twin& twin : twins) {
+        all["cells"].push_back({{"group", twin.a.group},
+                                {"what", twin.a.what},
+                                {"seconds", {twin.a.value.median, twin.b.median}},
+                                {"ratio", twin.ratio()},
+                                {"apart", twin.apart()}});
+    }
+    return all;
+}
+
+int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
+    const std::vector<std::string>& paths = command.files;
     const std::vector<Twin> twins = twins_of(a, b);
     if (twins.empty()) {
         throw InvalidTask(fmt::format("{} and {} have no value in common", paths[0], paths[1]));
@@ -280,19 +313,6 @@ int diff(const std::vector<std::string>& paths, const Profile& a, const Profile&
     std::map<std::string, std::vector<Twin>> groups;
     for (const Twin& twin : twins)
         groups[twin.a.group].push_back(twin);
-    if (json) {
-        Json all{
-            {"operation", "machine diff"}, {"files", paths}, {"all", json_of(summary_of(twins))}};
-        for (const Twin& twin : twins) {
-            all["cells"].push_back({{"group", twin.a.group},
-                                    {"what", twin.a.what},
-                                    {"seconds", {twin.a.value.median, twin.b.median}},
-                                    {"ratio", twin.ratio()},
-                                    {"apart", twin.apart()}});
-        }
-        say(dumped(all));
-        return 0;
-    }
     std::string text = fmt::format("{:<38} {:>6} {:>8} {:>10} {:>10} {:>6}\n", "", "values",
                                    "ratio", "off", "9 in 10", "apart");
     for (const auto& [group, some] : groups)
@@ -309,51 +329,37 @@ int diff(const std::vector<std::string>& paths, const Profile& a, const Profile&
                             report::to_text(twin.a.value.median), report::to_text(twin.b.median),
                             twin.ratio());
     }
-    say(text);
+    write(command, sextant::to_text(json_of(paths, twins)), text);
     return 0;
 }
 
-int run_machine(const Values& values) {
-    const std::string what = values.text("what");
-    const std::vector<std::string> files = values.texts("files");
-    const std::size_t wanted = what == "diff" ? 2 : 1;
+int run_machine(const MachineCommand& command, const Call&) {
+    const std::vector<std::string>& files = command.files;
+    const std::size_t wanted = command.what == "diff" ? 2 : 1;
     if (files.size() != wanted) {
-        throw InvalidTask(fmt::format("machine {} takes {}, given {}", what,
+        throw InvalidTask(fmt::format("machine {} takes {}, given {}", command.what,
                                       wanted == 1 ? "one file" : "two files", files.size()));
     }
-    const bool json = values.flag("json");
+    const std::vector<std::string> outputs = files_named({command.json});
+    keep_inputs(files, outputs);
+    check_outputs(outputs);
     const Profile first = machine::read_profile(files[0]);
-    if (what == "show")
-        return show(first, json);
-    if (what == "check")
-        return check(files[0], first, json);
-    return diff(files, first, machine::read_profile(files[1]), json);
+    if (command.what == "show")
+        return show(command, first);
+    if (command.what == "check")
+        return check(command, first);
+    return diff(command, first, machine::read_profile(files[1]));
 }
 
 } // namespace
 
 Operation machine_operation() {
-    return {"machine",
-            "show a machine's profile, check that it still holds, compare two",
-            "  sextant machine show machines/das.json\n"
-            "  sextant machine check mpi.json\n"
-            "  sextant machine diff yesterday.json today.json",
-            {{.name = "what",
-              .type = Type::choice,
-              .value = "WHAT",
-              .help = "what to do with a profile",
-              .positional = true,
-              .required = true,
-              .choices = {"show", "check", "diff"}},
-             {.name = "files",
-              .type = Type::files,
-              .value = "FILE",
-              .help = "a profile; for diff two",
-              .positional = true,
-              .required = true},
-             {.name = "json", .type = Type::flag, .help = "as JSON"}},
-            run_machine,
-            true};
+    return declare_command<MachineCommand>(
+        "machine", "show a machine's profile, check that it still holds, compare two",
+        "  sextant machine show machines/das.json\n"
+        "  sextant machine check mpi.json\n"
+        "  sextant machine diff yesterday.json today.json",
+        run_machine, true);
 }
 
 } // namespace sextant::command

@@ -25,6 +25,31 @@ namespace sextant::command {
 
 namespace {
 
+struct ReportCommand {
+    std::vector<std::string> traces;
+    std::string output, title;
+
+    std::string title_or(const char* usual) const { return title.empty() ? usual : title; }
+};
+
+Record record_of(ReportCommand& command) {
+    Record record;
+    record
+        .add("traces", command.traces, "TRACE...",
+             "files of --trace, pages of --report, or of bench composite --json")
+        .file()
+        .positional()
+        .required();
+    record
+        .add("output", command.output, "OUT",
+             "the page (HTML), or of benchmarks a chart (SVG); - for standard output")
+        .file()
+        .letter('o')
+        .required();
+    record.add("title", command.title, "TEXT", "what stands above it");
+    return record;
+}
+
 constexpr std::size_t most_traces = 16; // the lanes of more could not be told apart
 
 bool is_page(const std::string& path) {
@@ -40,7 +65,8 @@ bool is_of_benchmark(const std::string& path) {
 }
 
 /// Charts of compositing time over ranks and pixels, from benchmarks with several numbers of ranks.
-int show_growth(const Values& values, const std::vector<std::string>& paths) {
+int show_growth(const ReportCommand& command) {
+    const std::vector<std::string>& paths = command.traces;
     std::vector<GrowthPoint> points;
     report::Page page;
     for (const std::string& path : paths) {
@@ -56,26 +82,26 @@ int show_growth(const Values& values, const std::vector<std::string>& paths) {
         throw InvalidTask(fmt::format("{}: expected results of more than one number of ranks or "
                                       "pixels",
                                       paths.front()));
-    page.title = values.has("title") ? values.text("title") : "Sextant: how compositing grows";
-    const std::string output = values.text("output");
-    write_text(output, output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
+    page.title = command.title_or("Sextant: how compositing grows");
+    write_text(command.output,
+               command.output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
     return 0;
 }
 
-int join_pages(const Values& values, const std::vector<std::string>& paths) {
+int join_pages(const ReportCommand& command) {
     std::vector<report::Document> pages;
-    for (const std::string& path : paths) {
+    for (const std::string& path : command.traces) {
         if (!is_page(path))
             throw InvalidTask(fmt::format("{} is no page (.html) as the others are", path));
         pages.push_back(report::read_document(path, read_text(path, largest_page)));
     }
-    const std::string title = values.has("title") ? values.text("title") : "Sextant: several runs";
-    write_text(values.text("output"), to_html(report::joined(title, pages)));
+    write_text(command.output,
+               to_html(report::joined(command.title_or("Sextant: several runs"), pages)));
     return 0;
 }
 
-int run_report(const Values& values) {
-    const std::vector<std::string> paths = values.texts("traces");
+int run_report(const ReportCommand& command, const Call&) {
+    const std::vector<std::string>& paths = command.traces;
     if (paths.size() > most_traces) {
         throw InvalidTask(
             fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
@@ -86,22 +112,21 @@ int run_report(const Values& values) {
                                           "(--trace FILE.json)",
                                           path));
     }
-    const std::string output = values.text("output");
+    const std::string& output = command.output;
     keep_inputs(paths, {&output, 1});
     check_outputs({&output, 1});
     if (is_of_benchmark(paths.front()))
-        return show_growth(values, paths);
+        return show_growth(command);
     if (output.ends_with(".svg"))
         throw InvalidTask(fmt::format("{}: runs are shown on a page, expected a name that ends in "
                                       ".html",
                                       output));
     if (is_page(paths.front()))
-        return join_pages(values, paths);
+        return join_pages(command);
     std::vector<report::Recording> recordings;
     for (const std::string& path : paths)
         recordings.push_back(report::read_trace(path));
-    report::Page page = report::comparison(
-        values.has("title") ? values.text("title") : "Sextant: runs compared", recordings);
+    report::Page page = report::comparison(command.title_or("Sextant: runs compared"), recordings);
     page.subtitle = report::counted(static_cast<std::int64_t>(paths.size()), "trace");
     for (std::size_t i = 0; i < paths.size(); ++i)
         page.facts.push_back({fmt::format("Trace {}", i + 1), paths[i]});
@@ -113,28 +138,15 @@ int run_report(const Values& values) {
 } // namespace
 
 Operation report_operation() {
-    return {"report",
-            "runs, predictions and simulations on one page: of their traces, or of their pages",
-            "  sextant composite part*.exr -o frame.exr --trace measured.json\n"
-            "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
-            "  sextant report measured.json simulated.json -o page.html\n"
-            "  sextant report composite.html series.html -o both.html\n"
-            "  sextant report on_2_ranks.json on_4.json on_8.json -o growth.html",
-            {{.name = "traces",
-              .type = Type::files,
-              .value = "TRACE...",
-              .help = "files of --trace, pages of --report, or of bench composite --json",
-              .positional = true,
-              .required = true},
-             {.name = "output",
-              .type = Type::file,
-              .value = "OUT",
-              .help = "the page (HTML), or of benchmarks a chart (SVG); - for standard output",
-              .letter = 'o',
-              .required = true},
-             {.name = "title", .value = "TEXT", .help = "what stands above it"}},
-            run_report,
-            true};
+    return declare_command<ReportCommand>(
+        "report",
+        "runs, predictions and simulations on one page: of their traces, or of their pages",
+        "  sextant composite part*.exr -o frame.exr --trace measured.json\n"
+        "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
+        "  sextant report measured.json simulated.json -o page.html\n"
+        "  sextant report composite.html series.html -o both.html\n"
+        "  sextant report on_2_ranks.json on_4.json on_8.json -o growth.html",
+        run_report, true);
 }
 
 namespace {

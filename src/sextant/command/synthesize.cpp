@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
@@ -27,10 +28,61 @@ using registration::SyntheticSeries;
 
 constexpr double degree = std::numbers::pi / 180;
 
-std::vector<registration::Jump> jumps_from(const Values& values) {
-    if (!values.has("jumps"))
-        return {};
-    const std::vector<int> given = values.integers("jumps");
+struct SynthesizeCommand {
+    std::string output, truth, specimen = "lattice", image;
+    SeriesPlan plan = {.shape = {512, 512}, .frames = 16, .drift = {0, -1.3, .7}, .wander = .5};
+    registration::SpecimenPlan look;
+    double turn = 0, turn_wander = 0; ///< degrees
+    std::vector<int> jumps;           ///< frame, right, down of each
+    std::int64_t seed = 1;
+};
+
+constexpr double most_frames = 1 << 24;
+
+Record record_of(SynthesizeCommand& command) {
+    constexpr double most = 1 << 20;
+    SeriesPlan& plan = command.plan;
+    registration::SpecimenPlan& look = command.look;
+    std::vector<std::string_view> specimens;
+    for (const registration::SpecimenKind& kind : registration::specimens())
+        specimens.push_back(kind.name);
+    Record record;
+    record.add("output", command.output, "FILE", "the series").file().letter('o').required();
+    record.add("truth", command.truth, "FILE", "default: FILE.json").file();
+    record.add("specimen", command.specimen, "NAME", "what the frames show").one_of(specimens);
+    record.add("image", command.image, "FILE", "shown instead").file();
+    record.add("frames", plan.frames, "N", "how many").between(1, most_frames);
+    record.add("width", plan.shape.width, "N", "pixels").between(1, most);
+    record.add("height", plan.shape.height, "N", "pixels").between(1, most);
+    record.add("dose", plan.dose, "E", "electrons a pixel").between(1e-6, 1e6);
+    record.add("contrast", look.contrast, "C", "deviation of the brightness, of mean 1")
+        .between(0, 10);
+    record.add("period", look.period, "PX", "of the lattice").between(2, most);
+    record
+        .add("amorphous", look.amorphous, "SHARE", "of the lattice's contrast that is not periodic")
+        .between(0, 1);
+    record.add("detail", look.detail, "PX", "size of what is not periodic")
+        .between(registration::smallest_detail, registration::largest_detail);
+    record.add("drift_x", plan.drift.tx, "PX", "how far the content moves right each frame")
+        .between(-most, most);
+    record.add("drift_y", plan.drift.ty, "PX", "how far it moves down").between(-most, most);
+    record.add("turn", command.turn, "DEG", "how far it turns clockwise").between(-360, 360);
+    record.add("wander", plan.wander, "PX", "deviation of a random step, each frame")
+        .between(0, most);
+    record.add("turn_wander", command.turn_wander, "DEG", "the same of the angle").between(0, 360);
+    record.add("warp", plan.warp, "PX", "amplitude of a smooth distortion, at the last frame")
+        .between(-most, most);
+    record.add("warp_length", plan.warp_length, "PX", "of its waves").between(1, most);
+    record.add("blanks", plan.blanks, "I,J", "frames, beam off").between(0, most_frames);
+    record
+        .add("jumps", command.jumps, "I,X,Y",
+             "content jumps X px right, Y down before frame I; three numbers each")
+        .between(-most, most_frames);
+    record.add("seed", command.seed, "N", "another one, another series").between(0, most_count);
+    return record;
+}
+
+std::vector<registration::Jump> jumps_from(const std::vector<int>& given) {
     if (given.size() % 3 != 0)
         throw InvalidTask(fmt::format("--jumps has {} numbers, expected three a jump: a frame and "
                                       "how far it moves right and down",
@@ -42,21 +94,12 @@ std::vector<registration::Jump> jumps_from(const Values& values) {
     return jumps;
 }
 
-SeriesPlan plan_from(const Values& values) {
-    SeriesPlan plan;
-    plan.shape = {values.integer("width"), values.integer("height")};
-    plan.frames = static_cast<int>(values.integer("frames"));
-    plan.dose = values.number("dose");
-    plan.drift = {values.number("turn") * degree, values.number("drift-x"),
-                  values.number("drift-y")};
-    plan.wander = values.number("wander");
-    plan.turn_wander = values.number("turn-wander") * degree;
-    plan.warp = values.number("warp");
-    plan.warp_length = values.number("warp-length");
-    if (values.has("blanks"))
-        plan.blanks = values.integers("blanks");
-    plan.jumps = jumps_from(values);
-    plan.seed = static_cast<std::uint64_t>(values.integer("seed"));
+SeriesPlan plan_from(const SynthesizeCommand& command) {
+    SeriesPlan plan = command.plan;
+    plan.drift.alpha = command.turn * degree;
+    plan.turn_wander = command.turn_wander * degree;
+    plan.jumps = jumps_from(command.jumps);
+    plan.seed = static_cast<std::uint64_t>(command.seed);
     return plan;
 }
 
@@ -83,34 +126,30 @@ void check_field(ImageShape field) {
 }
 
 /// Refuses options that the specimen does not use.
-void check_specimen(const Values& values) {
-    if (values.has("image"))
-        refuse_given(values, {"specimen", "contrast", "period", "amorphous", "detail"},
-                     "the image is shown as it is");
-    else if (values.text("specimen") != "lattice")
-        refuse_given(values, {"period", "amorphous"}, "it is of the lattice");
+void check_specimen(const SynthesizeCommand& command, const Call& call) {
+    if (!command.image.empty())
+        call.refuse({"specimen", "contrast", "period", "amorphous", "detail"},
+                    "the image is shown as it is");
+    else if (command.specimen != "lattice")
+        call.refuse({"period", "amorphous"}, "it is of the lattice");
 }
 
-registration::Specimen specimen_from(const Values& values, const SeriesPlan& plan) {
+registration::Specimen specimen_from(const SynthesizeCommand& command, const SeriesPlan& plan) {
     check_field(plan.shape);
-    if (values.has("image"))
-        return registration::specimen_of(first_frame(values.text("image")).image());
-    registration::SpecimenPlan specimen;
+    if (!command.image.empty())
+        return registration::specimen_of(first_frame(command.image).image());
+    registration::SpecimenPlan specimen = command.look;
     specimen.field = registration::field_for(plan);
     check_field(specimen.field);
-    specimen.contrast = values.number("contrast");
-    specimen.period = values.number("period");
-    specimen.amorphous = values.number("amorphous");
-    specimen.detail = values.number("detail");
     specimen.seed = plan.seed;
-    return registration::find_specimen(values.text("specimen")).make(specimen);
+    return registration::find_specimen(command.specimen).make(specimen);
 }
 
 Json as_json(const RigidMotion& motion) {
     return {{"alpha", motion.alpha}, {"tx", motion.tx}, {"ty", motion.ty}};
 }
 
-Json truth_of(const SyntheticSeries& series, const Values& values) {
+Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
     const SeriesPlan& plan = series.plan();
     Json truth = {
         {"about", "a motion takes x to R(alpha)(x - c) + c + t about the middle c of a frame, "
@@ -121,7 +160,7 @@ Json truth_of(const SyntheticSeries& series, const Values& values) {
                      "what frame 0 does at x, so what drifts to the right has a growing tx"},
         {"to_specimen", "the inverse of to_first: where what frame i shows at x lies in the "
                         "specimen, in pixels of frame 0; x is first moved by the warp"},
-        {"specimen", values.has("image") ? values.text("image") : values.text("specimen")},
+        {"specimen", specimen},
         {"width", plan.shape.width},
         {"height", plan.shape.height},
         {"dose", plan.dose},
@@ -155,23 +194,24 @@ void write_frames(const SyntheticSeries& series, FrameSink& sink) {
     }
 }
 
-int run_synthesize(const Values& values) {
-    const std::string path = values.text("output");
-    const std::string truth_path = values.has("truth") ? values.text("truth") : path + ".json";
+int run_synthesize(const SynthesizeCommand& command, const Call& call) {
+    const std::string& path = command.output;
+    const std::string truth_path = command.truth.empty() ? path + ".json" : command.truth;
     const std::array outputs{path, truth_path};
     check_frames_name(path, Sample::f32);
-    keep_inputs(files_given(values, {"image"}), outputs);
+    keep_inputs(files_named({command.image}), outputs);
     check_outputs(outputs);
-    check_specimen(values);
-    const SeriesPlan plan = plan_from(values);
-    const SyntheticSeries series(plan, specimen_from(values, plan));
+    check_specimen(command, call);
+    const SeriesPlan plan = plan_from(command);
+    const SyntheticSeries series(plan, specimen_from(command, plan));
     FrameHeader header;
     header.frames = plan.frames;
     header.shape = plan.shape;
     const std::unique_ptr<FrameSink> sink = format::create_frames(path, header);
     write_frames(series, *sink);
     sink->commit();
-    write_text(truth_path, sextant::to_text(truth_of(series, values)) + "\n");
+    const std::string& specimen = command.image.empty() ? command.specimen : command.image;
+    write_text(truth_path, sextant::to_text(truth_of(series, specimen)) + "\n");
     if (truth_path != standard_output)
         print_text(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
                                "{}: where each lies\n",
@@ -180,98 +220,14 @@ int run_synthesize(const Values& values) {
     return 0;
 }
 
-constexpr double most_frames = 1 << 24;
-
-struct Bounds {
-    double least, most;
-};
-
-constexpr Bounds pixels{0, 1 << 20}, either_way{-(1 << 20), 1 << 20}, degrees{-360, 360};
-
-Parameter number(std::string_view name, std::string_view unit, std::string_view fallback,
-                 Bounds bounds, std::string_view help) {
-    return {.name = name,
-            .type = Type::number,
-            .value = unit,
-            .fallback = fallback,
-            .help = help,
-            .least = bounds.least,
-            .most = bounds.most};
-}
-
-Parameter count(std::string_view name, std::string_view fallback, double most,
-                std::string_view help) {
-    return {.name = name,
-            .type = Type::integer,
-            .value = "N",
-            .fallback = fallback,
-            .help = help,
-            .least = 1,
-            .most = most};
-}
-
-std::vector<Parameter> parameters() {
-    Parameter specimen{.name = "specimen",
-                       .type = Type::choice,
-                       .value = "NAME",
-                       .fallback = "lattice",
-                       .help = "what the frames show"};
-    for (const registration::SpecimenKind& kind : registration::specimens())
-        specimen.choices.push_back(kind.name);
-    return {
-        {"output", Type::file, "FILE", "", "the series", 'o', false, true},
-        {.name = "truth", .type = Type::file, .value = "FILE", .help = "default: FILE.json"},
-        specimen,
-        {.name = "image", .type = Type::file, .value = "FILE", .help = "shown instead"},
-        count("frames", "16", most_frames, "how many"),
-        count("width", "512", 1 << 20, "pixels"),
-        count("height", "512", 1 << 20, "pixels"),
-        number("dose", "E", "10", {1e-6, 1e6}, "electrons a pixel"),
-        number("contrast", "C", ".25", {0, 10}, "deviation of the brightness, of mean 1"),
-        number("period", "PX", "24", {2, 1 << 20}, "of the lattice"),
-        number("amorphous", "SHARE", ".38", {0, 1},
-               "of the lattice's contrast that is not periodic"),
-        number("detail", "PX", "6", {registration::smallest_detail, registration::largest_detail},
-               "size of what is not periodic"),
-        number("drift-x", "PX", "-1.3", either_way, "how far the content moves right each frame"),
-        number("drift-y", "PX", ".7", either_way, "how far it moves down"),
-        number("turn", "DEG", "0", degrees, "how far it turns clockwise"),
-        number("wander", "PX", ".5", pixels, "deviation of a random step, each frame"),
-        number("turn-wander", "DEG", "0", {0, 360}, "the same of the angle"),
-        number("warp", "PX", "0", either_way,
-               "amplitude of a smooth distortion, at the last frame"),
-        number("warp-length", "PX", "512", {1, 1 << 20}, "of its waves"),
-        {.name = "blanks",
-         .type = Type::integers,
-         .value = "I,J",
-         .help = "frames, beam off",
-         .least = 0,
-         .most = most_frames},
-        {.name = "jumps",
-         .type = Type::integers,
-         .value = "I,X,Y",
-         .help = "content jumps X px right, Y down before frame I; three numbers each",
-         .least = -(1 << 20),
-         .most = most_frames},
-        {.name = "seed",
-         .type = Type::integer,
-         .value = "N",
-         .fallback = "1",
-         .help = "another one, another series",
-         .least = 0,
-         .most = most_count}};
-}
-
 } // namespace
 
 Operation synthesize_operation() {
-    return {"synthesize",
-            "make a series of frames whose every motion is known",
-            "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
-            "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
-            parameters(),
-            run_synthesize,
-            true};
+    return declare_command<SynthesizeCommand>(
+        "synthesize", "make a series of frames whose every motion is known",
+        "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
+        "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
+        run_synthesize, true);
 }
 
 } // namespace sextant::command

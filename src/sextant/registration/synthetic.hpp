@@ -114,9 +114,9 @@ struct SeriesPlan {
     double wander = 0; ///< standard deviation of the random step per frame and coordinate, pixels
     double turn_wander = 0; ///< standard deviation of the random rotation per frame, radians
     double warp = 0;        ///< amplitude of a smooth distortion in the last frame (0 in the first)
-    double warp_length = 512; ///< wavelength of the distortion, pixels
-    std::vector<int> blanks;  ///< frames with the beam off: a fiftieth of the dose, no specimen
-    std::vector<Jump> jumps;
+    double warp_length = 512;     ///< wavelength of the distortion, pixels
+    std::vector<int> blanks = {}; ///< frames with the beam off: a fiftieth of the dose, no specimen
+    std::vector<Jump> jumps = {};
     std::uint64_t seed = 1;
 };
 
