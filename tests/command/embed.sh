@@ -97,7 +97,7 @@ fi
 
 # Where a part is missing, the command says where it looked.
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/clocked" 2>"$folder/warned"
-grep -q "by our own clock.*no sextant-simgrid in $moved/libexec/sextant or " "$folder/warned" ||
+grep -q "own clock.*no sextant-simgrid in $moved/libexec/sextant or " "$folder/warned" ||
     fail "no word of the missing simulator: $(cat "$folder/warned")"
 status=0
 said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?
