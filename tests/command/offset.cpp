@@ -189,7 +189,7 @@ TEST_F(LargeOffset, DoesNotBlurDerivativesAndIsInWhatIsSmoothed) {
                                  {"sigma", {"2"}},
                                  {"derivatives", {"smooth,x,gradient-magnitude"}},
                                  {"border", {"constant"}},
-                                 {"border-value", {std::to_string(border)}},
+                                 {"border_value", {std::to_string(border)}},
                                  {"ranks", {"2"}}});
     };
     filter(plain, folder.path("narrow.npy"), 10);

@@ -253,6 +253,10 @@ std::string word_taken(const Record& options, const Field& positional,
 
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given) {
+    for (const auto& [name, values] : given) {
+        if (!operation.options.find(name))
+            throw std::logic_error(fmt::format("{} has no field {}", operation.name, name));
+    }
     Call call = {operation.options, {}};
     for (const Field& field : call.options.fields) {
         const auto found = given.find(field.name);
