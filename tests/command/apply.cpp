@@ -244,7 +244,7 @@ TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
     EXPECT_THAT(refusal(movie, shown), HasSubstr("has frame 0 twice"));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields: is missing"));
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields is missing"));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "rigid", "reference": 5, "width": 12, "height": 9, "frames":
         [{"frame": 5, "alpha": 0, "tx": 0, "ty": 0}]})";

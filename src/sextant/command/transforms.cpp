@@ -4,6 +4,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/text.hpp"
 
@@ -125,228 +126,126 @@ std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) 
         place.gaps, fmt::join(flags_of(place), " "));
 }
 
-/// An object of the file with type and range checks; errors read "movie.json: frames[1].frame is
-/// 0.5, expected a whole number from 0 to 16777216".
-class Fields {
-  public:
-    Fields(std::string path, std::string prefix, const nlohmann::json& json)
-        : path_(std::move(path)), prefix_(std::move(prefix)), json_(json) {
-        if (!json_.is_object())
-            throw InvalidFile(path_, fmt::format("{}{}is {}, expected an object", prefix_,
-                                                 prefix_.empty() ? "" : " ", shown(json_)));
-        if (!prefix_.empty())
-            prefix_ += ".";
-    }
-
-    /// Throws InvalidFile with similar names for any other field.
-    void require_known(std::span<const std::string_view> names) const {
-        for (const auto& item : json_.items()) {
-            if (std::find(names.begin(), names.end(), item.key()) == names.end())
-                throw InvalidFile(path_,
-                                  stored_in() + unknown_name("field", quoted(item.key()), names));
-        }
-    }
-
-    bool has(const std::string& name) const { return json_.contains(name); }
-    /// The stored value, unchecked.
-    const nlohmann::json& at(const std::string& name) const {
-        if (!has(name))
-            throw InvalidFile(path_, prefix_ + name + ": is missing");
-        return json_.at(name);
-    }
-    Fields object(const std::string& name) const { return {path_, prefix_ + name, at(name)}; }
-    const nlohmann::json& list(const std::string& name) const {
-        if (!at(name).is_array())
-            refuse(name, "a list");
-        return at(name);
-    }
-
-    std::string text(const std::string& name) const {
-        if (!at(name).is_string())
-            refuse(name, "a text");
-        return at(name).get<std::string>();
-    }
-    /// One of these choices, or InvalidFile with similar names.
-    std::string choice(const std::string& name, std::span<const std::string_view> choices) const {
-        std::string chosen = text(name);
-        require_one_of(name, chosen, choices);
-        return chosen;
-    }
-    void require_one_of(const std::string& name, const std::string& value,
-                        std::span<const std::string_view> choices) const {
-        if (std::find(choices.begin(), choices.end(), value) == choices.end())
-            throw InvalidFile(path_, fmt::format("{}{}: {}", prefix_, name,
-                                                 unknown_name("name", quoted(value), choices)));
-    }
-    std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
-        const nlohmann::json& value = at(name);
-        const bool fits = value.is_number_integer() &&
-                          !(value.is_number_unsigned() &&
-                            value.get<std::uint64_t>() > static_cast<std::uint64_t>(most));
-        if (!fits || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
-            refuse(name, fmt::format("a whole number from {} to {}", least, most));
-        return value.get<std::int64_t>();
-    }
-    double number(const std::string& name) const {
-        if (!at(name).is_number())
-            refuse(name, "a number");
-        return at(name).get<double>();
-    }
-    /// Checks that unused fields are numbers if present; null is accepted, because JSON has no NaN.
-    void check_numbers(std::initializer_list<const char*> names) const {
-        for (const char* name : names) {
-            if (has(name) && !at(name).is_null())
-                number(name);
-        }
-    }
-    void check_texts(std::initializer_list<const char*> names) const {
-        for (const char* name : names) {
-            if (has(name))
-                text(name);
-        }
-    }
-
-    [[noreturn]] void refuse(const std::string& name, const std::string& expected) const {
-        throw InvalidFile(path_, fmt::format("{}{} is {}, expected {}", prefix_, name,
-                                             shown(at(name)), expected));
-    }
-
-  private:
-    /// "frames[2]: ", or "" for the whole file.
-    std::string stored_in() const {
-        return prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1) + ": ";
-    }
-    /// A text of the file, shortened for a message.
-    static std::string quoted(const std::string& text) {
-        constexpr std::size_t most_letters = 60;
-        return printable(shortened(text, most_letters));
-    }
-
-    std::string path_, prefix_;
-    const nlohmann::json& json_;
-};
-
-nlohmann::json parsed(const std::string& path) {
-    constexpr Bytes most_bytes = Bytes{1} << 28;
-    constexpr std::size_t most_values = std::size_t{1} << 22; // some 200,000 frames
-    return read_json(path, {most_bytes, most_values});
-}
-
 constexpr std::int64_t most_frames = std::int64_t{1} << 40;
 constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< per side
 constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
                                                       "mended",    "in-doubt",  "gaps"};
 
-/// Checks fields that `apply` does not use.
-void check_measures(const Fields& fields) {
-    fields.check_numbers({"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
-                          "overlap", "tx_physical", "ty_physical", "seconds"});
-    for (const char* count : {"iterations", "not_finite"}) {
-        if (fields.has(count))
-            fields.integer(count, 0, most_frames);
-    }
-    if (fields.has("field")) {
-        constexpr std::array<std::string_view, 3> names{"known", "sigma", "freedom"};
-        const Fields field = fields.object("field");
-        field.require_known(names);
-        field.check_numbers({"known", "sigma", "freedom"});
-    }
-    if (!fields.has("flags"))
-        return;
-    for (const nlohmann::json& flag : fields.list("flags")) {
-        if (!flag.is_string())
-            fields.refuse("flags", "a list of texts");
-        fields.require_one_of("flags", flag.get<std::string>(), known_flags);
+using Names = std::initializer_list<std::string_view>;
+
+/// Throws InvalidFile, with similar names, for other members of an object.
+void require_known(const JsonField& json, const std::vector<std::string_view>& names) {
+    for (const std::string& name : json.names()) {
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            json.fail("has the " + unknown_name("field", name, names));
     }
 }
 
-FrameRegistration frame_from(const Fields& fields) {
-    FrameRegistration place;
-    place.frame = fields.integer("frame", 0, most_frames);
-    if (fields.has("left_out")) {
-        constexpr std::array<std::string_view, 2> names{"frame", "left_out"};
-        fields.require_known(names);
-        place.left_out = fields.text("left_out");
-        if (place.left_out.empty())
-            fields.refuse("left_out", "a reason");
-        return place;
+double number(const JsonField& json) {
+    return json.number(-JsonField::most, JsonField::most);
+}
+
+/// Checks that unused fields are numbers if present; null is accepted, because JSON has no NaN.
+void check_numbers(const JsonField& json, Names names) {
+    for (const std::string_view name : names) {
+        if (const auto field = json.find(std::string(name)); field && !field->is_null())
+            number(*field);
     }
-    constexpr std::array<std::string_view, 17> names{
-        "frame",       "alpha",      "tx",        "ty",         "sigma_alpha", "sigma_tx",
-        "sigma_ty",    "ncc_before", "ncc_after", "overlap",    "iterations",  "tx_physical",
-        "ty_physical", "field",      "seconds",   "not_finite", "flags"};
-    fields.require_known(names);
-    check_measures(fields);
-    place.result.motion = {fields.number("alpha"), fields.number("tx"), fields.number("ty")};
-    return place;
+}
+
+/// Checks fields that `apply` does not use.
+void check_measures(const JsonField& json) {
+    check_numbers(json, {"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
+                         "overlap", "tx_physical", "ty_physical", "seconds"});
+    for (const char* count : {"iterations", "not_finite"}) {
+        if (const auto field = json.find(count))
+            field->integer(0, most_frames);
+    }
+    if (const auto field = json.find("field")) {
+        require_known(*field, {"known", "sigma", "freedom"});
+        check_numbers(*field, {"known", "sigma", "freedom"});
+    }
+    for (const JsonField& flag : json.items_or_none("flags"))
+        flag.one_of<std::size_t>(known_flags);
+}
+
+FrameRegistration frame_from(const JsonField& json) {
+    FrameRegistration frame;
+    frame.frame = json.at("frame").integer(0, most_frames);
+    if (const auto left_out = json.find("left_out")) {
+        require_known(json, {"frame", "left_out"});
+        frame.left_out = left_out->text();
+        return frame;
+    }
+    require_known(json, {"frame", "alpha", "tx", "ty", "sigma_alpha", "sigma_tx", "sigma_ty",
+                         "ncc_before", "ncc_after", "overlap", "iterations", "tx_physical",
+                         "ty_physical", "field", "seconds", "not_finite", "flags"});
+    check_measures(json);
+    frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
+    return frame;
 }
 
 /// Checks the kind and version of the file first.
-void check_version(const std::string& path, const Fields& fields) {
-    if (!fields.has("kind") || !fields.at("kind").is_string() || fields.text("kind") != kind)
-        throw InvalidFile(path, fmt::format("is not of kind \"{}\"", kind));
-    if (const nlohmann::json& version = fields.at("version"); version != version_of_file)
-        throw InvalidFile(
-            path, fmt::format("is of version {}, expected {}", shown(version), version_of_file));
+void check_version(const JsonField& json) {
+    if (json.text_or_empty("kind") != kind)
+        json.fail(fmt::format("is not of kind \"{}\"", kind));
+    const JsonField version = json.at("version");
+    if (!version.is_number() || number(version) != version_of_file)
+        version.refuse(fmt::to_string(version_of_file));
 }
 
 /// All fields except the frames and displacement fields.
-SeriesTransforms head_from(const Fields& fields) {
-    constexpr std::array<std::string_view, 13> names{
-        "kind",   "version", "sextant", "convention", "series", "model", "reference",
-        "stages", "width",   "height",  "pixel",      "fields", "frames"};
-    fields.require_known(names);
-    fields.check_texts({"sextant", "convention"});
+SeriesTransforms head_from(const JsonField& json) {
+    require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
+                         "stages", "width", "height", "pixel", "fields", "frames"});
+    json.text_or_empty("sextant");
+    json.text_or_empty("convention");
     SeriesTransforms transforms;
-    transforms.series = fields.text("series");
-    transforms.model = fields.choice("model", models);
-    transforms.reference = fields.integer("reference", 0, most_frames);
-    if (fields.has("stages"))
-        transforms.stages = static_cast<int>(fields.integer("stages", 1, 1 << 20));
-    transforms.shape = {fields.integer("width", 1, most_pixels),
-                        fields.integer("height", 1, most_pixels)};
-    if (fields.has("pixel")) {
-        constexpr std::array<std::string_view, 3> of_pixel{"x", "y", "unit"};
-        const Fields pixel = fields.object("pixel");
-        pixel.require_known(of_pixel);
-        transforms.pixel = {pixel.number("x"), pixel.number("y"), pixel.text("unit")};
+    transforms.series = json.at("series").any_text();
+    transforms.model = name(json.at("model").one_of<MotionModel>(models));
+    transforms.reference = json.at("reference").integer(0, most_frames);
+    if (const auto stages = json.find("stages"))
+        transforms.stages = static_cast<int>(stages->integer(1, 1 << 20));
+    transforms.shape = {json.at("width").integer(1, most_pixels),
+                        json.at("height").integer(1, most_pixels)};
+    if (const auto pixel = json.find("pixel")) {
+        require_known(*pixel, {"x", "y", "unit"});
+        transforms.pixel = {number(pixel->at("x")), number(pixel->at("y")),
+                            pixel->at("unit").any_text()};
     }
     return transforms;
 }
 
 /// The file of displacement fields, if any.
-std::optional<FieldFile> field_file_from(const Fields& fields, const std::string& model) {
-    const bool nonrigid = model == "nonrigid";
-    if (nonrigid && !fields.has("fields"))
-        fields.at("fields");
-    if (!fields.has("fields"))
+std::optional<FieldFile> field_file_from(const JsonField& json, const std::string& model) {
+    if (model != "nonrigid") {
+        if (const auto fields = json.find("fields"))
+            fields->refuse("none, as the model is " + model);
         return std::nullopt;
-    if (!nonrigid)
-        fields.refuse("fields", "none, as the model is " + model);
-    constexpr std::array<std::string_view, 5> names{"about", "file", "spacing", "columns", "rows"};
-    const Fields inner = fields.object("fields");
-    inner.require_known(names);
-    inner.check_texts({"about"});
+    }
+    const JsonField fields = json.at("fields");
+    require_known(fields, {"about", "file", "spacing", "columns", "rows"});
+    fields.text_or_empty("about");
     return FieldFile{
-        inner.text("file"),
-        inner.integer("spacing", 1, most_pixels),
-        {inner.integer("columns", 1, most_pixels), inner.integer("rows", 1, most_pixels)}};
+        fields.at("file").any_text(),
+        fields.at("spacing").integer(1, most_pixels),
+        {fields.at("columns").integer(1, most_pixels), fields.at("rows").integer(1, most_pixels)}};
 }
 
 /// Checks that each frame appears once, and the reference is among them.
-void check_frames(const std::string& path, const SeriesTransforms& transforms) {
+void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
     std::vector<std::int64_t> numbers;
-    for (const FrameRegistration& place : transforms.frames)
-        numbers.push_back(place.frame);
+    for (const FrameRegistration& frame : transforms.frames)
+        numbers.push_back(frame.frame);
     std::sort(numbers.begin(), numbers.end());
     if (const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
         twice != numbers.end())
-        throw InvalidFile(path, fmt::format("has frame {} twice", *twice));
+        json.fail(fmt::format("has frame {} twice", *twice));
     if (!std::binary_search(numbers.begin(), numbers.end(), transforms.reference))
-        throw InvalidFile(path, fmt::format("reference is {}, expected one of the {} that it has",
-                                            transforms.reference,
-                                            report::counted(std::ssize(numbers), "frame")));
+        json.at("reference")
+            .refuse(fmt::format("one of the {} that it has",
+                                report::counted(std::ssize(numbers), "frame")));
 }
 
 } // namespace
@@ -397,15 +296,16 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
 }
 
 SeriesTransforms read_transforms(const std::string& path) {
-    const nlohmann::json json = parsed(path);
-    const Fields fields(path, "", json);
-    check_version(path, fields);
-    SeriesTransforms transforms = head_from(fields);
-    transforms.fields = field_file_from(fields, transforms.model);
-    const nlohmann::json& frames = fields.list("frames");
+    constexpr Bytes most_bytes = Bytes{1} << 28;
+    constexpr std::size_t most_values = std::size_t{1} << 22; // some 200,000 frames
+    const JsonField json = JsonField::read(path, {most_bytes, most_values});
+    check_version(json);
+    SeriesTransforms transforms = head_from(json);
+    transforms.fields = field_file_from(json, transforms.model);
+    const JsonField frames = json.at("frames");
     for (std::size_t i = 0; i < frames.size(); ++i)
-        transforms.frames.push_back(frame_from({path, fmt::format("frames[{}]", i), frames[i]}));
-    check_frames(path, transforms);
+        transforms.frames.push_back(frame_from(frames[i]));
+    check_frames(json, transforms);
     return transforms;
 }
 
