@@ -53,7 +53,7 @@ TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
         EXPECT_GE(other.seconds.value_or(1), *plan.alternatives[0].seconds);
         EXPECT_TRUE(!(other.way == plan.way) || &other == &plan.alternatives[0]);
     }
-    task.columns = 8, task.rows = 8;
+    task.grid = Tiles{8, 8};
     EXPECT_EQ(on_das(task).way.retilings.size(), 0u) << "asked for";
 }
 

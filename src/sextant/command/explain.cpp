@@ -215,12 +215,8 @@ FilterTask task_of(const ExplainCommand& command) {
     task.image = {command.width, command.height};
     task.ranks = command.ranks;
     task.distribute = command.filter.distribute;
-    if (command.filter.grid) {
-        const Grid grid =
-            grid_of(command.filter.grid, task.ranks, task.image.width, task.image.height);
-        task.columns = grid.columns;
-        task.rows = grid.rows;
-    }
+    task.grid = command.filter.grid;
+    grid_of(task.grid, task.ranks, 1, 1); // throws if there are not as many tiles as ranks
     return task;
 }
 

@@ -4,6 +4,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/filter_ways.hpp"
+#include "sextant/machine/file_costs.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/schedule/loans.hpp"
 
@@ -17,6 +18,41 @@ namespace sextant::distributed {
 namespace {
 
 using filtering::Way;
+
+/// The kernels of a task's program, by their names in profiles.
+std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
+    std::vector<model::KernelUse> kernels;
+    for (const Filter& filter : task.filters)
+        kernels.push_back({filter_kernel, bank_of(filter).multiply_adds()});
+    return kernels;
+}
+
+/// The task for so many rows in the middle of the image.
+filtering::WindowTask rows_of(const FilterTask& task, const Way& way, Elements rows) {
+    return window_task({task.image, (task.image.height - rows) / 2, rows, way}, task.filters,
+                       task.element, true, way.ranks() > 1);
+}
+
+/// The same as a candidate for the planner.
+Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
+    const filtering::WindowTask window = rows_of(task, way, rows);
+    return {"filter", text_of(way), way.ranks(),
+            [=](int rank) { return filtering::window_program(window, way, rank).program; }};
+}
+
+/// The most bytes that one rank reads, in whole rows, for `rows` rows in the middle of the image.
+Bytes most_read(const FilterTask& task, const Way& way, Elements rows) {
+    const halo::Grid grid = rows_of(task, way, rows).filters.front().grid;
+    const Elements all = grid.above + grid.height + grid.below;
+    const Elements own = (grid.height + way.rows - 1) / way.rows + grid.above;
+    return (way.distribute ? all : std::min(all, own)) * task.image.width * task.element.size;
+}
+
+/// The time to read these rows; nothing if the profile has no file rates.
+std::optional<Seconds> reading(const FilterTask& task, const Way& way, Elements rows,
+                               const machine::FileCosts& files) {
+    return files.reading(most_read(task, way, rows), way.distribute || way.ranks() == 1);
+}
 
 /// If the profile has no rates for reading files, reading cannot be compared with messages: each
 /// rank reads its own tile.
@@ -180,7 +216,7 @@ FilterPlan plan_filter(const FilterTask& asked, const planner::Setting& setting)
 
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     FilterPlan plan;
-    plan.way = task.columns > 0 ? Way{task.columns, task.rows} : Way{1, task.ranks};
+    plan.way = task.grid ? Way{task.grid->columns, task.grid->rows} : Way{1, task.ranks};
     if (task.ranks > 1)
         plan.way.distribute = distributions_of(task).front();
     plan.window = task.image.height;
@@ -213,49 +249,6 @@ void check(const FilterPlan& plan, const FilterTask& task) {
 }
 
 namespace {
-
-using filtering::Way;
-
-model::KernelUse use_of(const Filter& filter) {
-    return {filter_kernel, bank_of(filter).multiply_adds()};
-}
-
-/// The most bytes that one rank reads, in whole rows, for `rows` rows in the middle of the image.
-Bytes most_read(const FilterTask& task, const Way& way, Elements rows) {
-    const halo::Grid grid = rows_of(task, way, rows).filters.front().grid;
-    const Elements all = grid.above + grid.height + grid.below;
-    const Elements own = (grid.height + way.rows - 1) / way.rows + grid.above;
-    return (way.distribute ? all : std::min(all, own)) * task.image.width * task.element.size;
-}
-
-} // namespace
-
-std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
-    std::vector<model::KernelUse> kernels;
-    for (const Filter& filter : task.filters)
-        kernels.push_back(use_of(filter));
-    return kernels;
-}
-
-filtering::WindowTask rows_of(const FilterTask& task, const Way& way, Elements rows) {
-    return window_task({task.image, (task.image.height - rows) / 2, rows, way}, task.filters,
-                       task.element, true, way.ranks() > 1);
-}
-
-Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
-    const filtering::WindowTask window = rows_of(task, way, rows);
-    return {"filter", text_of(way), way.ranks(),
-            [=](int rank) { return filtering::window_program(window, way, rank).program; }};
-}
-
-std::optional<Seconds> reading(const FilterTask& task, const Way& way, Elements rows,
-                               const machine::FileCosts& files) {
-    return files.reading(most_read(task, way, rows), way.distribute || way.ranks() == 1);
-}
-
-namespace {
-
-using filtering::Way;
 
 /// Time that rank 0 writes while the others wait. With several windows, all planes but the first go
 /// through a second file.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/grid.hpp"
 #include "sextant/distributed/window_filter.hpp"
-#include "sextant/machine/file_costs.hpp"
 #include "sextant/planner/choose.hpp"
 
 #include <optional>
@@ -23,7 +23,7 @@ struct FilterTask {
     /// reads the image and distributes it. "any": the fastest of these if the profile has file
     /// rates, else "read".
     std::string distribute = "any";
-    int columns = 0, rows = 0; ///< grid of tiles; 0: to be chosen
+    std::optional<Tiles> grid = {}; ///< none: to be chosen
 
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
@@ -95,18 +95,5 @@ FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);
 
 /// The name of the filter kernel in profiles.
 inline constexpr std::string_view filter_kernel = "gaussian-derivatives";
-
-/// The kernels of a task's program, by their names in profiles.
-std::vector<model::KernelUse> kernels_of(const FilterTask& task);
-
-/// The task for so many rows in the middle of the image.
-filtering::WindowTask rows_of(const FilterTask& task, const filtering::Way& way, Elements rows);
-
-/// The same as a candidate for the planner.
-Candidate candidate_of(const FilterTask& task, const filtering::Way& way, Elements rows);
-
-/// The time to read these rows; nothing if the profile has no file rates.
-std::optional<Seconds> reading(const FilterTask& task, const filtering::Way& way, Elements rows,
-                               const machine::FileCosts& files);
 
 } // namespace sextant::distributed

@@ -108,7 +108,7 @@ FilterWays::FilterWays(const FilterTask& task, const machine::Profile& machine)
     : task_(task), machine_(machine), distributions_(distributions_of(task)) {}
 
 bool FilterWays::weighs_ranks() const {
-    return task_.columns == 0 && machine_.find_kernel(filter_kernel, "f32") != nullptr;
+    return !task_.grid && machine_.find_kernel(filter_kernel, "f32") != nullptr;
 }
 
 /// Adds a grid with every collective.
@@ -128,8 +128,8 @@ void FilterWays::add(std::vector<Way>& ways, const Way& grid) const {
 
 std::vector<Way> FilterWays::first() const {
     std::vector<Way> ways;
-    if (task_.columns > 0) {
-        add(ways, {task_.columns, task_.rows});
+    if (task_.grid) {
+        add(ways, {task_.grid->columns, task_.grid->rows});
         return ways;
     }
     for (const int ranks : weighs_ranks() ? first_ranks(task_.ranks) : std::vector{task_.ranks}) {

@@ -214,10 +214,7 @@ void FilterRun::describe(const Filters& filters) {
     task_.image = described.image;
     task_.element = filtered_elements[described.element];
     task_.ranks = communicator_.size();
-    if (options_.grid) {
-        task_.columns = options_.grid->columns;
-        task_.rows = options_.grid->rows;
-    }
+    task_.grid = options_.grid;
 }
 
 /// Rank 0 plans and broadcasts. If sharing memory on nodes was left open, takes what is predicted
