@@ -89,6 +89,7 @@ class RegisterRun {
         std::unique_ptr<FrameSource> source =
             format::open_frames(command_.source.image, command_.source.options());
         header_ = source->header();
+        path_ = source->path();
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
         summary_.team = options_.threads;
@@ -253,9 +254,8 @@ class RegisterRun {
     void write(const RegistrationResult& result, RegisteredFrames& frames) {
         const registration::Combined& average = result.average;
         if (result.offset != 0)
-            summary_.warnings.push_back(
-                fmt::format("{}: {}", command_.source.image,
-                            offset_remark(result.offset, "average." + command_.format)));
+            summary_.warnings.push_back(fmt::format(
+                "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
         summary_.transforms.reference = result.reference;
         summary_.transforms.frames = result.frames;
         std::vector<std::unique_ptr<FrameSink>> sinks;
@@ -295,6 +295,7 @@ class RegisterRun {
     Progress progress_;
     RegistrationOptions options_;
     FrameHeader header_; ///< of the series
+    std::string path_;   ///< of the source of its frames
     RegisterSummary summary_;
 };
 
