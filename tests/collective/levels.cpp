@@ -48,8 +48,8 @@ Grid blocks(int side, Elements each) {
 TEST(Levels, one_to_all_sends_p_minus_1_messages_and_all_to_one_as_many) {
     for (const int side : {2, 3, 4, 5, 8}) {
         for (const Algorithm& algorithm : catalogue()) {
-            if (algorithm.what != Collective::all_to_all &&
-                algorithm.what != Collective::all_gather &&
+            if (algorithm.what != CollectiveKind::all_to_all &&
+                algorithm.what != CollectiveKind::all_gather &&
                 algorithm.name != "scatter-all-gather-broadcast") {
                 EXPECT_EQ(counts(algorithm.name, tiles(side, 2)).messages, side * side - 1)
                     << algorithm.name << " on " << side;

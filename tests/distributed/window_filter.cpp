@@ -92,10 +92,10 @@ std::vector<filtering::Way> window_ways(int columns, int rows) {
     std::vector<filtering::Way> ways = {{columns, rows}};
     for (const collective::Algorithm& row : collective::catalogue()) {
         const bool distributes =
-            row.what == Collective::scatter || row.what == Collective::broadcast;
+            row.what == CollectiveKind::scatter || row.what == CollectiveKind::broadcast;
         if (distributes)
             ways.push_back({columns, rows, &row, nullptr, ways.size() % 2 == 0});
-        else if (row.what == Collective::gather)
+        else if (row.what == CollectiveKind::gather)
             ways.push_back({columns, rows, nullptr, &row, ways.size() % 2 == 0});
     }
     return ways;

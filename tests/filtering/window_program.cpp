@@ -39,8 +39,8 @@ std::vector<Way> ways_of(int ranks) {
     for (Way way : grids_of(ranks)) {
         ways.push_back(way);
         for (const collective::Algorithm& row : collective::catalogue()) {
-            way.distribute = row.what == Collective::scatter ? &row : nullptr;
-            way.collect = row.what == Collective::gather ? &row : nullptr;
+            way.distribute = row.what == CollectiveKind::scatter ? &row : nullptr;
+            way.collect = row.what == CollectiveKind::gather ? &row : nullptr;
             way.packs = !way.packs;
             if (way.distribute || way.collect)
                 ways.push_back(way);

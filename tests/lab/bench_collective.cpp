@@ -72,10 +72,10 @@ TEST(BenchCollective, SizesAreThoseOfABlock) {
     EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).width, 8);
     what = {};
     EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).height, 1) << "in one piece";
-    what.what = Collective::broadcast;
+    what.what = CollectiveKind::broadcast;
     const Grid all = command::grid_of(what, 97, 6);
     EXPECT_EQ(all.width * all.height, 97);
-    what.what = Collective::all_to_all;
+    what.what = CollectiveKind::all_to_all;
     const Grid pairs = command::grid_of(what, 5, 6);
     EXPECT_EQ(pairs.width * pairs.height, 5 * 6 * 6);
 }

@@ -24,13 +24,14 @@ struct Extent {
     Elements first, length;
 };
 
+std::size_t index_of(const std::vector<int>& strips, int strip) {
+    return static_cast<std::size_t>(std::lower_bound(strips.begin(), strips.end(), strip) -
+                                    strips.begin());
+}
+
 Extent extent(const std::vector<int>& strips, const std::vector<Elements>& starts, Run run) {
-    const auto place = [&](int strip) {
-        return static_cast<std::size_t>(std::lower_bound(strips.begin(), strips.end(), strip) -
-                                        strips.begin());
-    };
-    const Elements first = starts[place(run.first)];
-    return {first, starts[place(run.last) + 1] - first};
+    const Elements first = starts[index_of(strips, run.first)];
+    return {first, starts[index_of(strips, run.last) + 1] - first};
 }
 
 } // namespace
@@ -68,13 +69,28 @@ std::vector<Run> common_runs(std::span<const int> a, std::span<const int> b) {
     return runs;
 }
 
-PackedBlocks::PackedBlocks(const Grid& grid, Blocks blocks)
-    : blocks_(std::move(blocks)),
-      row_starts_(starts(grid.height, grid.ranks(), blocks_.from)),
-      column_starts_(starts(grid.width, grid.ranks(), blocks_.to)) {}
+PackedBlocks::PackedBlocks(const Partition& data, Blocks blocks) : blocks_(std::move(blocks)) {
+    const Grid& grid = data.grid();
+    if (data.is_image()) {
+        row_starts_ = starts(grid.height, grid.ranks(), blocks_.from);
+        column_starts_ = starts(grid.width, grid.ranks(), blocks_.to);
+        return;
+    }
+    starts_ = {0};
+    for (const int from : blocks_.from) {
+        for (const int to : blocks_.to)
+            starts_.push_back(starts_.back() + data.between(from, to));
+    }
+}
+
+Elements PackedBlocks::elements() const {
+    return starts_.empty() ? row_starts_.back() * column_starts_.back() : starts_.back();
+}
 
 std::vector<Region> PackedBlocks::regions(std::span<const Run> from, std::span<const Run> to,
                                           int buffer) const {
+    if (!starts_.empty())
+        return regions_of_rows(from, to, buffer);
     const Elements width = column_starts_.back();
     std::vector<Region> regions;
     for (const Run& rows : from) {
@@ -86,6 +102,23 @@ std::vector<Region> PackedBlocks::regions(std::span<const Run> from, std::span<c
                 regions.push_back(block(buffer, first, down.length * width));
             else
                 regions.push_back({buffer, first, across.length, width, down.length});
+        }
+    }
+    return regions;
+}
+
+std::vector<Region> PackedBlocks::regions_of_rows(std::span<const Run> from,
+                                                  std::span<const Run> to, int buffer) const {
+    std::vector<Region> regions;
+    for (const Run& rows : from) {
+        const std::size_t last = index_of(blocks_.from, rows.last);
+        for (std::size_t row = index_of(blocks_.from, rows.first); row <= last; ++row) {
+            for (const Run& columns : to) {
+                const std::size_t at = row * blocks_.to.size();
+                const Elements first = starts_[at + index_of(blocks_.to, columns.first)];
+                const Elements end = starts_[at + index_of(blocks_.to, columns.last) + 1];
+                regions.push_back(block(buffer, first, end - first));
+            }
         }
     }
     return regions;
@@ -113,16 +146,17 @@ struct Transfer {
 
 class RoutedExchange {
   public:
-    RoutedExchange(const Grid& grid, const Route& route, int rank)
-        : grid_(grid),
+    RoutedExchange(const Partition& data, const Route& route, int rank)
+        : data_(data),
+          grid_(data.grid()),
           route_(route),
           rank_(rank),
-          held_{PackedBlocks(grid, route.held(0, rank)), {}} {
+          held_{PackedBlocks(data, route.held(0, rank)), {}} {
         held_.place = builder_.input(held_.packed.elements());
     }
 
     void superstep(int number) {
-        PackedBlocks packed(grid_, route_.held(number + 1, rank_));
+        PackedBlocks packed(data_, route_.held(number + 1, rank_));
         if (packed.blocks() == held_.packed.blocks())
             return;
         const bool last = packed.blocks() == blocks_at_last(grid_, rank_);
@@ -150,15 +184,25 @@ class RoutedExchange {
     void send(int superstep) {
         for (const int to : partners(superstep, 1)) {
             const Transfer sent(held_.packed.blocks(), route_.held(superstep + 1, to));
-            builder_.send(to, sent.at(held_));
+            builder_.send(to, joined(sent.at(held_)));
         }
     }
 
     void receive(int superstep, const Holding& next) {
         for (const int from : partners(superstep, -1)) {
             const Transfer received(route_.held(superstep, from), next.packed.blocks());
-            builder_.receive(from, received.at(next));
+            builder_.receive(from, joined(received.at(next)));
         }
+    }
+
+    /// Blocks of any lengths that follow one another as one region.
+    std::vector<Region> joined(std::vector<Region> regions) const {
+        if (data_.is_image())
+            return regions;
+        std::vector<Region> longer;
+        for (const Region& region : regions)
+            append(longer, region);
+        return longer;
     }
 
     /// Nearest first, upwards or downwards from this rank, so that ranks start with different ones.
@@ -172,6 +216,7 @@ class RoutedExchange {
         return others;
     }
 
+    const Partition& data_;
     const Grid& grid_;
     const Route& route_;
     const int rank_;
@@ -181,8 +226,8 @@ class RoutedExchange {
 
 } // namespace
 
-Program routed_all_to_all(const Grid& grid, const Route& route, int rank) {
-    RoutedExchange exchange(grid, route, rank);
+Program routed_all_to_all(const Partition& data, const Route& route, int rank) {
+    RoutedExchange exchange(data, route, rank);
     for (int superstep = 0; superstep < route.supersteps; ++superstep)
         exchange.superstep(superstep);
     return exchange.finish();
@@ -193,11 +238,11 @@ namespace {
 /// Builds one rank's program for a one-level all-to-all.
 class DirectExchange {
   public:
-    DirectExchange(const Grid& grid, int rank)
+    DirectExchange(const Partition& data, int rank)
         : rank_(rank),
-          ranks_(grid.ranks()),
-          rows_(grid, blocks_at_first(grid, rank)),
-          columns_(grid, blocks_at_last(grid, rank)),
+          ranks_(data.ranks()),
+          rows_(data, blocks_at_first(data.grid(), rank)),
+          columns_(data, blocks_at_last(data.grid(), rank)),
           input_(builder_.input(rows_.elements())),
           output_(builder_.output(columns_.elements())) {
         builder_.copy(place_of(rank), block_for(rank));
@@ -228,8 +273,8 @@ class DirectExchange {
 
 } // namespace
 
-Program direct_all_to_all(const Grid& grid, int rank) {
-    DirectExchange exchange(grid, rank);
+Program direct_all_to_all(const Partition& data, int rank) {
+    DirectExchange exchange(data, rank);
     const int p = exchange.ranks();
     for (int distance = 1; distance < p; ++distance) {
         exchange.send((rank + distance) % p);
@@ -238,8 +283,8 @@ Program direct_all_to_all(const Grid& grid, int rank) {
     return exchange.finish();
 }
 
-Program linear_all_to_all(const Grid& grid, int rank) {
-    DirectExchange exchange(grid, rank);
+Program linear_all_to_all(const Partition& data, int rank) {
+    DirectExchange exchange(data, rank);
     exchange.one_round_at_a_time();
     const int p = exchange.ranks();
     for (int distance = 1; distance < p; ++distance) {
@@ -250,8 +295,8 @@ Program linear_all_to_all(const Grid& grid, int rank) {
     return exchange.finish();
 }
 
-Program exclusive_or_all_to_all(const Grid& grid, int rank) {
-    DirectExchange exchange(grid, rank);
+Program exclusive_or_all_to_all(const Partition& data, int rank) {
+    DirectExchange exchange(data, rank);
     exchange.one_round_at_a_time();
     const int p = exchange.ranks();
     const int differences = static_cast<int>(std::bit_ceil(static_cast<unsigned>(p)));
@@ -266,7 +311,8 @@ Program exclusive_or_all_to_all(const Grid& grid, int rank) {
     return exchange.finish();
 }
 
-Program columns_rows_all_to_all(const Grid& grid, int rank) {
+Program columns_rows_all_to_all(const Partition& data, int rank) {
+    const Grid& grid = data.grid();
     const auto column_of = [&](int r) { return Submachine{r % grid.columns, 0, 1, grid.rows}; };
     const auto row_of = [&](int r) { return Submachine{0, r / grid.columns, grid.columns, 1}; };
     Route route;
@@ -284,7 +330,7 @@ Program columns_rows_all_to_all(const Grid& grid, int rank) {
     route.partners = [&](int superstep, int r) {
         return ranks_of(grid, route.submachine(superstep, r));
     };
-    return routed_all_to_all(grid, route, rank);
+    return routed_all_to_all(data, route, rank);
 }
 
 namespace {
@@ -327,7 +373,8 @@ class Squares {
 
 } // namespace
 
-Program squares_all_to_all(const Grid& grid, int rank) {
+Program squares_all_to_all(const Partition& data, int rank) {
+    const Grid& grid = data.grid();
     const Squares squares(grid);
     const auto members_of = [&](int r) {
         return ranks_of(grid, squares.square(squares.square_of(r)));
@@ -352,7 +399,7 @@ Program squares_all_to_all(const Grid& grid, int rank) {
     route.partners = [&](int superstep, int r) {
         return superstep == 1 ? squares.minded_by(r) : members_of(r);
     };
-    return routed_all_to_all(grid, route, rank);
+    return routed_all_to_all(data, route, rank);
 }
 
 namespace {
@@ -420,7 +467,8 @@ int ceil_log2(int n) {
 
 } // namespace
 
-Program butterfly_all_to_all(const Grid& grid, int rank) {
+Program butterfly_all_to_all(const Partition& data, int rank) {
+    const Grid& grid = data.grid();
     Route route;
     route.supersteps = ceil_log2(grid.columns) + ceil_log2(grid.rows);
     route.held = [&](int supersteps, int r) -> Blocks {
@@ -436,7 +484,7 @@ Program butterfly_all_to_all(const Grid& grid, int rank) {
         partners.erase(std::unique(partners.begin(), partners.end()), partners.end());
         return partners;
     };
-    return routed_all_to_all(grid, route, rank);
+    return routed_all_to_all(data, route, rank);
 }
 
 } // namespace sextant::collective

@@ -15,7 +15,8 @@ namespace sextant::collective {
 // The all-to-all of images: strips of whole rows, one per rank, become strips of whole columns.
 // Block (i, j), the pixels of row strip i in column strip j, goes from rank i to rank j. Blocks
 // differ in size by at most a row and a column, and may be empty. For an image with one row per
-// rank this is an ordinary all-to-all of values.
+// rank this is an ordinary all-to-all of values. Blocks of any lengths (Partition::pairs) take the
+// same routes.
 
 /// The blocks that a rank holds: from each rank of `from` to each rank of `to`, both ascending.
 struct Blocks {
@@ -38,20 +39,26 @@ struct Run {
 /// The maximal runs of elements that two ascending lists have in common.
 std::vector<Run> common_runs(std::span<const int> a, std::span<const int> b);
 
-/// Blocks packed row by row as a smaller image of row strips `from` and column strips `to`.
+/// Blocks packed row by row as a smaller image of row strips `from` and column strips `to`; blocks
+/// of any lengths (Partition::pairs) follow one another, those from one rank in the order of `to`.
 class PackedBlocks {
   public:
-    PackedBlocks(const Grid& grid, Blocks blocks);
+    PackedBlocks(const Partition& data, Blocks blocks);
 
     const Blocks& blocks() const { return blocks_; }
-    Elements elements() const { return row_starts_.back() * column_starts_.back(); }
-    /// The regions of each run of row strips with each run of column strips, in that order.
+    Elements elements() const;
+    /// The regions of each run of row strips with each run of column strips, in that order; of
+    /// blocks of any lengths, those of each single row strip.
     std::vector<Region> regions(std::span<const Run> from, std::span<const Run> to,
                                 int buffer) const;
 
   private:
+    std::vector<Region> regions_of_rows(std::span<const Run> from, std::span<const Run> to,
+                                        int buffer) const;
+
     Blocks blocks_;
-    std::vector<Elements> row_starts_, column_starts_; ///< of each strip, and the end
+    std::vector<Elements> row_starts_, column_starts_; ///< of each strip of an image, and the end
+    std::vector<Elements> starts_; ///< of each block of any length, row by row, and the end
 };
 
 /// A plan for routing the blocks of an all-to-all through supersteps, combined into long messages.
@@ -72,7 +79,7 @@ struct Route {
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
 /// Cost      one message per partner and superstep; blocks that stay are copied once per superstep.
-Program routed_all_to_all(const Grid& grid, const Route& route, int rank);
+Program routed_all_to_all(const Partition& data, const Route& route, int rank);
 
 /// The one-level all-to-alls: every block goes straight to its rank. 1-lev-dir sends all blocks at
 /// once, starting with the next rank. 1-lev-perm sends one permutation after another: round i goes
@@ -84,9 +91,9 @@ Program routed_all_to_all(const Grid& grid, const Route& route, int rank);
 /// Output    column strip `rank`, row by row.
 /// Cost      p − 1 messages per rank, of one block each.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program direct_all_to_all(const Grid& grid, int rank);
-Program linear_all_to_all(const Grid& grid, int rank);
-Program exclusive_or_all_to_all(const Grid& grid, int rank);
+Program direct_all_to_all(const Partition& data, int rank);
+Program linear_all_to_all(const Partition& data, int rank);
+Program exclusive_or_all_to_all(const Partition& data, int rank);
 
 /// 2-lev-c,r: first each processor sends, within its column of processors, one message to each row
 /// with the blocks for that row; then each sends, within its row, each processor the blocks
@@ -96,7 +103,7 @@ Program exclusive_or_all_to_all(const Grid& grid, int rank);
 /// Output    column strip `rank`, row by row.
 /// Cost      rows − 1 and columns − 1 messages per rank; every block is sent twice.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program columns_rows_all_to_all(const Grid& grid, int rank);
+Program columns_rows_all_to_all(const Partition& data, int rank);
 
 /// 2-lev-sq: the machine is cut into about √p squares. Within each, blocks for square l go to
 /// member l; member l of square j sends them to member j of square l; and within the squares each
@@ -109,7 +116,7 @@ Program columns_rows_all_to_all(const Grid& grid, int rank);
 /// Cost      three supersteps; 2 (√p − 1) + 1 messages per rank with √p squares of √p members;
 ///           every block is sent at most three times.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program squares_all_to_all(const Grid& grid, int rank);
+Program squares_all_to_all(const Partition& data, int rank);
 
 /// logp-lev-bfly: the machine is halved along its longer side; each processor sends the blocks for
 /// the other half to the processor at its own position there, and the halves continue
@@ -121,6 +128,6 @@ Program squares_all_to_all(const Grid& grid, int rank);
 /// Cost      ⌈log2 columns⌉ + ⌈log2 rows⌉ supersteps of one message per rank; for equal halves,
 ///           each message is half of what the rank holds.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program butterfly_all_to_all(const Grid& grid, int rank);
+Program butterfly_all_to_all(const Partition& data, int rank);
 
 } // namespace sextant::collective

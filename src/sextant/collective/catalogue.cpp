@@ -16,20 +16,16 @@ namespace sextant::collective {
 
 namespace {
 
-Region pixels_of(const Grid& grid, const Tile& part) {
-    return region_of({0, 0, grid.width, grid.height}, part, 0);
+Region tile_of(const Partition& data, int rank) {
+    return PackedTiles(data).region_of(rank, 0);
 }
 
-Region tile_of(const Grid& grid, int rank) {
-    return pixels_of(grid, tile(grid, rank));
+Region all_of(const Partition& data) {
+    return block(0, 0, data.elements());
 }
 
-Region all_of(const Grid& grid) {
-    return block(0, 0, grid.width * grid.height);
-}
-
-Region at_root(const Grid& grid, int rank) {
-    return rank == 0 ? all_of(grid) : Region{};
+Region at_root(const Partition& data, int rank) {
+    return rank == 0 ? all_of(data) : Region{};
 }
 
 Symbol pixel(Elements number) {
@@ -51,41 +47,41 @@ std::string judge(const std::vector<Symbol>& result, const Region& wanted) {
 
 } // namespace
 
-Region pixels_before(Collective collective, const Grid& grid, int rank) {
-    switch (collective) {
-    case Collective::broadcast:
-    case Collective::scatter:
-        return at_root(grid, rank);
-    case Collective::gather:
-    case Collective::all_gather:
-        return tile_of(grid, rank);
-    case Collective::all_to_all:
-        return tile_of({grid.width, grid.height, 1, grid.ranks()}, rank);
+Region pixels_before(CollectiveKind kind, const Partition& data, int rank) {
+    switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::scatter:
+        return at_root(data, rank);
+    case CollectiveKind::gather:
+    case CollectiveKind::all_gather:
+        return tile_of(data, rank);
+    case CollectiveKind::all_to_all:
+        return tile_of(Grid{data.grid().width, data.grid().height, 1, data.ranks()}, rank);
+    default:
+        return {};
     }
-    return {};
 }
 
-Region pixels_after(Collective collective, const Grid& grid, int rank) {
-    switch (collective) {
-    case Collective::broadcast:
-    case Collective::all_gather:
-        return all_of(grid);
-    case Collective::scatter:
-        return tile_of(grid, rank);
-    case Collective::gather:
-        return at_root(grid, rank);
-    case Collective::all_to_all:
-        return tile_of({grid.width, grid.height, grid.ranks(), 1}, rank);
+Region pixels_after(CollectiveKind kind, const Partition& data, int rank) {
+    switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_gather:
+        return all_of(data);
+    case CollectiveKind::scatter:
+        return tile_of(data, rank);
+    case CollectiveKind::gather:
+        return at_root(data, rank);
+    case CollectiveKind::all_to_all:
+        return tile_of(Grid{data.grid().width, data.grid().height, data.ranks(), 1}, rank);
+    default:
+        return {};
     }
-    return {};
 }
 
-Claim claim_of(Collective collective, const Grid& grid) {
-    return {[=](int rank, int, Elements e) {
-                return pixel(pixels_before(collective, grid, rank).at(e));
-            },
+Claim claim_of(CollectiveKind kind, const Partition& data) {
+    return {[=](int rank, int, Elements e) { return pixel(pixels_before(kind, data, rank).at(e)); },
             [=](int rank, const std::vector<Symbol>& result) {
-                return judge(result, pixels_after(collective, grid, rank));
+                return judge(result, pixels_after(kind, data, rank));
             },
             {}};
 }
@@ -107,12 +103,12 @@ Grid row_each(int ranks, Elements elements) {
 /// The published fractions γ of logp-lev-rec.
 constexpr double share_of_scatter = .75, share_of_gather = .60;
 
-Program uneven_scatter(const Grid& grid, int rank) {
-    return halving_scatter(grid, rank, share_of_scatter);
+Program uneven_scatter(const Partition& data, int rank) {
+    return halving_scatter(data, rank, share_of_scatter);
 }
 
-Program uneven_gather(const Grid& grid, int rank) {
-    return halving_gather(grid, rank, share_of_gather);
+Program uneven_gather(const Partition& data, int rank) {
+    return halving_gather(data, rank, share_of_gather);
 }
 
 constexpr std::string_view hambrusch = "Hambrusch and Khokhar 1996, doi:10.1006/jpdc.1996.0010";
@@ -120,52 +116,52 @@ constexpr std::string_view seinstra = "Seinstra and Koelma 2002";
 constexpr std::string_view chan = "Chan et al. 2007, doi:10.1002/cpe.1206";
 
 const Algorithm algorithms[] = {
-    {"binomial-scatter", "halves of what is left go down a tree", chan, Collective::scatter, strips,
-     static_cast<Program (*)(const Grid&, int)>(binomial_scatter)},
-    {"binomial-gather", "what was collected goes up a tree", chan, Collective::gather, strips,
+    {"binomial-scatter", "halves of what is left go down a tree", chan, CollectiveKind::scatter,
+     strips, static_cast<Program (*)(const Partition&, int)>(binomial_scatter)},
+    {"binomial-gather", "what was collected goes up a tree", chan, CollectiveKind::gather, strips,
      binomial_gather},
     {"flat-scatter", "rank 0 sends to each other rank: 1-lev-dir of C3's one-to-all", seinstra,
-     Collective::scatter, strips, flat_scatter},
+     CollectiveKind::scatter, strips, flat_scatter},
     {"flat-gather", "rank 0 receives from each other rank: 1-lev-dir of C3's all-to-one", seinstra,
-     Collective::gather, strips, flat_gather},
+     CollectiveKind::gather, strips, flat_gather},
     {"1-lev-br-broadcast", "the whole image goes to everyone, by halves of the machine", hambrusch,
-     Collective::broadcast, square_image, halving_broadcast},
+     CollectiveKind::broadcast, square_image, halving_broadcast},
     {"scatter-all-gather-broadcast", "parts go down a tree, then round a ring", chan,
-     Collective::broadcast, square_image, scatter_all_gather_broadcast},
+     CollectiveKind::broadcast, square_image, scatter_all_gather_broadcast},
     {"direct-all-gather", "everyone sends its tile to everyone at once", chan,
-     Collective::all_gather, strips, direct_all_gather},
+     CollectiveKind::all_gather, strips, direct_all_gather},
     {"ring-all-gather", "tiles go on to the next rank until all have been everywhere", chan,
-     Collective::all_gather, strips, ring_all_gather},
+     CollectiveKind::all_gather, strips, ring_all_gather},
     {"2-lev-rec-scatter", "down a column of processors, then along their rows", hambrusch,
-     Collective::scatter, square_image, two_level_scatter},
+     CollectiveKind::scatter, square_image, two_level_scatter},
     {"2-lev-rec-gather", "along the rows of processors, then up a column", hambrusch,
-     Collective::gather, square_image, two_level_gather},
+     CollectiveKind::gather, square_image, two_level_gather},
     {"3-lev-sq-scatter", "to squares of processors, their rows, their processors", hambrusch,
-     Collective::scatter, square_image, three_level_scatter},
+     CollectiveKind::scatter, square_image, three_level_scatter},
     {"3-lev-sq-gather", "within rows, within squares of processors, from the squares", hambrusch,
-     Collective::gather, square_image, three_level_gather},
+     CollectiveKind::gather, square_image, three_level_gather},
     {"logp-lev-sq-scatter", "to the other half of the machine, and so in each half", hambrusch,
-     Collective::scatter, square_image,
-     [](const Grid& grid, int rank) { return halving_scatter(grid, rank); }},
+     CollectiveKind::scatter, square_image,
+     [](const Partition& data, int rank) { return halving_scatter(data, rank); }},
     {"logp-lev-sq-gather", "from the other half of the machine, which collected likewise",
-     hambrusch, Collective::gather, square_image,
-     [](const Grid& grid, int rank) { return halving_gather(grid, rank); }},
+     hambrusch, CollectiveKind::gather, square_image,
+     [](const Partition& data, int rank) { return halving_gather(data, rank); }},
     {"logp-lev-rec-scatter", "likewise, but rank 0's part is three quarters", hambrusch,
-     Collective::scatter, square_image, uneven_scatter},
+     CollectiveKind::scatter, square_image, uneven_scatter},
     {"logp-lev-rec-gather", "likewise, but rank 0's part is three fifths", hambrusch,
-     Collective::gather, square_image, uneven_gather},
+     CollectiveKind::gather, square_image, uneven_gather},
     {"1-lev-dir-all-to-all", "everyone sends to everyone at once", hambrusch,
-     Collective::all_to_all, row_each, direct_all_to_all},
+     CollectiveKind::all_to_all, row_each, direct_all_to_all},
     {"1-lev-lin-all-to-all", "one rank on, two ranks on, ... one round after another", hambrusch,
-     Collective::all_to_all, row_each, linear_all_to_all},
+     CollectiveKind::all_to_all, row_each, linear_all_to_all},
     {"1-lev-xor-all-to-all", "pairs of ranks exchange, one round after another", hambrusch,
-     Collective::all_to_all, row_each, exclusive_or_all_to_all},
+     CollectiveKind::all_to_all, row_each, exclusive_or_all_to_all},
     {"2-lev-cr-all-to-all", "within columns of processors, then within rows", hambrusch,
-     Collective::all_to_all, row_each, columns_rows_all_to_all},
+     CollectiveKind::all_to_all, row_each, columns_rows_all_to_all},
     {"2-lev-sq-all-to-all", "within squares of processors, across, within squares", hambrusch,
-     Collective::all_to_all, row_each, squares_all_to_all},
+     CollectiveKind::all_to_all, row_each, squares_all_to_all},
     {"logp-lev-bfly-all-to-all", "with the other half of the machine, and so in each half",
-     hambrusch, Collective::all_to_all, row_each, butterfly_all_to_all}};
+     hambrusch, CollectiveKind::all_to_all, row_each, butterfly_all_to_all}};
 
 } // namespace
 

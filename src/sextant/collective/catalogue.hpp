@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/collective/tiles.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/region.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace sextant {
 
-/// The collective operations of MPI, for an image cut into tiles.
-enum class Collective : std::uint8_t {
-    broadcast,  ///< rank 0's image to all ranks
-    scatter,    ///< tile i of rank 0's image to rank i
-    gather,     ///< all tiles into an image at rank 0
-    all_gather, ///< all tiles into an image at every rank
-    all_to_all  ///< strips of rows become strips of columns
+/// The collective operations of MPI. Those that only move data have rows in
+/// collective::catalogue(); reductions are made of compositing algorithms, scans of prefix
+/// circuits.
+enum class CollectiveKind : std::uint8_t {
+    broadcast,     ///< the root's elements to all ranks
+    scatter,       ///< block i of the root's elements to rank i
+    gather,        ///< all ranks' blocks, in rank order, to the root
+    all_gather,    ///< the same to every rank
+    all_to_all,    ///< block j of rank i to rank j; of an image, strips of rows become strips of
+                   ///< columns
+    reduce,        ///< all ranks' elements combined in rank order, at the root
+    all_reduce,    ///< the same at every rank
+    scan,          ///< the elements of ranks 0 … i combined, at rank i
+    exclusive_scan ///< those of ranks 0 … i − 1; nothing at rank 0
 };
 
-inline constexpr Collective collectives[] = {Collective::broadcast, Collective::scatter,
-                                             Collective::gather, Collective::all_gather,
-                                             Collective::all_to_all};
+/// The kinds that only move data.
+inline constexpr CollectiveKind data_movements[] = {
+    CollectiveKind::broadcast, CollectiveKind::scatter, CollectiveKind::gather,
+    CollectiveKind::all_gather, CollectiveKind::all_to_all};
 
-constexpr std::string_view name(Collective collective) {
-    switch (collective) {
-    case Collective::broadcast:
-        return "broadcast";
-    case Collective::scatter:
-        return "scatter";
-    case Collective::gather:
-        return "gather";
-    case Collective::all_gather:
-        return "all-gather";
-    case Collective::all_to_all:
-        return "all-to-all";
-    }
-    return "";
+constexpr std::string_view name(CollectiveKind kind) {
+    constexpr std::string_view names[] = {"broadcast",  "scatter",    "gather",
+                                          "all-gather", "all-to-all", "reduce",
+                                          "all-reduce", "scan",       "exclusive-scan"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 } // namespace sextant
@@ -46,27 +47,27 @@ constexpr std::string_view name(Collective collective) {
 namespace sextant::collective {
 
 /// The pixels that a rank begins with, and those it ends with, in the order in which it holds them:
-/// a region of buffer 0 that holds the image row by row.
-Region pixels_before(Collective collective, const Grid& grid, int rank);
-Region pixels_after(Collective collective, const Grid& grid, int rank);
+/// a region of buffer 0 that holds the image row by row, or all blocks; not for Partition::pairs.
+Region pixels_before(CollectiveKind kind, const Partition& data, int rank);
+Region pixels_after(CollectiveKind kind, const Partition& data, int rank);
 
 /// The claim to prove for a schedule: every rank ends with the right pixels in order.
-Claim claim_of(Collective collective, const Grid& grid);
+Claim claim_of(CollectiveKind kind, const Partition& data);
 
 /// An algorithm for one of the collectives: one row of the catalogue.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
-    Collective what;
+    CollectiveKind what;
     /// The grid for this many elements in the image (for an all-to-all: on each rank). Strips, or
     /// nearly square for algorithms that use submachines.
     Grid (*grid)(int ranks, Elements elements);
-    /// One rank's program, for grid.ranks() ranks.
-    Program (*program)(const Grid& grid, int rank);
+    /// One rank's program, for data.ranks() ranks. Rank 0 is the root.
+    Program (*program)(const Partition& data, int rank);
 
     /// The claim to prove for it.
-    Claim claim(const Grid& image) const { return claim_of(what, image); }
+    Claim claim(const Partition& data) const { return claim_of(what, data); }
 };
 
 /// Every algorithm; each supports any number of ranks.

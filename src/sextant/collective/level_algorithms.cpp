@@ -63,15 +63,15 @@ void label(ProgramBuilder& builder, const Grid& grid, const Stage& stage, int ro
     builder.group(group_of(grid, stage.division.travelled));
 }
 
-/// The pixels that a leader sends to the leader of a part of its submachine.
-using Given = std::function<Tile(const Submachine& part)>;
-
-/// Sends data down the levels; each rank ends with `wanted`, a part of what it received.
-Program hand_down(const Grid& grid, const Divide& divide, int rank, const Given& given,
-                  const Tile& wanted) {
+/// Sends data down the levels: the tiles of each part of a submachine, or always everything.
+Program hand_down(const Partition& data, const Divide& divide, int rank, bool everything) {
+    const Grid& grid = data.grid();
     ProgramBuilder builder;
-    Tile held = pixels(grid, whole_machine(grid));
+    PackedTiles held(data);
     Region place = rank == 0 ? builder.input(held.elements()) : block(0, 0, 0);
+    const auto given = [&](const Submachine& part) {
+        return everything ? PackedTiles(data) : PackedTiles(data, part);
+    };
     int round = 0;
     for (const Stage& stage : stages_of(grid, divide, rank)) {
         const int from = leader(grid, stage.machine);
@@ -79,7 +79,7 @@ Program hand_down(const Grid& grid, const Divide& divide, int rank, const Given&
         if (rank == from) {
             for (const Submachine& part : stage.division.parts) {
                 if (!(part == stage.own))
-                    builder.send(leader(grid, part), region_of(held, given(part), place.buffer));
+                    builder.send(leader(grid, part), held.regions_of(given(part), place.buffer));
             }
         } else if (rank == leader(grid, stage.own)) {
             held = given(stage.own);
@@ -87,7 +87,7 @@ Program hand_down(const Grid& grid, const Divide& divide, int rank, const Given&
             builder.receive(from, place);
         }
     }
-    return builder.finish(region_of(held, wanted, place.buffer));
+    return builder.finish(everything ? place : held.region_of(rank, place.buffer));
 }
 
 } // namespace
@@ -108,32 +108,30 @@ Division into_rows(const Submachine& machine) {
     return division;
 }
 
-Program scatter_by_levels(const Grid& grid, const Divide& divide, int rank) {
-    return hand_down(
-        grid, divide, rank, [&](const Submachine& part) { return pixels(grid, part); },
-        tile(grid, rank));
+Program scatter_by_levels(const Partition& data, const Divide& divide, int rank) {
+    return hand_down(data, divide, rank, false);
 }
 
-Program broadcast_by_levels(const Grid& grid, const Divide& divide, int rank) {
-    const Tile image = pixels(grid, whole_machine(grid));
-    return hand_down(
-        grid, divide, rank, [&](const Submachine&) { return image; }, image);
+Program broadcast_by_levels(const Partition& data, const Divide& divide, int rank) {
+    return hand_down(data, divide, rank, true);
 }
 
-Program gather_by_levels(const Grid& grid, const Divide& divide, int rank) {
+Program gather_by_levels(const Partition& data, const Divide& divide, int rank) {
+    const Grid& grid = data.grid();
     const std::vector<Stage> stages = stages_of(grid, divide, rank);
     const auto led = std::find_if(stages.begin(), stages.end(), [&](const Stage& stage) {
         return rank == leader(grid, stage.machine);
     });
-    const Tile own = tile(grid, rank);
-    const Tile held = led == stages.end() ? own : pixels(grid, led->machine);
+    const PackedTiles held = rank == 0             ? PackedTiles(data)
+                             : led == stages.end() ? PackedTiles(data, rank, rank + 1)
+                                                   : PackedTiles(data, led->machine);
 
     ProgramBuilder builder;
-    const Region input = builder.input(own.elements());
+    const Region input = builder.input(data.elements(rank));
     Region place = input;
     if (rank == 0)
         place = builder.output(held.elements());
-    else if (held.elements() > own.elements())
+    else if (held.elements() > input.elements())
         place = builder.scratch(held.elements());
     int round = Depth(divide)(whole_machine(grid)) - static_cast<int>(stages.size());
     for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
@@ -143,19 +141,18 @@ Program gather_by_levels(const Grid& grid, const Divide& divide, int rank) {
             for (const Submachine& part : stage->division.parts) {
                 if (!(part == stage->own)) {
                     builder.receive(leader(grid, part),
-                                    region_of(held, pixels(grid, part), place.buffer));
+                                    held.regions_of(PackedTiles(data, part), place.buffer));
                 }
             }
         } else if (rank == leader(grid, stage->own)) {
-            if (!(place == input) && own.elements() > 0)
-                builder.copy(region_of(held, own, place.buffer), input);
+            if (!(place == input))
+                builder.copy(held.region_of(rank, place.buffer), input);
             builder.send(to, place);
         }
     }
     if (rank > 0)
         return builder.finish({});
-    if (own.elements() > 0)
-        builder.copy(region_of(held, own, place.buffer), input);
+    builder.copy(held.region_of(rank, place.buffer), input);
     return builder.finish(place);
 }
 
@@ -167,12 +164,12 @@ Division by_rows(const Submachine& machine, int) {
 
 } // namespace
 
-Program two_level_scatter(const Grid& grid, int rank) {
-    return scatter_by_levels(grid, by_rows, rank);
+Program two_level_scatter(const Partition& data, int rank) {
+    return scatter_by_levels(data, by_rows, rank);
 }
 
-Program two_level_gather(const Grid& grid, int rank) {
-    return gather_by_levels(grid, by_rows, rank);
+Program two_level_gather(const Partition& data, int rank) {
+    return gather_by_levels(data, by_rows, rank);
 }
 
 namespace {
@@ -185,12 +182,12 @@ Division by_squares(const Submachine& machine, int level) {
 
 } // namespace
 
-Program three_level_scatter(const Grid& grid, int rank) {
-    return scatter_by_levels(grid, by_squares, rank);
+Program three_level_scatter(const Partition& data, int rank) {
+    return scatter_by_levels(data, by_squares, rank);
 }
 
-Program three_level_gather(const Grid& grid, int rank) {
-    return gather_by_levels(grid, by_squares, rank);
+Program three_level_gather(const Partition& data, int rank) {
+    return gather_by_levels(data, by_squares, rank);
 }
 
 namespace {
@@ -206,16 +203,16 @@ Divide in_two(double share) {
 
 } // namespace
 
-Program halving_scatter(const Grid& grid, int rank, double share) {
-    return scatter_by_levels(grid, in_two(share), rank);
+Program halving_scatter(const Partition& data, int rank, double share) {
+    return scatter_by_levels(data, in_two(share), rank);
 }
 
-Program halving_gather(const Grid& grid, int rank, double share) {
-    return gather_by_levels(grid, in_two(share), rank);
+Program halving_gather(const Partition& data, int rank, double share) {
+    return gather_by_levels(data, in_two(share), rank);
 }
 
-Program halving_broadcast(const Grid& grid, int rank) {
-    return broadcast_by_levels(grid, in_two(.5), rank);
+Program halving_broadcast(const Partition& data, int rank) {
+    return broadcast_by_levels(data, in_two(.5), rank);
 }
 
 } // namespace sextant::collective

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/collective/tiles.hpp"
-#include "sextant/core/grid.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <functional>
@@ -25,25 +24,28 @@ Division into_processors(const Submachine& machine);
 /// Every row is a part; the leaders form a column.
 Division into_rows(const Submachine& machine);
 
+// All of these also take blocks of any lengths (Partition): for "tile" read "block", for "image"
+// "all blocks". Rank 0 is the root.
+
 /// A scatter by levels from rank 0: the leader of a submachine sends each part's leader the tiles
 /// of that part as one message; then the parts continue independently.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`, within the message that the rank received.
 /// Cost      one superstep per level; p − 1 messages in all.
-Program scatter_by_levels(const Grid& grid, const Divide& divide, int rank);
+Program scatter_by_levels(const Partition& data, const Divide& divide, int rank);
 
 /// The reverse of the scatter: leaders collect from the parts' leaders, innermost parts first.
 ///
 /// Input     tile `rank`, row by row.
 /// Output    at rank 0 the image; elsewhere nothing.
-Program gather_by_levels(const Grid& grid, const Divide& divide, int rank);
+Program gather_by_levels(const Partition& data, const Divide& divide, int rank);
 
 /// Sends the whole image to all ranks along the same tree.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
-Program broadcast_by_levels(const Grid& grid, const Divide& divide, int rank);
+Program broadcast_by_levels(const Partition& data, const Divide& divide, int rank);
 
 /// 2-lev-rec: rank 0 sends each row of processors its tiles as one message, down its column; the
 /// first processor of each row scatters them along the row. The gather is the reverse.
@@ -53,8 +55,8 @@ Program broadcast_by_levels(const Grid& grid, const Divide& divide, int rank);
 /// Cost      rank 0 sends rows − 1 long and columns − 1 short messages, in two supersteps; every
 ///           message of the first is a contiguous piece of the image.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program two_level_scatter(const Grid& grid, int rank);
-Program two_level_gather(const Grid& grid, int rank);
+Program two_level_scatter(const Partition& data, int rank);
+Program two_level_gather(const Partition& data, int rank);
 
 /// 3-lev-sq: rank 0 sends each of about √p squares of processors its tiles as one message; within
 /// each square it continues as in two levels. A side of n processors is cut into round(√n) nearly
@@ -64,8 +66,8 @@ Program two_level_gather(const Grid& grid, int rank);
 /// Output    tile `rank`; at rank 0 the image.
 /// Cost      three supersteps; on √p × √p processors rank 0 sends √p − 1 + 2 (√√p − 1) messages.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program three_level_scatter(const Grid& grid, int rank);
-Program three_level_gather(const Grid& grid, int rank);
+Program three_level_scatter(const Partition& data, int rank);
+Program three_level_gather(const Partition& data, int rank);
 
 /// logp-lev-sq and logp-lev-rec(γ): the machine is cut in two along its longer side, repeatedly. At
 /// each cut the leader, on rank 0's side, keeps a fraction γ and sends the other tiles to the
@@ -77,8 +79,8 @@ Program three_level_gather(const Grid& grid, int rank);
 /// Requires  0 < γ < 1; otherwise throws InvalidTask.
 /// Cost      halving: ⌈log2 columns⌉ + ⌈log2 rows⌉ supersteps, of one message per submachine.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
-Program halving_scatter(const Grid& grid, int rank, double share = .5);
-Program halving_gather(const Grid& grid, int rank, double share = .5);
+Program halving_scatter(const Partition& data, int rank, double share = .5);
+Program halving_gather(const Partition& data, int rank, double share = .5);
 
 /// 1-lev-br: the whole image goes to all ranks down the tree of halvings; each may take its own
 /// tile from it.
@@ -87,6 +89,6 @@ Program halving_gather(const Grid& grid, int rank, double share = .5);
 /// Output    the image.
 /// Cost      the supersteps of the scatter; each message is the whole image.
 /// Source    as above
-Program halving_broadcast(const Grid& grid, int rank);
+Program halving_broadcast(const Partition& data, int rank);
 
 } // namespace sextant::collective

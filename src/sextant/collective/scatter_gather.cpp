@@ -5,7 +5,6 @@
 #include "sextant/schedule/builder.hpp"
 
 #include <bit>
-#include <numeric>
 
 namespace sextant::collective {
 
@@ -17,24 +16,34 @@ int BinomialTree::level(int distance) const {
     return std::countr_zero(static_cast<unsigned>(reach(0) / distance)) - 1;
 }
 
-Program flat_scatter(const Grid& grid, int rank) {
+Program flat_scatter(const Partition& data, int rank) {
     ProgramBuilder builder;
     if (rank > 0) {
-        const Region own = builder.scratch(tile(grid, rank).elements());
+        const Region own = builder.scratch(data.elements(rank));
         builder.receive(0, own);
         return builder.finish(own);
     }
-    const Region image = builder.input(grid.width * grid.height);
-    const TileRange all(grid, 0, grid.ranks());
-    for (int to = 1; to < grid.ranks(); ++to)
-        builder.send(to, all.region_of(grid, to, image.buffer));
-    return builder.finish(all.region_of(grid, 0, image.buffer));
+    const Region whole = builder.input(data.elements());
+    const PackedTiles all(data);
+    for (int to = 1; to < data.ranks(); ++to)
+        builder.send(to, all.region_of(to, whole.buffer));
+    return builder.finish(all.region_of(0, whole.buffer));
 }
 
-Program binomial_scatter(const Grid& grid, int rank) {
-    const BinomialTree tree{grid.ranks()};
+namespace {
+
+/// What a rank holds for its subtree of the binomial tree: at rank 0, everything.
+PackedTiles subtree(const Partition& data, int rank) {
+    return rank == 0 ? PackedTiles(data)
+                     : PackedTiles(data, rank, rank + BinomialTree{data.ranks()}.reach(rank));
+}
+
+} // namespace
+
+Program binomial_scatter(const Partition& data, int rank) {
+    const BinomialTree tree{data.ranks()};
     const int reach = tree.reach(rank);
-    const TileRange range(grid, rank, rank + reach);
+    const PackedTiles range = subtree(data, rank);
 
     ProgramBuilder builder;
     const Region held =
@@ -44,56 +53,38 @@ Program binomial_scatter(const Grid& grid, int rank) {
         builder.receive(rank - reach, held);
     }
     for (int distance = reach / 2; distance >= 1; distance /= 2) {
-        const TileRange given(grid, rank + distance, rank + 2 * distance);
+        const PackedTiles given(data, rank + distance, rank + 2 * distance);
         builder.round(tree.level(distance));
         builder.send(rank + distance, range.regions_of(given, held.buffer));
     }
-    return builder.finish(range.region_of(grid, rank, held.buffer));
+    return builder.finish(range.region_of(rank, held.buffer));
 }
 
-Program flat_gather(const Grid& grid, int rank) {
+Program flat_gather(const Partition& data, int rank) {
     ProgramBuilder builder;
-    const Region own = builder.input(tile(grid, rank).elements());
+    const Region own = builder.input(data.elements(rank));
     if (rank > 0) {
         builder.send(0, own);
         return builder.finish({});
     }
-    const Region image = builder.output(grid.width * grid.height);
-    const TileRange all(grid, 0, grid.ranks());
-    for (int from = 1; from < grid.ranks(); ++from)
-        builder.receive(from, all.region_of(grid, from, image.buffer));
+    const Region whole = builder.output(data.elements());
+    const PackedTiles all(data);
+    for (int from = 1; from < data.ranks(); ++from)
+        builder.receive(from, all.region_of(from, whole.buffer));
     if (!own.empty())
-        builder.copy(all.region_of(grid, 0, image.buffer), own);
-    return builder.finish(image);
-}
-
-Program linear_gather(std::span<const Elements> counts, int rank) {
-    ProgramBuilder builder;
-    const Region own = builder.input(counts[static_cast<std::size_t>(rank)]);
-    if (rank > 0) {
-        builder.send(0, own);
-        return builder.finish({});
-    }
-    const Region all = builder.output(std::accumulate(counts.begin(), counts.end(), Elements{0}));
-    Elements first = own.length;
-    for (int from = 1; from < static_cast<int>(counts.size()); ++from) {
-        const Elements count = counts[static_cast<std::size_t>(from)];
-        builder.receive(from, block(all.buffer, first, count));
-        first += count;
-    }
-    builder.copy(block(all.buffer, 0, own.length), own);
-    return builder.finish(all);
+        builder.copy(all.region_of(0, whole.buffer), own);
+    return builder.finish(whole);
 }
 
 namespace {
 
 /// Receives the tiles of the children into `held`.
-void collect(ProgramBuilder& builder, const Grid& grid, int rank, const Region& held) {
-    const BinomialTree tree{grid.ranks()};
+void collect(ProgramBuilder& builder, const Partition& data, int rank, const Region& held) {
+    const BinomialTree tree{data.ranks()};
     const int reach = tree.reach(rank);
-    const TileRange range(grid, rank, rank + reach);
+    const PackedTiles range = subtree(data, rank);
     for (int distance = 1; distance < reach; distance *= 2) {
-        const TileRange taken(grid, rank + distance, rank + 2 * distance);
+        const PackedTiles taken(data, rank + distance, rank + 2 * distance);
         builder.round(tree.level(1) - tree.level(distance));
         builder.receive(rank + distance, range.regions_of(taken, held.buffer));
     }
@@ -101,19 +92,19 @@ void collect(ProgramBuilder& builder, const Grid& grid, int rank, const Region& 
 
 } // namespace
 
-Program binomial_gather(const Grid& grid, int rank) {
-    const BinomialTree tree{grid.ranks()};
+Program binomial_gather(const Partition& data, int rank) {
+    const BinomialTree tree{data.ranks()};
     const int reach = tree.reach(rank);
-    const TileRange range(grid, rank, rank + reach);
+    const PackedTiles range = subtree(data, rank);
 
     ProgramBuilder builder;
-    const Region own = builder.input(tile(grid, rank).elements());
+    const Region own = builder.input(data.elements(rank));
     Region held = own;
     if (rank == 0 || range.elements() > own.length) {
         held = rank == 0 ? builder.output(range.elements()) : builder.scratch(range.elements());
-        collect(builder, grid, rank, held);
+        collect(builder, data, rank, held);
         if (!own.empty())
-            builder.copy(range.region_of(grid, rank, held.buffer), own);
+            builder.copy(range.region_of(rank, held.buffer), own);
     }
     if (rank == 0)
         return builder.finish(held);
@@ -122,29 +113,29 @@ Program binomial_gather(const Grid& grid, int rank) {
     return builder.finish({});
 }
 
-Program direct_all_gather(const Grid& grid, int rank) {
-    const int p = grid.ranks();
-    const TileRange all(grid, 0, p);
+Program direct_all_gather(const Partition& data, int rank) {
+    const int p = data.ranks();
+    const PackedTiles all(data);
     ProgramBuilder builder;
-    const Region own = builder.input(tile(grid, rank).elements());
-    const Region image = builder.output(all.elements());
+    const Region own = builder.input(data.elements(rank));
+    const Region whole = builder.output(all.elements());
     for (int distance = 1; distance < p; ++distance) {
         const int from = (rank - distance + p) % p;
         builder.send((rank + distance) % p, own);
-        builder.receive(from, all.region_of(grid, from, image.buffer));
+        builder.receive(from, all.region_of(from, whole.buffer));
     }
-    builder.copy(all.region_of(grid, rank, image.buffer), own);
-    return builder.finish(image);
+    builder.copy(all.region_of(rank, whole.buffer), own);
+    return builder.finish(whole);
 }
 
-Program ring_all_gather(const Grid& grid, int rank) {
-    const int p = grid.ranks(), next = (rank + 1) % p, previous = (rank - 1 + p) % p;
-    const TileRange all(grid, 0, p);
+Program ring_all_gather(const Partition& data, int rank) {
+    const int p = data.ranks(), next = (rank + 1) % p, previous = (rank - 1 + p) % p;
+    const PackedTiles all(data);
     ProgramBuilder builder;
-    const Region own = builder.input(tile(grid, rank).elements());
-    const Region image = builder.output(all.elements());
+    const Region own = builder.input(data.elements(rank));
+    const Region whole = builder.output(all.elements());
     const auto place = [&](int round) {
-        return all.region_of(grid, (rank - round + p) % p, image.buffer);
+        return all.region_of((rank - round + p) % p, whole.buffer);
     };
     for (int round = 0; round < p - 1; ++round) {
         builder.round(round);
@@ -152,18 +143,19 @@ Program ring_all_gather(const Grid& grid, int rank) {
         builder.receive(previous, place(round + 1));
     }
     builder.copy(place(0), own);
-    return builder.finish(image);
+    return builder.finish(whole);
 }
 
-Program scatter_all_gather_broadcast(const Grid& grid, int rank) {
-    const Elements pixels = grid.width * grid.height;
-    const Grid parts = strips(grid.ranks(), pixels);
+Program scatter_all_gather_broadcast(const Partition& data, int rank) {
+    const Elements elements = data.elements();
+    const Partition parts = strips(data.ranks(), elements);
     const Program scatter = binomial_scatter(parts, rank);
     ProgramBuilder builder;
     const Region own =
-        rank == 0 ? builder.run(scatter, {builder.input(pixels)}) : builder.run(scatter, {});
-    builder.round(BinomialTree{grid.ranks()}.level(1) + 1);
-    return builder.finish(builder.run(ring_all_gather(parts, rank), {own, builder.output(pixels)}));
+        rank == 0 ? builder.run(scatter, {builder.input(elements)}) : builder.run(scatter, {});
+    builder.round(BinomialTree{data.ranks()}.level(1) + 1);
+    return builder.finish(
+        builder.run(ring_all_gather(parts, rank), {own, builder.output(elements)}));
 }
 
 } // namespace sextant::collective

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/collective/tiles.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/schedule/program.hpp"
-
-#include <span>
 
 namespace sextant::collective {
 
@@ -19,6 +18,9 @@ struct BinomialTree {
     int level(int distance) const;
 };
 
+// All of these also take blocks of any lengths (Partition): for "tile" read "block", for "image"
+// "all blocks". Rank 0 is the root.
+
 /// Flat-tree scatter: rank 0 sends every other rank its tile directly from the image. Tiles
 /// narrower than the image are strided at rank 0 and contiguous elsewhere.
 ///
@@ -26,7 +28,7 @@ struct BinomialTree {
 /// Output    tile `rank`; at rank 0 it stays in the image.
 /// Cost      rank 0 sends p − 1 messages, all but its own tile.
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
-Program flat_scatter(const Grid& grid, int rank);
+Program flat_scatter(const Partition& data, int rank);
 
 /// Binomial scatter from rank 0: a rank that holds the tiles of ranks [r, r + m) sends the upper
 /// half away, then half of what is left, until it holds only its own. Tiles are packed, so that
@@ -37,7 +39,7 @@ Program flat_scatter(const Grid& grid, int rank);
 /// Cost      ⌈log2 p⌉ rounds; rank 0 sends ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206; the
 ///           spanning binomial tree of Seinstra and Koelma, TPDS 13(7), 2002
-Program binomial_scatter(const Grid& grid, int rank);
+Program binomial_scatter(const Partition& data, int rank);
 
 /// Binomial scatter of a row of values: rank `rank` gets part `rank` of `ranks`.
 inline Program binomial_scatter(int ranks, Elements elements, int rank) {
@@ -51,16 +53,7 @@ inline Program binomial_scatter(int ranks, Elements elements, int rank) {
 /// Output    at rank 0 the image; elsewhere nothing.
 /// Cost      rank 0 receives p − 1 messages, all but its own tile.
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
-Program flat_gather(const Grid& grid, int rank);
-
-/// Linear gather to rank 0, which receives the elements of all ranks in rank order. For data that
-/// is small, or arrives late and unevenly, such as traces.
-///
-/// Input     `counts[rank]` elements.
-/// Output    at rank 0 all of them; elsewhere nothing.
-/// Cost      one message per rank with elements; rank 0 receives p − 1.
-/// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
-Program linear_gather(std::span<const Elements> counts, int rank);
+Program flat_gather(const Partition& data, int rank);
 
 /// Binomial gather to rank 0, the reverse of the scatter: a rank that holds the tiles of [r, r + m)
 /// receives those of [r + m, r + 2m), until it has those of its whole subtree and sends them on.
@@ -71,7 +64,7 @@ Program linear_gather(std::span<const Elements> counts, int rank);
 /// Output    at rank 0 the image; elsewhere nothing.
 /// Cost      ⌈log2 p⌉ rounds; rank 0 receives ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    as binomial_scatter
-Program binomial_gather(const Grid& grid, int rank);
+Program binomial_gather(const Partition& data, int rank);
 
 /// Direct all-gather: each rank sends its tile to all others at once, starting with the next rank.
 ///
@@ -79,7 +72,7 @@ Program binomial_gather(const Grid& grid, int rank);
 /// Output    the image; tiles narrower than it are received with strides.
 /// Cost      p − 1 messages per rank, of one tile each.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
-Program direct_all_gather(const Grid& grid, int rank);
+Program direct_all_gather(const Partition& data, int rank);
 
 /// Ring all-gather: in round i each rank sends the next one the tile that it received in the
 /// previous round, at first its own, until every rank has every tile.
@@ -90,7 +83,7 @@ Program direct_all_gather(const Grid& grid, int rank);
 ///           must send and receive.
 /// Source    the bucket algorithm of Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007,
 ///           doi:10.1002/cpe.1206
-Program ring_all_gather(const Grid& grid, int rank);
+Program ring_all_gather(const Partition& data, int rank);
 
 /// Broadcast of long data: a binomial scatter of equal parts, whatever the grid, and a ring
 /// all-gather of them.
@@ -99,6 +92,6 @@ Program ring_all_gather(const Grid& grid, int rank);
 /// Output    the image.
 /// Cost      ⌈log2 p⌉ + p − 1 rounds; no rank sends or receives more than twice the image.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
-Program scatter_all_gather_broadcast(const Grid& grid, int rank);
+Program scatter_all_gather_broadcast(const Partition& data, int rank);
 
 } // namespace sextant::collective

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -37,8 +38,57 @@ Region region_of(const Tile& outer, const Tile& inner, int buffer) {
     return {buffer, first, inner.width, outer.width, inner.height};
 }
 
-TileRange::TileRange(const Grid& grid, int first, int last) {
+Partition Partition::blocks(std::vector<Elements> lengths, std::vector<Elements> firsts) {
+    Partition partition(near_square(static_cast<int>(lengths.size()), 0, 0));
+    partition.total_ = std::accumulate(lengths.begin(), lengths.end(), Elements{0});
+    if (firsts.empty()) {
+        firsts.resize(lengths.size());
+        std::exclusive_scan(lengths.begin(), lengths.end(), firsts.begin(), Elements{0});
+    }
+    partition.lengths_ = std::move(lengths);
+    partition.firsts_ = std::move(firsts);
+    return partition;
+}
+
+Partition Partition::pairs(int ranks, std::vector<Elements> lengths) {
+    Partition partition(near_square(ranks, 0, 0));
+    partition.total_ = std::accumulate(lengths.begin(), lengths.end(), Elements{0});
+    partition.lengths_ = std::move(lengths);
+    return partition;
+}
+
+Elements Partition::elements(int rank) const {
+    return is_image() ? tile(grid_, rank).elements() : lengths_[static_cast<std::size_t>(rank)];
+}
+
+void append(std::vector<Region>& regions, const Region& region) {
+    if (region.empty())
+        return;
+    const bool continues = !regions.empty() && regions.back().contiguous() && region.contiguous() &&
+                           regions.back().buffer == region.buffer &&
+                           regions.back().end() == region.offset;
+    if (continues)
+        regions.back() = block(region.buffer, regions.back().offset,
+                               regions.back().elements() + region.elements());
+    else
+        regions.push_back(region);
+}
+
+PackedTiles::PackedTiles(const Partition& partition)
+    : PackedTiles(partition, 0, partition.ranks()) {
+    for (const int rank : ranks_)
+        firsts_[static_cast<std::size_t>(rank)] = partition.first(rank);
+}
+
+PackedTiles::PackedTiles(const Partition& partition, int first, int last) : partition_(&partition) {
+    const Grid& grid = partition.grid();
     last = std::min(last, grid.ranks());
+    if (!partition.is_image()) {
+        std::vector<int> ranks(static_cast<std::size_t>(std::max(0, last - first)));
+        std::iota(ranks.begin(), ranks.end(), first);
+        pack(std::move(ranks));
+        return;
+    }
     while (first < last) {
         const int whole_rows = first % grid.columns == 0 ? (last - first) / grid.columns : 0;
         const int row_end = (first / grid.columns + 1) * grid.columns;
@@ -51,14 +101,40 @@ TileRange::TileRange(const Grid& grid, int first, int last) {
     }
 }
 
-Elements TileRange::elements() const {
+PackedTiles::PackedTiles(const Partition& partition, const Submachine& machine)
+    : partition_(&partition) {
+    const Grid& grid = partition.grid();
+    if (!partition.is_image()) {
+        pack(ranks_of(grid, machine));
+        return;
+    }
+    const int first = leader(grid, machine);
+    const Tile found =
+        rectangle(grid, first, first + (machine.rows - 1) * grid.columns + machine.columns - 1);
+    if (found.elements() > 0)
+        rectangles_.push_back(found);
+}
+
+/// Packs the blocks of ranks, in ascending order.
+void PackedTiles::pack(std::vector<int> ranks) {
+    ranks_ = std::move(ranks);
+    Elements end = 0;
+    for (const int rank : ranks_) {
+        firsts_.push_back(end);
+        end += partition_->elements(rank);
+    }
+}
+
+Elements PackedTiles::elements() const {
     Elements sum = 0;
     for (const Tile& rectangle : rectangles_)
         sum += rectangle.elements();
+    for (const int rank : ranks_)
+        sum += partition_->elements(rank);
     return sum;
 }
 
-Region TileRange::place(const Tile& inner, int buffer) const {
+Region PackedTiles::place(const Tile& inner, int buffer) const {
     Elements start = 0;
     for (const Tile& outer : rectangles_) {
         if (!holds(outer, inner)) {
@@ -72,16 +148,25 @@ Region TileRange::place(const Tile& inner, int buffer) const {
     throw std::logic_error("a tile lies outside the range of tiles");
 }
 
-std::vector<Region> TileRange::regions_of(const TileRange& part, int buffer) const {
+std::vector<Region> PackedTiles::regions_of(const PackedTiles& part, int buffer) const {
     std::vector<Region> regions;
     for (const Tile& rectangle : part.rectangles_)
         regions.push_back(place(rectangle, buffer));
+    for (const int rank : part.ranks_)
+        append(regions, region_of(rank, buffer));
     return regions;
 }
 
-Region TileRange::region_of(const Grid& grid, int tile, int buffer) const {
-    const Tile wanted = sextant::tile(grid, tile);
-    return wanted.elements() > 0 ? place(wanted, buffer) : block(buffer, 0, 0);
+Region PackedTiles::region_of(int rank, int buffer) const {
+    if (partition_->is_image()) {
+        const Tile wanted = tile(partition_->grid(), rank);
+        return wanted.elements() > 0 ? place(wanted, buffer) : block(buffer, 0, 0);
+    }
+    const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+    if (found == ranks_.end() || *found != rank)
+        throw std::logic_error("a block lies outside the range of blocks");
+    return block(buffer, firsts_[static_cast<std::size_t>(found - ranks_.begin())],
+                 partition_->elements(rank));
 }
 
 Submachine whole_machine(const Grid& grid) {
@@ -104,13 +189,6 @@ std::vector<int> ranks_of(const Grid& grid, const Submachine& machine) {
             ranks.push_back(leader(grid, machine) + y * grid.columns + x);
     }
     return ranks;
-}
-
-Tile pixels(const Grid& grid, const Submachine& machine) {
-    const int first = leader(grid, machine);
-    const Tile a = tile(grid, first);
-    const Tile b = tile(grid, first + (machine.rows - 1) * grid.columns + machine.columns - 1);
-    return {a.x, a.y, b.x + b.width - a.x, b.y + b.height - a.y};
 }
 
 int group_of(const Grid& grid, const Submachine& machine) {

@@ -11,27 +11,44 @@ namespace sextant::collective {
 /// The region of `inner` in a buffer that holds rectangle `outer` row by row; may be empty.
 Region region_of(const Tile& outer, const Tile& inner, int buffer);
 
-/// The pixels of consecutive tiles, packed in a buffer as at most three rectangles, each row by
-/// row: the rest of a row of tiles, whole rows of tiles, and the beginning of a row. All tiles of a
-/// grid together are the image itself.
-class TileRange {
+/// Data divided among ranks: an image in the tiles of a grid, or blocks of any lengths, which
+/// follow one another.
+class Partition {
   public:
-    /// Tiles first ... last − 1. `last` may be beyond the grid.
-    TileRange(const Grid& grid, int first, int last);
+    /// Tile i of the image belongs to rank i. For an all-to-all: strips of whole rows become strips
+    /// of whole columns.
+    Partition(const Grid& image) : grid_(image) {}
 
-    Elements elements() const;
+    /// One block per rank, of lengths[rank] elements, 0 or more. Where a rank holds all blocks,
+    /// block i begins at firsts[i]; if `firsts` is empty, they are in rank order.
+    static Partition blocks(std::vector<Elements> lengths, std::vector<Elements> firsts = {});
+    /// For an all-to-all: lengths[i · ranks + j] elements go from rank i to rank j. Each rank holds
+    /// its blocks in the order of the other rank.
+    static Partition pairs(int ranks, std::vector<Elements> lengths);
 
-    /// The regions of `part`, a subrange of this range, in a buffer that holds this range packed,
-    /// in the order in which `part` packs them.
-    std::vector<Region> regions_of(const TileRange& part, int buffer) const;
-    /// The region of one tile; empty if the tile is.
-    Region region_of(const Grid& grid, int tile, int buffer) const;
+    /// The processors, row by row; and the image, if it is one.
+    const Grid& grid() const { return grid_; }
+    int ranks() const { return grid_.ranks(); }
+    bool is_image() const { return lengths_.empty(); }
+
+    Elements elements() const { return is_image() ? grid_.width * grid_.height : total_; }
+    Elements elements(int rank) const;
+    /// The first element of a rank's block, where all blocks are.
+    Elements first(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
+    /// The length of a block of `pairs`.
+    Elements between(int from, int to) const {
+        return lengths_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks()) +
+                        static_cast<std::size_t>(to)];
+    }
 
   private:
-    Region place(const Tile& inner, int buffer) const;
-
-    std::vector<Tile> rectangles_;
+    Grid grid_;
+    std::vector<Elements> lengths_, firsts_; ///< empty for an image
+    Elements total_ = 0;
 };
+
+/// Appends a region to those of a message, as part of the last one where it continues that.
+void append(std::vector<Region>& regions, const Region& region);
 
 /// A rectangle of the processors that hold the tiles of a grid. Messages inside a submachine do not
 /// share links with those inside disjoint ones. Ranks are numbered row by row over the whole grid.
@@ -49,8 +66,6 @@ int leader(const Grid& grid, const Submachine& machine);
 bool contains(const Grid& grid, const Submachine& machine, int rank);
 /// Its ranks, ascending.
 std::vector<int> ranks_of(const Grid& grid, const Submachine& machine);
-/// The rectangle of pixels of its tiles.
-Tile pixels(const Grid& grid, const Submachine& machine);
 
 /// The label of steps within a submachine; 0 for the whole machine. It encodes the submachine, so
 /// that models can charge its real extent. Throws InvalidTask above 46,340 ranks, for which there
@@ -65,5 +80,35 @@ std::vector<Submachine> cut_in_two(const Submachine& machine, double share = .5)
 /// Cuts a submachine into about √p squares: a side of n processors into round(√n) nearly equal
 /// parts. Row by row.
 std::vector<Submachine> into_squares(const Submachine& machine);
+
+/// The tiles or blocks of some ranks, packed in a buffer. Consecutive tiles of an image are packed
+/// as at most three rectangles, each row by row: the rest of a row of tiles, whole rows of tiles,
+/// and the beginning of a row; those of a submachine are one rectangle. Blocks follow one another
+/// in rank order.
+class PackedTiles {
+  public:
+    /// All of them where they are together: the image, or the blocks in the order of the partition.
+    explicit PackedTiles(const Partition& partition);
+    /// Those of ranks first ... last − 1. `last` may be beyond the last rank.
+    PackedTiles(const Partition& partition, int first, int last);
+    PackedTiles(const Partition& partition, const Submachine& machine);
+
+    Elements elements() const;
+
+    /// The regions of `part`, a subset, in a buffer that holds these tiles, in the order in which
+    /// `part` packs them.
+    std::vector<Region> regions_of(const PackedTiles& part, int buffer) const;
+    /// The region of one rank's tile; empty if the tile is.
+    Region region_of(int rank, int buffer) const;
+
+  private:
+    Region place(const Tile& inner, int buffer) const;
+    void pack(std::vector<int> ranks);
+
+    const Partition* partition_;
+    std::vector<Tile> rectangles_; ///< of an image
+    std::vector<int> ranks_;       ///< of blocks, ascending, and where each begins
+    std::vector<Elements> firsts_;
+};
 
 } // namespace sextant::collective

@@ -55,8 +55,9 @@ NamedSchedule linear_gather(const ScheduleRequest& request) {
     std::vector<Elements> counts;
     for (int rank = 0; rank < p; ++rank)
         counts.push_back(n * (rank + 1) / p - n * rank / p);
+    const auto blocks = collective::Partition::blocks(counts);
     made.schedule = all_programs(request, made.title,
-                                 [&](int rank) { return collective::linear_gather(counts, rank); });
+                                 [&](int rank) { return collective::flat_gather(blocks, rank); });
     made.claim.given = [=](int rank, int, Elements e) { return Symbol{n * rank / p + e, 0, 1, 0}; };
     made.claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
         return judge(result, 0, rank == 0 ? n : 0, 0, 1);

@@ -72,8 +72,10 @@ std::vector<Item> at_first_rank(const Communicator& communicator, const std::vec
     const auto counts = communicator.all_gather(static_cast<Elements>(own.size()));
     Operator nothing_to_fold;
     nothing_to_fold.element = {"item", sizeof(Item)};
-    Execution execution(communicator, collective::linear_gather(counts, communicator.rank()),
-                        nothing_to_fold);
+    Execution execution(
+        communicator,
+        collective::flat_gather(collective::Partition::blocks(counts), communicator.rank()),
+        nothing_to_fold);
     execution.bind(0, std::as_bytes(std::span(own)));
     execution.run();
     const std::span<const std::byte> bytes = execution.result();

@@ -236,7 +236,7 @@ FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& set
 }
 
 void check(const FilterPlan& plan, const FilterTask& task) {
-    using enum Collective;
+    using enum CollectiveKind;
     if (plan.way.ranks() > task.ranks)
         throw InvalidTask(fmt::format("{}, expected at most as many as the {} ranks",
                                       plan.way.tiles_text(), task.ranks));

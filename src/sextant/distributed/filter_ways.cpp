@@ -44,7 +44,7 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {
-        if (row.what == Collective::gather)
+        if (row.what == CollectiveKind::gather)
             all.push_back(&row);
     }
     return all;
@@ -97,7 +97,7 @@ std::vector<const Algorithm*> distributions_of(const FilterTask& task) {
     std::vector<const Algorithm*> all(any ? 1 : 0);
     for (const Algorithm& row : collective::catalogue()) {
         const bool distributes =
-            row.what == Collective::scatter || row.what == Collective::broadcast;
+            row.what == CollectiveKind::scatter || row.what == CollectiveKind::broadcast;
         if (name(row.what) == task.distribute || (any && distributes))
             all.push_back(&row);
     }

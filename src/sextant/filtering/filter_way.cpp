@@ -9,7 +9,7 @@
 
 namespace sextant::filtering {
 
-void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
+void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,
                 std::string_view role) {
     if (row && std::find(expected.begin(), expected.end(), row->what) == expected.end())
         throw InvalidTask(fmt::format("{} to {}: it does {}", row->name, role, name(row->what)));

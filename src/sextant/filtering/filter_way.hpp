@@ -34,7 +34,7 @@ struct Way {
     bool operator==(const Way&) const = default;
     /// The number of ranks: the greatest number of tiles.
     int ranks() const;
-    bool broadcasts() const { return distribute && distribute->what == Collective::broadcast; }
+    bool broadcasts() const { return distribute && distribute->what == CollectiveKind::broadcast; }
     /// The tiles of a filter's result; 0 is the first filter.
     Retiling tiles_of(int filter) const;
     /// The tiles of the first filter, and all changes after it.
@@ -53,7 +53,7 @@ void check_tiles(const Way& way, int filters);
 std::vector<Way> grids_of(int ranks);
 
 /// Throws InvalidTask if a collective is given that is none of those expected.
-void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
+void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,
                 std::string_view role);
 
 } // namespace sextant::filtering

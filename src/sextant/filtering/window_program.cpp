@@ -22,8 +22,8 @@ bool stay(const halo::Grid& before, const halo::Grid& tiles) {
 
 void check(const WindowTask& task, const Way& way) {
     check_tiles(way, static_cast<int>(task.filters.size()));
-    check_role(way.distribute, {Collective::scatter, Collective::broadcast}, "distribute");
-    check_role(way.collect, {Collective::gather}, "collect");
+    check_role(way.distribute, {CollectiveKind::scatter, CollectiveKind::broadcast}, "distribute");
+    check_role(way.collect, {CollectiveKind::gather}, "collect");
     if (task.filters.empty())
         throw InvalidTask("no filter: expected one or more");
     for (std::size_t k = 0; k < task.filters.size(); ++k) {

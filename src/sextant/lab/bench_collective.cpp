@@ -105,7 +105,8 @@ class Field {
 
     void add(const CollectiveBaseline& row) {
         const std::shared_ptr<PreparedCollective> prepared = row.prepare(communicator_, grid_);
-        const bool deals = what_.what == Collective::scatter || what_.what == Collective::broadcast;
+        const bool deals =
+            what_.what == CollectiveKind::scatter || what_.what == CollectiveKind::broadcast;
         Contestant contestant;
         contestant.result.name = row.name;
         contestant.result.baseline = true;
@@ -224,22 +225,22 @@ using Json = nlohmann::json;
 
 constexpr Bytes largest = Bytes{1} << 28;
 
-bool deals_tiles(Collective what) {
-    return what != Collective::broadcast && what != Collective::all_to_all;
+bool deals_tiles(CollectiveKind what) {
+    return what != CollectiveKind::broadcast && what != CollectiveKind::all_to_all;
 }
 
 std::string usual_name(const CollectiveCase& what) {
     return fmt::format("{}{}", name(what.what), what.tiles ? " of tiles" : "");
 }
 
-Collective collective_named(const std::string& wanted) {
-    std::array<std::string_view, std::size(collectives)> names;
-    std::transform(std::begin(collectives), std::end(collectives), names.begin(),
-                   [](Collective each) { return name(each); });
+CollectiveKind collective_named(const std::string& wanted) {
+    std::array<std::string_view, std::size(data_movements)> names;
+    std::transform(std::begin(data_movements), std::end(data_movements), names.begin(),
+                   [](CollectiveKind each) { return name(each); });
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end())
         throw InvalidTask(unknown_name("collective", wanted, names));
-    return collectives[found - names.begin()];
+    return data_movements[found - names.begin()];
 }
 
 std::vector<Bytes> sizes_in(const CaseReader& reader, const Json& list) {
@@ -258,7 +259,7 @@ void check(const CollectiveCase& made, const CaseReader& reader) {
             fmt::format("{} of tiles: expected scatter, gather or all-gather", name(made.what)));
     }
     for (const std::string& wanted : made.algorithms) {
-        const Collective does = collective::find(wanted).what;
+        const CollectiveKind does = collective::find(wanted).what;
         if (does != made.what) {
             reader.fail(fmt::format("{} does {}, expected an algorithm for {}", wanted, name(does),
                                     name(made.what)));
@@ -309,7 +310,7 @@ std::vector<CollectiveCase> read_collective_cases(const std::string& path) {
 std::vector<CollectiveCase> usual_collective_cases() {
     std::vector<CollectiveCase> cases;
     for (const bool tiles : {false, true}) {
-        for (const Collective each : collectives) {
+        for (const CollectiveKind each : data_movements) {
             if (tiles && !deals_tiles(each))
                 continue;
             CollectiveCase& made = cases.emplace_back();
@@ -322,9 +323,9 @@ std::vector<CollectiveCase> usual_collective_cases() {
 }
 
 Grid grid_of(const CollectiveCase& what, Bytes size, int ranks) {
-    if (what.what == Collective::broadcast)
+    if (what.what == CollectiveKind::broadcast)
         return near_square(ranks, size, 1);
-    if (what.what == Collective::all_to_all)
+    if (what.what == CollectiveKind::all_to_all)
         return near_square(ranks, size * ranks, ranks);
     Grid grid = near_square(ranks, 0, 0);
     const Tile each = what.tiles ? rectangle(size) : Tile{0, 0, size, 1};
@@ -377,9 +378,9 @@ std::string to_text(const CollectiveResults& results, const std::string& transpo
     std::string text =
         fmt::format("# {}, {} ranks over {}; bytes {}; medians of {} rounds\n", results.what.name,
                     results.ranks, transport,
-                    results.what.what == Collective::broadcast    ? "in all"
-                    : results.what.what == Collective::all_to_all ? "for each pair of ranks"
-                                                                  : "of each rank",
+                    results.what.what == CollectiveKind::broadcast    ? "in all"
+                    : results.what.what == CollectiveKind::all_to_all ? "for each pair of ranks"
+                                                                      : "of each rank",
                     rounds);
     const std::vector<std::string> names = contestants(results);
     for (const std::string& name : names)

@@ -18,7 +18,7 @@ namespace sextant::command {
 /// A collective to time at several sizes; docs/bench.md describes its fields.
 struct CollectiveCase {
     std::string name;
-    Collective what = Collective::scatter;
+    CollectiveKind what = CollectiveKind::scatter;
     bool tiles = false; ///< nearly square tiles of an image, with strided rows
     std::vector<Bytes> sizes = {0,    1,       4,       16,      64,      256,
                                 1024, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20};

@@ -77,7 +77,7 @@ class PreparedCollective {
 struct CollectiveBaseline {
     std::string_view name;
     std::string_view summary;
-    Collective what;
+    CollectiveKind what;
     /// True if it can move such tiles, and counts fit into an int.
     bool (*takes)(const Grid& grid);
     /// Input: a grid whose elements are bytes. Collective.
