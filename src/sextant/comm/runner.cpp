@@ -144,6 +144,8 @@ void Execution::Runner::place_messages() {
             messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
             messages[static_cast<std::size_t>(m)].free = false; // not for compressed data
         }
+        for (const Message& message : messages) // for the next time that a buffer moves
+            blocks_.reserve(message.blocks.size());
         exchange_ = communicator_.open(std::move(messages));
         for (int m = 0; m < table_.size(); ++m)
             any_lent_ = any_lent_ || exchange_->lends(m);
