@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/probe.hpp"
 #include "sextant/calibrate/this_machine.hpp"
+#include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
@@ -25,6 +26,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::calibrate {
@@ -236,6 +238,19 @@ planner::UsualPlanner planner_here(const Communicator& communicator, const std::
     if (known)
         usual.planner = planner_with(std::move(*known), text);
     return usual;
+}
+
+void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
+    if (!has_profile(usual))
+        return; // a built-in profile, whose warning says so
+    const Profile& profile = usual.planner->machine();
+    const std::vector<std::string> found =
+        differences(profile, describe_machine(profile.transport));
+    if (!found.empty()) {
+        warnings.push_back(fmt::format("{} is not of this machine: {}; sextant calibrate measures "
+                                       "it",
+                                       usual.path, fmt::join(found, "; ")));
+    }
 }
 
 void require_planner(const planner::UsualPlanner& usual) {

@@ -48,6 +48,10 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 planner::UsualPlanner planner_here(const Communicator& communicator, const std::vector<int>& nodes,
                                    const std::string& machine, planner::Probing probing);
 
+/// Warns if the profile was measured on another machine or MPI: it can be planned with, but its
+/// times are not those of this machine.
+void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings);
+
 /// For operations that plan on every rank. Throws InvalidTask if there is no planner.
 void require_planner(const planner::UsualPlanner& usual);
 

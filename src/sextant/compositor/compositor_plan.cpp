@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compositor: choosing a plan.
 #include "sextant/calibrate/planner_here.hpp"
-#include "sextant/calibrate/this_machine.hpp"
-#include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
@@ -13,30 +11,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace sextant {
 
 namespace {
 
 constexpr const char* interlacing_reason =
     "; interlaced: drawn so unevenly that the busiest rank has less to move";
-
-/// Warns if the profile was measured on another machine or MPI: it can be planned with, but its
-/// times are not those of this machine.
-void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
-    if (usual.path.empty())
-        return; // a built-in profile, whose warning says so
-    const machine::Profile& profile = usual.planner->machine();
-    const std::vector<std::string> differences =
-        calibrate::differences(profile, calibrate::describe_machine(profile.transport));
-    if (!differences.empty()) {
-        warnings.push_back(fmt::format("{} is not of this machine: {}; sextant calibrate measures "
-                                       "it",
-                                       usual.path, fmt::join(differences, "; ")));
-    }
-}
 
 /// True if one position blends the whole image in the end, so that there is no work to balance.
 bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
@@ -135,7 +115,7 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes,
     if (options_.algorithm != "auto")
         return by_name(nodes);
     warnings_ = usual.warnings;
-    warn_of_other_machine(usual, warnings_);
+    calibrate::warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
     planner::Plan plan = planner::plan_or_built_in(usual, task_, work(nodes), asked(on), warnings_);
     if (!plan.sparse || !interlacing_pays_)
