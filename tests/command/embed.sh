@@ -65,6 +65,12 @@ grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`
     while read -r header; do
         name=$(basename "$header" .hpp)
         printf '#include <%s>\nint main() {}\n' "$header" >"$folder/chapters/$name.cpp"
+        # The program text of its section, if that includes the chapter.
+        sed -n '/^```cpp$/,/^```$/p' "$SOURCE/docs/library.md" |
+            awk -v include="#include <$header>" '
+                /^```cpp$/ { text = ""; found = 0; next }
+                /^```$/ { if (found && text ~ /{/) printf "%s", text; next }
+                { text = text $0 "\n"; if ($0 == include) found = 1 }' >>"$folder/chapters/$name.cpp"
         echo "find_package(sextant REQUIRED COMPONENTS $name)"
         echo "add_executable($name $name.cpp)"
         echo "target_link_libraries($name sextant::$name)"

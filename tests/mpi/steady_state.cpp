@@ -3,6 +3,7 @@
 // allocates as it likes, with malloc.)
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositor/frames_in_flight.hpp"
+#include "sextant/distributed/collective.hpp"
 
 #include "tests/support/blending.hpp"
 #include "tests/support/counting_new.hpp"
@@ -34,6 +35,28 @@ TEST(Mpi, NothingIsAllocatedAfterTheSecondFrame) {
                 execution.run();
             EXPECT_EQ(allocations.load() - before, 0)
                 << fmt::format("{} rank {} {}", algorithm.name, rank, name(association));
+        }
+    }
+}
+
+TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
+    const Communicator communicator = from_mpi(MPI_COMM_WORLD);
+    const auto add = element_operator<double>("sum", [](double a, double b) { return a + b; });
+    for (const CollectiveKind kind :
+         {CollectiveKind::broadcast, CollectiveKind::gather, CollectiveKind::all_to_all,
+          CollectiveKind::all_reduce, CollectiveKind::scan}) {
+        for (const std::string_view algorithm : algorithms_of(kind)) {
+            if (algorithm == "binary-swap")
+                continue; // does not take seven ranks
+            Collective collective(communicator, {kind, {3001}, sizeof(double), add},
+                                  {.algorithm = std::string(algorithm)});
+            const std::vector<double> send(static_cast<std::size_t>(collective.send_count()));
+            std::vector<double> receive(static_cast<std::size_t>(collective.receive_count()));
+            collective.run<double>(send, receive);
+            const long before = allocations.load();
+            for (int i = 0; i < 5; ++i)
+                collective.run<double>(send, receive);
+            EXPECT_EQ(allocations.load() - before, 0) << name(kind) << " by " << algorithm;
         }
     }
 }

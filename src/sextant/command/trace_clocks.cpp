@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/trace_clocks.hpp"
 
-#include "sextant/collective/scatter_gather.hpp"
-#include "sextant/comm/execute.hpp"
+#include "sextant/distributed/collective.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,18 +68,11 @@ std::vector<Stretch> aligned(std::vector<Stretch> stretches, const Alignment& al
 /// Gathers the items of all ranks at rank 0, by a schedule.
 template <class Item>
 std::vector<Item> at_first_rank(const Communicator& communicator, const std::vector<Item>& own) {
-    const auto counts = communicator.all_gather(static_cast<Elements>(own.size()));
-    Operator nothing_to_fold;
-    nothing_to_fold.element = {"item", sizeof(Item)};
-    Execution execution(
-        communicator,
-        collective::flat_gather(collective::Partition::blocks(counts), communicator.rank()),
-        nothing_to_fold);
-    execution.bind(0, std::as_bytes(std::span(own)));
-    execution.run();
-    const std::span<const std::byte> bytes = execution.result();
-    const auto* items = reinterpret_cast<const Item*>(bytes.data());
-    return {items, items + bytes.size() / sizeof(Item)};
+    Collective gather(communicator,
+                      {CollectiveKind::gather, {static_cast<Elements>(own.size())}, sizeof(Item)},
+                      {.algorithm = "flat-gather"});
+    const std::span<const Item> all = gather.run<Item>(own);
+    return {all.begin(), all.end()};
 }
 
 } // namespace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks with different numbers of values number them, share their sum and collect them: on four
+// threads, or mpirun -n 3 collective
+#include "sextant/collective.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+using enum sextant::CollectiveKind;
+using Values = std::vector<double>;
+
+void run(const sextant::Communicator& communicator) {
+    const int rank = communicator.rank();
+    const sextant::Elements count = rank == 1 ? 0 : rank + 1; // rank 1 has none
+    const Values own(static_cast<std::size_t>(count), rank + .5);
+    const auto sum = sextant::element_operator<double>("sum", std::plus());
+
+    // What is before this rank's values in the order of ranks; nothing for rank 0.
+    sextant::Collective numbering(communicator, {.kind = exclusive_scan, .counts = {1}, .op = sum});
+    const Values counted{static_cast<double>(count)};
+    const auto before = numbering.run<double>(counted); // and again whenever values change
+    const double first = before.empty() ? 0 : before[0];
+
+    sextant::Collective total(communicator, {.kind = all_reduce, .counts = {2}, .op = sum});
+    const Values own_sums{counted[0], counted[0] * (rank + .5)};
+    const auto sums = total.run<double>(own_sums);
+
+    sextant::Collective collection(communicator, {gather, {count}, sizeof(double)});
+    const auto all = collection.run<double>(own);
+    const char* const algorithm = total.plan().algorithm.c_str();
+    if (rank == 0)
+        std::printf("%zu values, sum %g, by %s\n", all.size(), sums[1], algorithm);
+    if (rank == communicator.size() - 1)
+        std::printf("rank %d: values %g to %g\n", rank, first, first + counted[0] - 1);
+}
+
+int main() {
+    sextant::launch(4, run);
+}

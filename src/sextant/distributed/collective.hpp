@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/planner/planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+class Record;
+
+/// A collective operation, as one rank takes part in it.
+struct CollectiveTask {
+    CollectiveKind kind = CollectiveKind::broadcast;
+    /// The number of this rank's elements, 0 or more. Broadcast, reduce, all-reduce and the scans:
+    /// the same on all ranks. Scatter: those that this rank receives. Gather and all-gather: those
+    /// that it sends. All-to-all: those that it sends to each rank; one number: the same to each.
+    std::vector<Elements> counts;
+    Bytes element_size = 1; ///< bytes per element, if they are only moved
+    /// Reduce, all-reduce and the scans: combines elements, in rank order (element_operator).
+    std::optional<Operator> op = {};
+};
+
+/// Options of a collective operation. Every rank gives the same.
+struct CollectiveOptions {
+    std::string algorithm = "auto"; ///< "auto" (predicted), or a name of algorithms_of(kind)
+    int root = 0;                   ///< of a broadcast, scatter, gather or reduce
+    Association association = Association::in_order;
+    /// Reduce, all-reduce and the scans: only algorithms that combine as a serial loop over the
+    /// ranks does, so that results have the same bits whatever machine is planned for.
+    bool reproducible = false;
+    /// With `auto`, rank 0's choice: the profile file to predict with, and whether to probe a
+    /// machine that has none (CompositeOptions).
+    std::string machine = {};
+    planner::Probing probing = planner::Probing::kept;
+    /// With `auto`, rank 0's choice: the time in which the operator combines two elements, if the
+    /// profile does not have it. 0: unknown; combining is then taken to cost nothing.
+    Seconds operator_seconds = 0;
+};
+
+/// The declared fields of the options (core/record.hpp).
+Record record_of(CollectiveOptions& options);
+
+/// The algorithm of a collective operation, and the reason for it.
+struct CollectivePlan {
+    /// A configuration that was considered.
+    struct Alternative {
+        std::string algorithm;        ///< with its tuning
+        std::optional<Seconds> bound; ///< lower bound from one rank alone (predictor.hpp)
+        std::optional<planner::Alternative::Expected> expected; ///< of all ranks, if predicted
+        std::string remark;
+    };
+    std::string algorithm; ///< with its tuning: "radix-k, radices 4,2"
+    std::string reason;
+    // If it was predicted, at rank 0:
+    std::string model, machine;
+    std::vector<Alternative> alternatives; ///< the chosen one first, then by quality
+};
+
+/// The names of the algorithms for a collective operation.
+std::vector<std::string_view> algorithms_of(CollectiveKind kind);
+
+/// A collective operation on the ranks of a communicator: planned once, for the sizes of its
+/// messages and the nodes of the ranks, and run any number of times. What MPI calls a persistent
+/// collective operation.
+class Collective {
+  public:
+    /// Plans.
+    /// Requires  valid counts and an existing root on every rank, an operator if elements are
+    ///           combined, and an algorithm for this number of ranks; the same task and options on
+    ///           all ranks, except for the counts of blocks.
+    /// Throws    AgreedFailure on every rank if any rank fails, or if ranks differ; it then names
+    ///           two ranks, what differs, and both values.
+    /// Cost      an all-gather of the counts, and of a few numbers and texts; at rank 0 the
+    ///           predictions (planner::choose). An all-to-all with different counts takes p²
+    ///           numbers on every rank while it is planned.
+    /// Collective.
+    Collective(Communicator communicator, CollectiveTask task, CollectiveOptions options = {});
+
+    /// Runs.
+    /// Input     `send`: send_count() elements; blocks for or from other ranks are contiguous, in
+    ///           rank order. Must not change until this returns.
+    /// Output    `receive`: receive_count() elements, as above; must not overlap `send`.
+    /// Throws    InvalidTask if a buffer has another size, and then PeerFailed on ranks that wait
+    ///           for this one; the next run may succeed. What the operator throws.
+    ///           CommunicationFailed.
+    /// Cost      after the first run, nothing is allocated.
+    /// Collective: ranks run the collective operations of a communicator in the same order.
+    /// Deterministic, unless elements are combined by arrival.
+    void run(std::span<const std::byte> send, std::span<std::byte> receive);
+
+    template <class Element>
+    void run(std::span<const Element> send, std::span<Element> receive) {
+        static_assert(std::is_trivially_copyable_v<Element>);
+        run(std::as_bytes(send), std::as_writable_bytes(receive));
+    }
+
+    /// The same with a receive buffer of this object, valid until the next run.
+    template <class Element>
+    std::span<const Element> run(std::span<const Element> send) {
+        static_assert(std::is_trivially_copyable_v<Element>);
+        const std::span<std::byte> receive = own_buffer();
+        run(std::as_bytes(send), receive);
+        return {reinterpret_cast<const Element*>(receive.data()), receive.size() / sizeof(Element)};
+    }
+
+    /// The number of elements that this rank gives and gets: 0 for a rank other than the root where
+    /// only the root has a buffer, for the root of a broadcast, which has its elements already, and
+    /// for what rank 0 gets from an exclusive scan.
+    Elements send_count() const { return send_; }
+    Elements receive_count() const { return receive_; }
+
+    /// The plan and the reason for it. Only rank 0's has the alternatives.
+    const CollectivePlan& plan() const { return plan_; }
+    /// Warnings for the user about the plan; at rank 0.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+    const Program& program() const { return execution_->program(); }
+
+  private:
+    std::size_t choose(std::span<const Candidate> candidates, const CollectiveOptions& options);
+    std::size_t predict(std::span<const Candidate> candidates, const CollectiveOptions& options,
+                        const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+    void bind(std::span<const std::byte> send, std::span<std::byte> receive);
+    std::span<std::byte> own_buffer();
+
+    Communicator communicator_;
+    Operator operator_; // of elements that are only moved: their size
+    Elements send_ = 0, receive_ = 0;
+    CollectivePlan plan_;
+    std::vector<std::string> warnings_;
+    std::optional<Execution> execution_;
+    Memory received_; // if the caller gives no receive buffer
+};
+
+/// The operator that combines elements of a trivially copyable type by combine(left, right), which
+/// must be associative but need not be commutative: element_operator<double>("sum", std::plus()).
+/// Several threads may call `combine` at once. A profile may hold the operator's cost by this name,
+/// which must outlive the operator.
+template <std::default_initializable Element, class Combine>
+Operator element_operator(std::string_view name, Combine combine) {
+    static_assert(std::is_trivially_copyable_v<Element>);
+    Operator op;
+    op.name = name;
+    op.element = {"element", sizeof(Element)};
+    op.exact_when_split = true;
+    op.fold = [combine = std::move(combine)](std::span<const std::byte* const> sources,
+                                             std::byte* to, Elements elements) {
+        // A few at a time, since `to` may be one of the sources.
+        constexpr auto most = std::max<Elements>(1, 2048 / Elements{sizeof(Element)});
+        std::array<Element, most> sum{}, next{};
+        for (Elements first = 0; first < elements; first += most) {
+            const auto count = static_cast<std::size_t>(std::min(most, elements - first));
+            const std::size_t bytes = count * sizeof(Element);
+            const auto offset = static_cast<std::size_t>(first) * sizeof(Element);
+            std::memcpy(sum.data(), sources[0] + offset, bytes);
+            for (const std::byte* source : sources.subspan(1)) {
+                std::memcpy(next.data(), source + offset, bytes);
+                for (std::size_t i = 0; i < count; ++i)
+                    sum[i] = combine(std::as_const(sum[i]), std::as_const(next[i]));
+            }
+            std::memcpy(to + offset, sum.data(), bytes);
+        }
+    };
+    return op;
+}
+
+} // namespace sextant

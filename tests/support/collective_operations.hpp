@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/distributed/collective.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/exact_operators.hpp"
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// Collective operations on any communicator, against loops over the ranks: what the tests over
+// threads and over MPI share. Each is collective.
+namespace sextant::test {
+
+inline constexpr CollectiveKind collective_kinds[] = {
+    CollectiveKind::broadcast,  CollectiveKind::scatter,    CollectiveKind::gather,
+    CollectiveKind::all_gather, CollectiveKind::all_to_all, CollectiveKind::reduce,
+    CollectiveKind::all_reduce, CollectiveKind::scan,       CollectiveKind::exclusive_scan};
+
+/// Element `index` that `from` has for `to`. Three bytes: no size that MPI has a type for.
+struct Token {
+    std::uint8_t from = 0, to = 0, index = 0;
+    bool operator==(const Token&) const = default;
+};
+
+/// The number of elements that one rank has for another.
+using Lengths = std::function<Elements(int from, int to)>;
+
+/// An operation, and the buffers of each rank by the definition in MPI's standard.
+struct CollectiveCase {
+    CollectiveKind kind;
+    int ranks, root;
+    Lengths lengths;
+
+    bool combines() const { return kind >= CollectiveKind::reduce; }
+    bool rooted() const {
+        return kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter ||
+               kind == CollectiveKind::gather || kind == CollectiveKind::reduce;
+    }
+
+    std::vector<Elements> counts(int rank) const {
+        switch (kind) {
+        case CollectiveKind::scatter:
+            return {lengths(root, rank)};
+        case CollectiveKind::gather:
+            return {lengths(rank, root)};
+        case CollectiveKind::all_gather:
+            return {lengths(rank, 0)};
+        case CollectiveKind::all_to_all: {
+            std::vector<Elements> all;
+            for (int to = 0; to < ranks; ++to)
+                all.push_back(lengths(rank, to));
+            return all;
+        }
+        default:
+            return {lengths(0, 0)};
+        }
+    }
+
+    std::vector<Token> block(int from, int to, Elements length) const {
+        std::vector<Token> tokens;
+        for (Elements i = 0; i < length; ++i)
+            tokens.push_back({static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to),
+                              static_cast<std::uint8_t>(i)});
+        return tokens;
+    }
+
+    std::vector<Token> sent(int rank) const {
+        const bool at_root = rank == root;
+        std::vector<Token> all;
+        for (int to = 0; to < ranks; ++to) {
+            const bool once = kind != CollectiveKind::scatter && kind != CollectiveKind::all_to_all;
+            const bool silent =
+                !at_root && (kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter);
+            if (silent || (once && to > 0))
+                continue;
+            const int other = kind == CollectiveKind::gather ? root : to;
+            const Elements length =
+                kind == CollectiveKind::broadcast ? lengths(0, 0) : lengths(rank, other);
+            const std::vector<Token> own = block(rank, other, length);
+            all.insert(all.end(), own.begin(), own.end());
+        }
+        return all;
+    }
+
+    std::vector<Token> received(int rank) const {
+        const bool at_root = rank == root;
+        if (kind == CollectiveKind::broadcast)
+            return at_root ? std::vector<Token>() : sent(root);
+        if (kind == CollectiveKind::scatter)
+            return block(root, rank, lengths(root, rank));
+        if (kind == CollectiveKind::gather && !at_root)
+            return {};
+        std::vector<Token> all;
+        for (int from = 0; from < ranks; ++from) {
+            const int to = kind == CollectiveKind::all_to_all   ? rank
+                           : kind == CollectiveKind::all_gather ? 0
+                                                                : root;
+            const std::vector<Token> theirs = block(from, to, lengths(from, to));
+            all.insert(all.end(), theirs.begin(), theirs.end());
+        }
+        return all;
+    }
+
+    std::vector<Matrix> operands(int rank) const {
+        return exact_values<Matrix>(static_cast<std::uint64_t>(rank) * 100, lengths(0, 0));
+    }
+
+    std::vector<Matrix> combined(int rank) const {
+        if (kind == CollectiveKind::reduce && rank != root)
+            return {};
+        const int last = kind == CollectiveKind::scan             ? rank
+                         : kind == CollectiveKind::exclusive_scan ? rank - 1
+                                                                  : ranks - 1;
+        if (last < 0)
+            return {};
+        std::vector<Matrix> all = operands(0);
+        for (int from = 1; from <= last; ++from) {
+            const std::vector<Matrix> theirs = operands(from);
+            for (std::size_t i = 0; i < all.size(); ++i)
+                all[i] = combine(all[i], theirs[i]);
+        }
+        return all;
+    }
+};
+
+inline Operator matrix_product() {
+    return element_operator<Matrix>(
+        "product", [](const Matrix& left, const Matrix& right) { return combine(left, right); });
+}
+
+/// Three runs: into own memory, into the caller's, and from and to other buffers.
+template <class Element>
+void expect_runs(Collective& collective, const std::vector<Element>& send,
+                 const std::vector<Element>& expected, const std::string& name) {
+    ASSERT_EQ(collective.send_count(), static_cast<Elements>(send.size())) << name;
+    ASSERT_EQ(collective.receive_count(), static_cast<Elements>(expected.size())) << name;
+    const auto own = collective.run<Element>(send);
+    EXPECT_TRUE(std::equal(own.begin(), own.end(), expected.begin(), expected.end())) << name;
+    for (int i = 0; i < 2; ++i) {
+        const std::vector<Element> moved = send;
+        std::vector<Element> received(expected.size());
+        collective.run<Element>(moved, received);
+        EXPECT_EQ(received, expected) << name;
+    }
+}
+
+inline void expect_collective(const Communicator& communicator, const CollectiveCase& what,
+                              const std::string& algorithm) {
+    const int rank = communicator.rank();
+    CollectiveTask task{what.kind, what.counts(rank), sizeof(Token)};
+    if (what.combines())
+        task.op = matrix_product();
+    Collective collective(communicator, task, {.algorithm = algorithm, .root = what.root});
+    const std::string name =
+        fmt::format("{} by {} on rank {} of {}, root {}", sextant::name(what.kind),
+                    collective.plan().algorithm, rank, what.ranks, what.root);
+    if (what.combines())
+        expect_runs(collective, what.operands(rank), what.combined(rank), name);
+    else
+        expect_runs(collective, what.sent(rank), what.received(rank), name);
+}
+
+/// Equal blocks, uneven ones, one rank with everything, and nothing at all.
+inline std::vector<Lengths> usual_lengths(int ranks) {
+    return {[](int, int) -> Elements { return 5; },
+            [](int from, int to) -> Elements { return (7 * from + 3 * to + from * to) % 6; },
+            [ranks](int from, int to) -> Elements { return from + to == ranks - 1 ? 40 : 0; },
+            [](int, int) -> Elements { return 0; }};
+}
+
+inline bool takes(std::string_view algorithm, int ranks) {
+    return algorithm != "binary-swap" || (ranks & (ranks - 1)) == 0;
+}
+
+/// Every operation by every algorithm and by the planned one, from and to several roots.
+inline void every_collective_does_what_the_standard_says(const Communicator& communicator) {
+    const int ranks = communicator.size();
+    for (const CollectiveKind kind : collective_kinds) {
+        std::vector<std::string_view> algorithms = algorithms_of(kind);
+        algorithms.emplace_back("auto");
+        for (const Lengths& lengths : usual_lengths(ranks)) {
+            for (const int root : std::set{0, ranks / 2, ranks - 1}) {
+                const CollectiveCase what{kind, ranks, root, lengths};
+                if (root > 0 && !what.rooted())
+                    continue;
+                for (const std::string_view algorithm : algorithms) {
+                    if (takes(algorithm, ranks))
+                        expect_collective(communicator, what, std::string(algorithm));
+                }
+            }
+        }
+    }
+}
+
+} // namespace sextant::test
