@@ -110,7 +110,7 @@ TEST(MergingSections, tell_nothing_of_one_rank) {
 TEST(GatherMerging, brings_every_ranks_events_and_bytes_to_the_first) {
     run_threads(3, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        MergingRecord own{{{{rank, 0, Activity::fold, 0, -1, 1, 0, 1e-6}}, 1e-6, 0}, 10 * rank};
+        MergingTrace own{{{{rank, 0, Activity::fold, 0, -1, 1, 0, 1e-6}}, 1e-6, 0}, 10 * rank};
         const TraceClocks clocks(communicator);
         const GatheredMerging all = gather_merging(communicator, clocks, own);
         EXPECT_EQ(all.sent, (std::vector<Bytes>{0, 10, 20}));

@@ -40,7 +40,7 @@ TEST(DistributedComponents, record_how_they_were_merged_where_asked_to) {
     run_threads(3, [](Communicator communicator) {
         distributed::Image image(communicator, {6, 2, 3, 1}, gray_u8);
         std::fill(image.bytes().begin(), image.bytes().end(), std::byte{1});
-        MergingRecord record;
+        MergingTrace record;
         label_components(image, {}, contour::catalogue()[0], &record);
         EXPECT_GT(record.sent, 0);
         EXPECT_FALSE(record.trace.events.empty());

@@ -227,8 +227,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
     });
     if (summary.result.merging)
         summary.merging = gather_merging(communicator, *clocks, *summary.result.merging);
-    if (summary.result.strips > 1 &&
-        options.merging.pattern != distributed::MergingRequest::automatic)
+    if (summary.result.strips > 1 && options.merging.pattern != "auto")
         summary.warnings.push_back(
             fmt::format("--pattern {} has no effect: {} strips are merged one after another",
                         options.merging.pattern, summary.result.strips));

@@ -85,7 +85,7 @@ report::Section sent_section(const std::vector<Bytes>& sent) {
 } // namespace
 
 GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
-                               const MergingRecord& own) {
+                               const MergingTrace& own) {
     GatheredTrace gathered = clocks.gather(own.trace);
     return {std::move(gathered.trace), gathered.clocks, std::move(gathered.aligned),
             communicator.shares_memory(), communicator.all_gather(own.sent)};

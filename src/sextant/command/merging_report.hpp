@@ -24,7 +24,7 @@ struct GatheredMerging {
 
 /// Collective.
 GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
-                               const MergingRecord& own);
+                               const MergingTrace& own);
 
 /// Sections: the alternatives, the predicted and measured timelines, the causes of the difference,
 /// and the bytes that each rank sent. Sections that say nothing for a single rank are omitted.

@@ -104,7 +104,7 @@ std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const Frontier& own,
 
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
                                     const ComponentsOfTile& tile, const contour::Pattern& pattern,
-                                    MergingRecord* record) {
+                                    MergingTrace* record) {
     const Touch touch = touch_of(tile.connection);
     std::optional<contour::Order> order;
     Frontier own;
@@ -163,7 +163,7 @@ void require_labels(Elements components) {
 }
 
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
-                          const contour::Pattern& pattern, MergingRecord* record) {
+                          const contour::Pattern& pattern, MergingTrace* record) {
     const Communicator& communicator = image.communicator();
     Labelled made{distributed::Image(communicator, image.grid(), label_i32), 0, {}};
     kernel::Labeller labeller(connection);

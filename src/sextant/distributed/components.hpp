@@ -51,7 +51,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
                                     const ComponentsOfTile& tile, const contour::Pattern& pattern,
-                                    MergingRecord* record = nullptr);
+                                    MergingTrace* record = nullptr);
 
 /// The labels of a tiled image.
 struct Labelled {
@@ -79,7 +79,7 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 /// Collective.
 /// Deterministic  the same labels for every grid, pattern and number of ranks.
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
-                          const contour::Pattern& pattern, MergingRecord* record = nullptr);
+                          const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
 /// Returns all components at rank 0, [label − 1], and nothing elsewhere. Collective.
 std::vector<kernel::Component> gather_components(const Labelled& labelled);

@@ -80,7 +80,7 @@ ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
 
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
-                              const contour::Pattern& pattern, MergingRecord* record) {
+                              const contour::Pattern& pattern, MergingTrace* record) {
     Boundary own;
     agree(communicator, [&] {
         check(communicator, grid);

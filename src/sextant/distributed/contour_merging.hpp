@@ -38,7 +38,7 @@ struct ContoursOfTile {
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
-                              const contour::Pattern& pattern, MergingRecord* record = nullptr);
+                              const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
 /// The list for merging a tile at a position of an order: where contours enter it, sorted by pixel.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);

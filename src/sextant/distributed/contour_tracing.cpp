@@ -134,8 +134,8 @@ distributed::Image find_edges(const distributed::Image& image, const ContoursOpt
     return edge_directions(
         image, options.sigma, *result.thresholds, [&](Elements entries) -> const contour::Pattern& {
             result.hysteresis =
-                distributed::planned_merging(image.communicator(), options.merging, image.grid(),
-                                             entries, sizeof(contour::BorderPixel));
+                distributed::plan_merging(image.communicator(), options.merging, image.grid(),
+                                          entries, sizeof(contour::BorderPixel));
             return *result.hysteresis->pattern;
         });
 }
@@ -154,9 +154,9 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
                       directions.tile());
     });
     result.junctions = sum_over_ranks(communicator, {ranking.junctions(), ranking.cut()});
-    result.plan = distributed::planned_merging(communicator, options.merging, grid,
-                                               static_cast<Elements>(ranking.entries().size()),
-                                               sizeof(contour::Crossing));
+    result.plan = distributed::plan_merging(communicator, options.merging, grid,
+                                            static_cast<Elements>(ranking.entries().size()),
+                                            sizeof(contour::Crossing));
     if (options.merging.timeline)
         result.merging.emplace();
     const ContoursOfTile contours =

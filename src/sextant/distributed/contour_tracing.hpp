@@ -42,7 +42,7 @@ struct ContoursOptions {
     std::optional<Tiles> grid = {}; ///< as many tiles as ranks; none: nearly square tiles
     /// The pattern that merges tiles. Strips are merged one after another, without a pattern. With
     /// `merging.timeline`, the merging of contours is recorded.
-    distributed::MergingRequest merging = {};
+    distributed::MergingOptions merging = {};
 };
 
 Record record_of(ContoursOptions& options);
@@ -57,7 +57,7 @@ struct ContoursResult {
     /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Rank 0
     /// knows reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;
-    std::optional<MergingRecord>
+    std::optional<MergingTrace>
         merging; ///< this rank's, of contours; with `merging.timeline`, no strips
     Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
 };

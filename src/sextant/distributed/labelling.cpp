@@ -195,10 +195,9 @@ Labelled LabelRun::label(const distributed::Image& image) {
     const bool is_first = !result_.plan.pattern;
     if (is_first)
         result_.plan =
-            distributed::planned_merging(communicator_, options_.merging, image.grid(),
-                                         entries_expected(image), sizeof(contour::BorderPixel));
-    MergingRecord* const record =
-        is_first && options_.merging.timeline ? &result_.merging : nullptr;
+            distributed::plan_merging(communicator_, options_.merging, image.grid(),
+                                      entries_expected(image), sizeof(contour::BorderPixel));
+    MergingTrace* const record = is_first && options_.merging.timeline ? &result_.merging : nullptr;
     std::optional<Labelled> labelled;
     timed(result_.label,
           [&] { labelled = label_components(image, connection_, *result_.plan.pattern, record); });

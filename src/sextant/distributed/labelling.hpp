@@ -28,7 +28,7 @@ struct LabelOptions {
     /// rows.
     Bytes memory = Bytes{1} << 30;
     std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
-    distributed::MergingRequest merging = {}; ///< the pattern that merges tiles
+    distributed::MergingOptions merging = {}; ///< the pattern that merges tiles
 };
 Record record_of(LabelOptions& options);
 
@@ -41,7 +41,7 @@ struct LabelResult {
     Grid grid;                                ///< of the image, or of a strip
     Elements strips = 1;                      ///< 1: the image fitted in memory
     distributed::MergingPlan plan;            ///< on ranks other than 0, only its pattern
-    MergingRecord merging; ///< this rank's part for the first strip, if `timeline` is set
+    MergingTrace merging; ///< this rank's part for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< on this rank
 };
 

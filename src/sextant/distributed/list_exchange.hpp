@@ -76,7 +76,7 @@ ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value
 }
 
 /// A rank's part in merging the lists of tiles, for reports.
-struct MergingRecord {
+struct MergingTrace {
     Trace trace;
     Bytes sent = 0;
 };
@@ -100,7 +100,7 @@ template <class Entry>
 std::vector<contour::TileList<Entry>>
 merge_lists(const Communicator& communicator, const Grid& grid, const contour::TileList<Entry>& own,
             const contour::Pattern& pattern, const contour::Merge<Entry>& merge,
-            const contour::ListCapacity& bound = {}, MergingRecord* record = nullptr) {
+            const contour::ListCapacity& bound = {}, MergingTrace* record = nullptr) {
     const auto counts = communicator.all_gather(static_cast<Elements>(own.entries.size()));
     std::optional<Execution> execution;
     Memory list;

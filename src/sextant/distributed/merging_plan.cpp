@@ -47,12 +47,12 @@ MergingPlan fastest(const Grid& grid, double density, const planner::Setting& se
 
 } // namespace
 
-void MergingRequest::check() const {
+void MergingOptions::check() const {
     if (pattern != "auto")
         contour::find(pattern);
 }
 
-Record record_of(MergingRequest& options) {
+Record record_of(MergingOptions& options) {
     Record record;
     record.add("pattern", options.pattern, "NAME",
                "in which order tiles are merged (sextant list algorithms)");
@@ -91,8 +91,8 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
             .ranking = std::move(choice.ranking)};
 }
 
-MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& options,
-                            const Grid& grid, Elements entries, Bytes entry) {
+MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
+                         const Grid& grid, Elements entries, Bytes entry) {
     const std::vector<Elements> all = communicator.all_gather(entries);
     const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
     const std::vector<int> nodes = nodes_of(communicator);

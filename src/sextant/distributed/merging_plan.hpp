@@ -9,16 +9,13 @@
 #include "sextant/planner/planner.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::distributed {
 
 /// Options for merging the border lists of tiles. Every rank gives the same.
-struct MergingRequest {
-    static constexpr std::string_view automatic = "auto";
-
-    std::string pattern{automatic}; ///< a name of contour::catalogue(), or "auto": predicted
+struct MergingOptions {
+    std::string pattern = "auto"; ///< a name of contour::catalogue(), or "auto": predicted
     /// A profile to predict with; "": this machine's own, or a probe, or a built-in one.
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
@@ -27,7 +24,7 @@ struct MergingRequest {
     /// Throws InvalidTask for an unknown pattern.
     void check() const;
 };
-Record record_of(MergingRequest& options);
+Record record_of(MergingOptions& options);
 
 /// The pattern that merges the border lists of tiles, and why it was chosen.
 struct MergingPlan {
@@ -51,8 +48,8 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
 /// Input     the number of entries in this rank's list, and the bytes of an entry.
 /// Output    at rank 0; on other ranks only the pattern.
 /// Collective.
-MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& options,
-                            const Grid& grid, Elements entries, Bytes entry);
+MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
+                         const Grid& grid, Elements entries, Bytes entry);
 
 std::string to_json(const MergingPlan& plan);
 
