@@ -36,5 +36,5 @@ status=0
 told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||
     status=$?
 [ "$status" = 1 ] || fail "exit code $status for a size below nothing"
-printf '%s\n' "$told" | grep -q "case 0: sizes is -1, expected 0 to" || fail "told: $told"
+printf '%s\n' "$told" | grep -q "cases\[0\].sizes\[0\] is -1, expected a whole number from 0 to" || fail "told: $told"
 [ ! -e "$folder/none" ] || fail "output of cases that are wrong"

@@ -117,18 +117,20 @@ TEST(BenchCollective, MistakesInCasesAreNamed) {
         command::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(),
         5u);
     EXPECT_EQ(complaint(R"({"cases": [{}]})"), "");
-    EXPECT_THAT(complaint(R"({"cases": [{"collective": "scater"}]})"),
-                HasSubstr("case 0: unknown collective 'scater'; did you mean scatter"));
+    EXPECT_THAT(
+        complaint(R"({"cases": [{"collective": "scater"}]})"),
+        HasSubstr("cases[0].collective has the unknown value 'scater'; did you mean scatter"));
     EXPECT_THAT(complaint(R"({"cases": [{}, {"sizes": [1, -1]}]})"),
-                HasSubstr("case 1: sizes is -1, expected 0 to 268435456"));
-    EXPECT_THAT(complaint(R"({"cases": [{"sizes": []}]})"), HasSubstr("case 0: sizes is empty"));
-    EXPECT_THAT(complaint(R"({"cases": [{"sizes": 7.5}]})"), HasSubstr("case 0: sizes is 7.5"));
+                HasSubstr("cases[1].sizes[1] is -1, expected a whole number from 0 to 268435456"));
+    EXPECT_THAT(complaint(R"({"cases": [{"sizes": []}]})"), HasSubstr("cases[0]: sizes is empty"));
+    EXPECT_THAT(complaint(R"({"cases": [{"sizes": 7.5}]})"),
+                HasSubstr("cases[0].sizes is 7.5, expected an array"));
     EXPECT_THAT(complaint(R"({"cases": [{"collective": "broadcast", "tiles": true}]})"),
-                HasSubstr("case 0: broadcast of tiles: expected scatter, gather or all-gather"));
+                HasSubstr("cases[0]: broadcast of tiles: expected scatter, gather or all-gather"));
     EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat-gather"]}]})"),
-                HasSubstr("case 0: flat-gather does gather, expected an algorithm for scatter"));
+                HasSubstr("cases[0]: flat-gather does gather, expected an algorithm for scatter"));
     EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat"]}]})"),
-                HasSubstr("case 0: unknown collective algorithm 'flat'"));
+                HasSubstr("cases[0]: unknown collective algorithm 'flat'"));
 }
 
 } // namespace

@@ -110,14 +110,19 @@ void expect_complaint(const std::string& content, std::string_view word) {
 }
 
 TEST(ScanCases, name_what_is_wrong_with_them) {
-    expect_complaint("[]", "a list \"cases\"");
-    expect_complaint(R"({"cases": [{"valeus": 4}]})", "case 0: unknown field 'valeus'");
-    expect_complaint(R"({"cases": [{"values": 0}]})", "values is 0, expected 1 to");
+    expect_complaint("[]", "is an array of 0, expected a JSON object");
+    expect_complaint(R"({"cases": [{"valeus": 4}]})",
+                     "cases[0] has the unknown field 'valeus'; did you mean values");
+    expect_complaint(R"({"cases": [{"values": 0}]})",
+                     "cases[0].values is 0, expected a whole number from 1 to");
     expect_complaint(R"({"cases": [{"threads": []}]})", "threads is empty");
     expect_complaint(R"({"cases": [{"boundaries": ["movign"]}]})", "did you mean moving");
-    expect_complaint(R"({"cases": [{"neighbours": -1}]})", "neighbours is -1, expected 0");
+    expect_complaint(R"({"cases": [{"boundaries": []}]})", "boundaries is empty");
+    expect_complaint(R"({"cases": [{"neighbours": -1}]})",
+                     "cases[0].neighbours is -1, expected a number from 0 to");
     expect_complaint(R"({"cases": [{"algorithms": ["koggestone"]}]})", "kogge-stone");
-    expect_complaint(R"({"cases": [{"times": {"kind": "normal"}}]})", "kind of times 'normal'");
+    expect_complaint(R"({"cases": [{"times": {"kind": "normal"}}]})",
+                     "cases[0].times.kind has the unknown value 'normal'");
     expect_complaint(R"({"cases": [{"times": {"kind": "recorded"}}]})", "expected one or more");
     expect_complaint(R"({"cases": [{"times": {"kind": "correlated", "correlation": 1}}]})",
                      "below 1");

@@ -157,22 +157,24 @@ TEST_F(BenchCases, ThoseOfTheRepositoryAreRead) {
 TEST_F(BenchCases, MistakesAreNamedWithTheirCase) {
     using testing::HasSubstr;
     EXPECT_THAT(complaint("{"), HasSubstr("is not JSON: ends in the middle"));
-    EXPECT_THAT(complaint("{}"), HasSubstr("expected a JSON object with a list \"cases\""));
-    EXPECT_THAT(complaint(R"({"cases": []})"), HasSubstr("expected a JSON object with a list"));
-    EXPECT_THAT(complaint(R"({"cases": [{}, 5]})"), HasSubstr("case 1: 5 is no JSON object"));
+    EXPECT_THAT(complaint("{}"), HasSubstr("cases is missing"));
+    EXPECT_THAT(complaint(R"({"cases": []})"),
+                HasSubstr("cases is an array of 0, expected one or more"));
+    EXPECT_THAT(complaint(R"({"cases": [{}, 5]})"),
+                HasSubstr("cases[1] is 5, expected a JSON object"));
     EXPECT_THAT(complaint(R"({"cases": [{"widht": 5}]})"),
-                HasSubstr("case 0: unknown field 'widht'; did you mean width"));
+                HasSubstr("cases[0] has the unknown field 'widht'; did you mean width"));
     EXPECT_THAT(complaint(R"({"cases": [{"width": 0}]})"),
-                HasSubstr("case 0: width is 0, expected 1 to 65536"));
-    EXPECT_THAT(complaint(R"({"cases": [{"width": "a"}]})"), HasSubstr("case 0: width is \"a\""));
+                HasSubstr("cases[0].width is 0, expected a whole number from 1 to 65536"));
+    EXPECT_THAT(complaint(R"({"cases": [{"width": "a"}]})"), HasSubstr("cases[0].width is \"a\""));
     EXPECT_THAT(complaint(R"({"cases": [{"operator": "ovr"}]})"),
-                HasSubstr("unknown operator 'ovr'"));
+                HasSubstr("cases[0]: unknown operator 'ovr'"));
     EXPECT_THAT(complaint(R"({"cases": [{"element": "f64"}]})"),
-                HasSubstr("case 0: unknown pixel format 'f64'"));
+                HasSubstr("cases[0]: unknown pixel format 'f64'"));
     EXPECT_THAT(complaint(R"({"cases": [{"operator": "nearest", "element": "f16"}]})"),
-                HasSubstr("case 0: the operator 'nearest' is not for rgba f16"));
+                HasSubstr("cases[0]: the operator 'nearest' is not for rgba f16"));
     EXPECT_THAT(complaint(R"({"cases": [{"image": "ellipsis"}]})"),
-                HasSubstr("unknown image 'ellipsis'; did you mean ellipse"));
+                HasSubstr("cases[0].image has the unknown value 'ellipsis'; did you mean ellipse"));
     EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["radix"]}]})"),
                 HasSubstr("unknown compositing algorithm 'radix'"));
 }

@@ -5,7 +5,6 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
-#include "sextant/command/scan_cases.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
@@ -175,7 +174,7 @@ scan::Distribution times_from(const std::string& text) {
                                       "file of seconds",
                                       text));
     }
-    return {.kind = Kind::recorded, .mean = 0, .times = read_times(text)};
+    return {.kind = Kind::recorded, .mean = 0, .times = scan::read_times(text)};
 }
 
 /// Parses "1,1.5,2": the speed-up of an application on one core, two, ...

@@ -14,13 +14,16 @@
 #include "sextant/lab/bench_filter.hpp"
 #include "sextant/lab/bench_scan.hpp"
 #include "sextant/lab/bench_scan_report.hpp"
+#include "sextant/lab/contest.hpp"
+#include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -28,228 +31,70 @@ namespace {
 
 constexpr const char* simulated_clock = "a simulated clock";
 
-void print(const std::string& table) {
-    print_text((table + "\n"));
-}
+/// The options of `sextant bench`.
+struct BenchCommand {
+    std::string what = "composite", cases;
+    std::int64_t size = 1024;
+    int rounds = 31, ranks = 4;
+    bool simulated = false;
+    Reports reports;
 
-void check_files(const Values& values) {
-    keep_inputs(files_given(values, {"cases"}), bench_outputs(values));
-    check_outputs(bench_outputs(values));
-}
-
-/// True if tables go to standard output, because no file does.
-bool prints(const Values& values) {
-    const std::vector<std::string> paths = bench_outputs(values);
-    return std::find(paths.begin(), paths.end(), standard_output) == paths.end();
-}
-
-/// One rank's run of a benchmark of any kind: reads the cases, runs them, and prints and writes the
-/// results.
-class BenchRun {
-  public:
-    BenchRun(const Values& values, Communicator communicator)
-        : values_(values),
-          communicator_(std::move(communicator)),
-          progress_(communicator_.rank() == 0) {
-        options_.rounds = static_cast<int>(values.integer("rounds"));
+    std::vector<std::string> outputs() const { return files_named({reports.json, reports.report}); }
+    /// True if tables go to standard output, because no file does.
+    bool prints() const {
+        return reports.json != standard_output && reports.report != standard_output;
     }
-
-    void run() {
-        const std::string what = values_.text("what");
-        if (what == "scan")
-            run_all(scan_cases);
-        else if (what == "collective")
-            run_all(collective_cases);
-        else if (what == "filter")
-            run_all(filter_cases);
-        else
-            run_all(composite_cases);
-        agree(communicator_, [&] { write(); });
-    }
-
-    static std::vector<CompositeCase> composite_cases(const Values& values) {
-        if (values.has("cases"))
-            return read_composite_cases(values.text("cases"));
-        CompositeCase what;
-        what.shape.width = what.shape.height = values.integer("size");
-        what.name = fmt::format("dense {0}x{0} over", what.shape.width);
-        what.all_transports = true;
-        return {what};
-    }
-
-    static std::vector<ScanCase> scan_cases(const Values& values) {
-        if (values.has("cases"))
-            return read_scan_cases(values.text("cases"));
-        ScanCase what;
-        what.name = "exponential times of 2 ms";
-        what.threads = {1, 2};
-        return {what};
-    }
-
-    static std::vector<CollectiveCase> collective_cases(const Values& values) {
-        return values.has("cases") ? read_collective_cases(values.text("cases"))
-                                   : usual_collective_cases();
-    }
-
-    static std::vector<FilterCase> filter_cases(const Values& values) {
-        return values.has("cases") ? read_filter_cases(values.text("cases"))
-                                   : std::vector{usual_filter_case()};
-    }
-
-  private:
-    template <class Case>
-    void run_all(std::vector<Case> (*find_cases)(const Values& values)) {
-        std::vector<Case> cases;
-        agree(communicator_, [&] {
-            if (communicator_.rank() == 0)
-                check_files(values_);
-            cases = find_cases(values_);
-        });
-        std::size_t number = 0;
-        for (const Case& what : cases) {
-            ++number;
-            options_.progress = [&](int round) {
-                progress_.say(fmt::format("{}, case {} of {}: {}", what.name, number, cases.size(),
-                                          round_text(round)));
-            };
-            run(what);
-        }
-    }
-
-    std::string round_text(int round) const {
-        return round < 0 ? "warming up" : fmt::format("round {} of {}", round + 1, options_.rounds);
-    }
-
-    void run(const CompositeCase& what) { tell(bench_composite(communicator_, what, options_)); }
-
-    void run(const CollectiveCase& what) { tell(bench_collective(communicator_, what, options_)); }
-
-    void run(const FilterCase& what) { tell(bench_filter(communicator_, what, options_)); }
-
-    void run(const ScanCase& what) { tell(bench_scan(communicator_, what, options_)); }
-
-    template <class Results>
-    void tell(const Results& results) {
-        progress_.clear();
-        if (communicator_.rank() != 0)
-            return;
-        findings_.add(results);
-        if (prints(values_))
-            print(to_text(results, transport_of(communicator_), options_.rounds));
-    }
-
-    void write() const {
-        if (communicator_.rank() != 0)
-            return;
-        write_findings(values_,
-                       {fmt::format("bench {}", values_.text("what")), communicator_.size(),
-                        transport_of(communicator_), options_.rounds},
-                       findings_);
-    }
-
-    const Values& values_;
-    const Communicator communicator_;
-    Progress progress_;
-    ContestOptions options_;
-    Findings findings_;
 };
 
-/// Scans on a simulated clock; no ranks are started.
-void rehearse_cases(const Values& values) {
-    check_files(values);
-    const int ranks = static_cast<int>(values.integer("ranks"));
-    const int draws = static_cast<int>(values.integer("rounds"));
-    Findings findings;
-    for (const ScanCase& what : BenchRun::scan_cases(values)) {
-        const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
-        findings.add(results);
-        if (prints(values))
-            print(to_text(results, simulated_clock, draws));
+Record record_of(BenchCommand& command) {
+    Record record;
+    record.add("what", command.what, "WHAT", "what to time")
+        .positional()
+        .one_of({"composite", "collective", "filter", "scan"});
+    record.add("cases", command.cases, "FILE", "cases to run (docs/bench.md); default: the usual")
+        .file();
+    record.add("size", command.size, "N", "of composite's usual one: N x N pixels")
+        .between(1, 1 << 15);
+    record.add("rounds", command.rounds, "N", "each runs once a round").between(5, 100000);
+    record.add("ranks", command.ranks, "N", "threads, where no mpirun started more")
+        .between(1, 1 << 16);
+    record.add("simulated", command.simulated,
+               "scans: by a simulated clock, with any number of ranks");
+    record.include(record_of(command.reports));
+    return record;
+}
+
+/// The results of a benchmark in all its cases.
+struct Findings {
+    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+    std::vector<report::Section> sections; ///< of a page
+    std::vector<TimedWay> ways;            ///< of all cases
+
+    template <class Results>
+    void add(const Results& results) {
+        cases.push_back(to_json(results));
+        sections.push_back(section_of(results));
+        const std::vector<TimedWay> more = ways_of(results);
+        ways.insert(ways.end(), more.begin(), more.end());
     }
-    write_findings(values, {"bench scan", ranks, simulated_clock, draws}, findings);
+};
+
+/// The conditions of a benchmark.
+struct BenchSetting {
+    std::string operation; ///< "bench scan"
+    int ranks = 1;
+    std::string transport;
+    int rounds = 1;
+};
+
+void print(const std::string& table) {
+    print_text(table + "\n");
 }
 
-/// Refuses options that do not apply to this kind of benchmark.
-void check_asked(const Values& values) {
-    const bool scans = values.text("what") == "scan";
-    if (!scans && values.flag("simulated"))
-        throw InvalidTask("--simulated is for scans: expected sextant bench scan");
-    if (values.text("what") != "composite" || values.has("cases"))
-        refuse_given(values, {"size"}, "it is of the usual case of bench composite");
+void check_files(const BenchCommand& command) {
+    keep_inputs(files_named({command.cases}), command.outputs());
+    check_outputs(command.outputs());
 }
-
-int run_bench(const Values& values) {
-    check_asked(values);
-    if (values.flag("simulated")) {
-        rehearse_cases(values);
-        return 0;
-    }
-    const int ranks = static_cast<int>(values.integer("ranks"));
-    if (ranks > most_threads && detect_launcher().launcher == Launcher::none) {
-        throw InvalidTask(fmt::format("--ranks {}: expected {} or fewer threads, or --simulated",
-                                      ranks, most_threads));
-    }
-    launch(ranks, [&](Communicator communicator) { BenchRun(values, communicator).run(); });
-    return 0;
-}
-
-} // namespace
-
-Operation bench_operation() {
-    return {
-        "bench",
-        "time our algorithms and what MPI offers against each other",
-        "  mpirun -n 2 sextant bench composite --cases bench/cases/composite.json\n"
-        "  mpirun -n 2 sextant bench collective --cases bench/cases/collective.json\n"
-        "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",
-        {{.name = "what",
-          .type = Type::choice,
-          .value = "WHAT",
-          .fallback = "composite",
-          .help = "what to time",
-          .positional = true,
-          .choices = {"composite", "collective", "filter", "scan"}},
-         {"cases", Type::file, "FILE", "", "cases to run (docs/bench.md); default: the usual"},
-         {"size",
-          Type::integer,
-          "N",
-          "1024",
-          "of composite's usual one: N x N pixels",
-          0,
-          false,
-          false,
-          {},
-          1,
-          1 << 15},
-         {"rounds",
-          Type::integer,
-          "N",
-          "31",
-          "each runs once a round",
-          0,
-          false,
-          false,
-          {},
-          5,
-          100000},
-         {"ranks",
-          Type::integer,
-          "N",
-          "4",
-          "threads, where no mpirun started more",
-          0,
-          false,
-          false,
-          {},
-          1,
-          1 << 16},
-         {"simulated", Type::flag, "", "", "scans: by a simulated clock, with any number of ranks"},
-         {"report", Type::file, "FILE", "", "write a page of the results (HTML); - for here"},
-         {"json", Type::file, "FILE", "", "write the results there; - for here"}},
-        run_bench};
-}
-
-namespace {
 
 SizeOfCases size_of_cases(const std::string& operation) {
     const auto whole = [](double size) { return report::grouped(std::llround(size)); };
@@ -284,17 +129,171 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
     return sextant::to_text(json) + "\n";
 }
 
-} // namespace
-
-std::vector<std::string> bench_outputs(const Values& values) {
-    return files_given(values, {"json", "report"});
+/// Writes the files of --json and --report.
+void write_findings(const Reports& reports, const BenchSetting& setting, const Findings& findings) {
+    if (!reports.json.empty())
+        write_text(reports.json, json_of(setting, findings));
+    if (!reports.report.empty())
+        write_text(reports.report, page_of(setting, findings));
 }
 
-void write_findings(const Values& values, const BenchSetting& setting, const Findings& findings) {
-    if (values.has("json"))
-        write_text(values.text("json"), json_of(setting, findings));
-    if (values.has("report"))
-        write_text(values.text("report"), page_of(setting, findings));
+/// One rank's run of a benchmark of any kind: reads the cases, runs them, and prints and writes the
+/// results.
+class BenchRun {
+  public:
+    BenchRun(const BenchCommand& command, Communicator communicator)
+        : command_(command),
+          communicator_(std::move(communicator)),
+          progress_(communicator_.rank() == 0) {
+        options_.rounds = command.rounds;
+    }
+
+    void run() {
+        const std::string& what = command_.what;
+        if (what == "scan")
+            run_all(scan_cases);
+        else if (what == "collective")
+            run_all(collective_cases);
+        else if (what == "filter")
+            run_all(filter_cases);
+        else
+            run_all(composite_cases);
+        agree(communicator_, [&] { write(); });
+    }
+
+    static std::vector<CompositeCase> composite_cases(const BenchCommand& command) {
+        if (!command.cases.empty())
+            return read_composite_cases(command.cases);
+        CompositeCase what;
+        what.shape.width = what.shape.height = command.size;
+        what.name = fmt::format("dense {0}x{0} over", what.shape.width);
+        what.all_transports = true;
+        return {what};
+    }
+
+    static std::vector<ScanCase> scan_cases(const BenchCommand& command) {
+        if (!command.cases.empty())
+            return read_scan_cases(command.cases);
+        ScanCase what;
+        what.name = "exponential times of 2 ms";
+        what.threads = {1, 2};
+        return {what};
+    }
+
+    static std::vector<CollectiveCase> collective_cases(const BenchCommand& command) {
+        return command.cases.empty() ? usual_collective_cases()
+                                     : read_collective_cases(command.cases);
+    }
+
+    static std::vector<FilterCase> filter_cases(const BenchCommand& command) {
+        return command.cases.empty() ? std::vector{usual_filter_case()}
+                                     : read_filter_cases(command.cases);
+    }
+
+  private:
+    template <class Case>
+    void run_all(std::vector<Case> (*find_cases)(const BenchCommand& command)) {
+        std::vector<Case> cases;
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                check_files(command_);
+            cases = find_cases(command_);
+        });
+        std::size_t number = 0;
+        for (const Case& what : cases) {
+            ++number;
+            options_.progress = [&](int round) {
+                progress_.say(fmt::format("{}, case {} of {}: {}", what.name, number, cases.size(),
+                                          round_text(round)));
+            };
+            run(what);
+        }
+    }
+
+    std::string round_text(int round) const {
+        return round < 0 ? "warming up" : fmt::format("round {} of {}", round + 1, options_.rounds);
+    }
+
+    void run(const CompositeCase& what) { tell(bench_composite(communicator_, what, options_)); }
+
+    void run(const CollectiveCase& what) { tell(bench_collective(communicator_, what, options_)); }
+
+    void run(const FilterCase& what) { tell(bench_filter(communicator_, what, options_)); }
+
+    void run(const ScanCase& what) { tell(bench_scan(communicator_, what, options_)); }
+
+    template <class Results>
+    void tell(const Results& results) {
+        progress_.clear();
+        if (communicator_.rank() != 0)
+            return;
+        findings_.add(results);
+        if (command_.prints())
+            print(to_text(results, transport_of(communicator_), options_.rounds));
+    }
+
+    void write() const {
+        if (communicator_.rank() != 0)
+            return;
+        write_findings(command_.reports,
+                       {"bench " + command_.what, communicator_.size(), transport_of(communicator_),
+                        options_.rounds},
+                       findings_);
+    }
+
+    const BenchCommand& command_;
+    const Communicator communicator_;
+    Progress progress_;
+    ContestOptions options_;
+    Findings findings_;
+};
+
+/// Scans on a simulated clock; no ranks are started.
+void rehearse_cases(const BenchCommand& command) {
+    check_files(command);
+    const int ranks = command.ranks, draws = command.rounds;
+    Findings findings;
+    for (const ScanCase& what : BenchRun::scan_cases(command)) {
+        const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
+        findings.add(results);
+        if (command.prints())
+            print(to_text(results, simulated_clock, draws));
+    }
+    write_findings(command.reports, {"bench scan", ranks, simulated_clock, draws}, findings);
+}
+
+/// Refuses options that do not apply to this kind of benchmark.
+void check_asked(const BenchCommand& command, const Call& call) {
+    if (command.what != "scan" && command.simulated)
+        throw InvalidTask("--simulated is for scans: expected sextant bench scan");
+    if (command.what != "composite" || !command.cases.empty())
+        call.refuse({"size"}, "it is of the usual case of bench composite");
+}
+
+int run_bench(const BenchCommand& command, const Call& call) {
+    check_asked(command, call);
+    if (command.simulated) {
+        rehearse_cases(command);
+        return 0;
+    }
+    if (command.ranks > most_threads && detect_launcher().launcher == Launcher::none) {
+        throw InvalidTask(fmt::format("--ranks {}: expected {} or fewer threads, or --simulated",
+                                      command.ranks, most_threads));
+    }
+    launch(command.ranks,
+           [&](Communicator communicator) { BenchRun(command, communicator).run(); });
+    return 0;
+}
+
+} // namespace
+
+Operation bench_operation() {
+    return declare_command<BenchCommand>(
+        "bench", "time our algorithms and what MPI offers against each other",
+        "  mpirun -n 2 sextant bench composite --cases bench/cases/composite.json\n"
+        "  mpirun -n 2 sextant bench collective --cases bench/cases/collective.json\n"
+        "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",
+        run_bench);
 }
 
 } // namespace sextant::command

@@ -2,11 +2,9 @@
 #include "sextant/lab/bench_cases.hpp"
 
 #include "sextant/command/composite.hpp"
-#include "sextant/command/scan_cases.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/text.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 
@@ -17,52 +15,10 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
 namespace {
-
-using Json = nlohmann::json;
-
-/// Checks names before anything is timed.
-void check(const CompositeCase& made, const CaseReader& reader) {
-    try {
-        kernel::find(made.blend, element_named(made.element, made.blend));
-        for (const std::string& name : made.algorithms)
-            compositing::find(name);
-    } catch (const InvalidTask& error) {
-        reader.fail(error.what());
-    }
-    const auto patterns = image_patterns();
-    if (std::find(patterns.begin(), patterns.end(), made.image) == patterns.end())
-        reader.fail(unknown_name("image", made.image, patterns));
-}
-
-CompositeCase read_case(const CaseReader& reader, const Json& json) {
-    CompositeCase made;
-    CaseReader::Fields fields = {
-        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-        {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
-        {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
-        {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
-        {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
-        {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
-        {"interlaced", [&](const Json& v) { made.interlaced = v.get<bool>(); }},
-        {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
-        {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
-        {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
-        {"reference", [&](const Json& v) { made.reference = v.get<std::string>(); }},
-    };
-    fields.merge(reader.size_fields(made.shape));
-    reader.each_field(json, fields);
-    check(made, reader);
-    if (made.name.empty()) {
-        made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width, made.shape.height,
-                                made.blend, made.element);
-    }
-    return made;
-}
 
 /// True for active pixels.
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
@@ -99,11 +55,60 @@ constexpr NamedPattern patterns[] = {
 
 } // namespace
 
+void for_each_case(const std::string& path, const std::function<void(const JsonField&)>& take) {
+    // Limits for files written by hand.
+    const JsonField file = JsonField::read(path, {Bytes{1} << 24, 100'000});
+    const JsonField cases = file.at("cases");
+    if (cases.size() == 0)
+        cases.refuse("one or more");
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        try {
+            take(cases[i]);
+        } catch (const InvalidTask& error) {
+            throw InvalidFile(path, fmt::format("cases[{}]: {}", i, error.what()));
+        }
+    }
+}
+
+void declare_shape(Record& record, ImageShape& shape) {
+    constexpr double widest = 1 << 16;
+    record.add("width", shape.width, "PIXELS", "of the image").between(1, widest);
+    record.add("height", shape.height, "PIXELS", "of the image").between(1, widest);
+}
+
+Record record_of(CompositeCase& what) {
+    Record record;
+    record.add("name", what.name, "NAME", "of the case");
+    declare_shape(record, what.shape);
+    record.add("operator", what.blend, "NAME", "how pixels are blended");
+    record.add("element", what.element, "TYPE", "of pixels");
+    record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
+    record.add("collect", what.collect, "at rank 0");
+    record.add("sparse", what.sparse, "also with messages that skip empty pixels");
+    record.add("interlaced", what.interlaced, "these also with rows interlaced among the ranks");
+    record.add("all_tunings", what.all_tunings, "every choice of an algorithm's parameters");
+    record.add("all_transports", what.all_transports, "over processes: also in shared memory");
+    record.add("algorithms", what.algorithms, "NAME", "to time; none: all");
+    record.add("reference", what.reference, "NAME", "contestant to whose time ratios refer");
+    return record;
+}
+
+namespace {
+
+/// Checks names before anything is timed. Throws InvalidTask.
+void complete(CompositeCase& what) {
+    kernel::find(what.blend, element_named(what.element, what.blend));
+    for (const std::string& name : what.algorithms)
+        compositing::find(name);
+    if (what.name.empty())
+        what.name = fmt::format("{} {}x{} {} {}", what.image, what.shape.width, what.shape.height,
+                                what.blend, what.element);
+}
+
+} // namespace
+
 std::vector<CompositeCase> read_composite_cases(const std::string& path) {
-    std::vector<CompositeCase> cases;
-    for (const Json& json : read_cases(path))
-        cases.push_back(read_case({path, cases.size()}, json));
-    return cases;
+    return read_cases<CompositeCase>(path, complete);
 }
 
 std::vector<std::string_view> image_patterns() {

@@ -2,14 +2,38 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/core/record.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace sextant::command {
+
+/// Passes each entry of the list "cases" of a JSON file to `take`. Throws InvalidFile, also if
+/// `take` throws InvalidTask: the message names the file and the case.
+void for_each_case(const std::string& path, const std::function<void(const JsonField&)>& take);
+
+/// Reads the cases of a benchmark: their declared fields, then `complete`, which throws InvalidTask
+/// for a case that cannot be. Throws InvalidFile, naming the case, the field, the value and what
+/// was expected.
+template <class Case>
+std::vector<Case> read_cases(const std::string& path, const std::function<void(Case&)>& complete) {
+    std::vector<Case> cases;
+    for_each_case(path, [&](const JsonField& json) {
+        Case& what = cases.emplace_back();
+        read(record_of(what), json);
+        complete(what);
+    });
+    return cases;
+}
+
+/// Adds "width" and "height".
+void declare_shape(Record& record, ImageShape& shape);
 
 /// One composite to time; docs/bench.md describes its fields.
 struct CompositeCase {
@@ -26,8 +50,9 @@ struct CompositeCase {
     std::string reference; ///< the ratios' denominator; if empty or missing: the first
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
-/// was expected.
+Record record_of(CompositeCase& what);
+
+/// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<CompositeCase> read_composite_cases(const std::string& path);
 
 /// The names of test images.

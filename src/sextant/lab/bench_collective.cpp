@@ -6,11 +6,10 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
-#include "sextant/command/scan_cases.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/core/text.hpp"
+#include "sextant/lab/bench_cases.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 #include "sextant/report/text.hpp"
@@ -221,10 +220,6 @@ CollectiveResults bench_collective(const Communicator& communicator, const Colle
 
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr Bytes largest = Bytes{1} << 28;
-
 bool deals_tiles(CollectiveKind what) {
     return what != CollectiveKind::broadcast && what != CollectiveKind::all_to_all;
 }
@@ -233,59 +228,23 @@ std::string usual_name(const CollectiveCase& what) {
     return fmt::format("{}{}", name(what.what), what.tiles ? " of tiles" : "");
 }
 
-CollectiveKind collective_named(const std::string& wanted) {
-    std::array<std::string_view, std::size(data_movements)> names;
-    std::transform(std::begin(data_movements), std::end(data_movements), names.begin(),
-                   [](CollectiveKind each) { return name(each); });
-    const auto found = std::find(names.begin(), names.end(), wanted);
-    if (found == names.end())
-        throw InvalidTask(unknown_name("collective", wanted, names));
-    return data_movements[found - names.begin()];
-}
-
-std::vector<Bytes> sizes_in(const CaseReader& reader, const Json& list) {
-    std::vector<Bytes> sizes;
-    for (const Json& each : list)
-        sizes.push_back(reader.whole("sizes", each, 0, largest));
-    if (sizes.empty())
-        reader.fail("sizes is empty");
-    return sizes;
-}
-
-/// Checks before anything is timed.
-void check(const CollectiveCase& made, const CaseReader& reader) {
-    if (made.tiles && !deals_tiles(made.what)) {
-        reader.fail(
-            fmt::format("{} of tiles: expected scatter, gather or all-gather", name(made.what)));
+/// Checks before anything is timed. Throws InvalidTask.
+void complete(CollectiveCase& what) {
+    if (what.sizes.empty())
+        throw InvalidTask("sizes is empty");
+    if (what.tiles && !deals_tiles(what.what)) {
+        throw InvalidTask(
+            fmt::format("{} of tiles: expected scatter, gather or all-gather", name(what.what)));
     }
-    for (const std::string& wanted : made.algorithms) {
+    for (const std::string& wanted : what.algorithms) {
         const CollectiveKind does = collective::find(wanted).what;
-        if (does != made.what) {
-            reader.fail(fmt::format("{} does {}, expected an algorithm for {}", wanted, name(does),
-                                    name(made.what)));
+        if (does != what.what) {
+            throw InvalidTask(fmt::format("{} does {}, expected an algorithm for {}", wanted,
+                                          name(does), name(what.what)));
         }
     }
-}
-
-CollectiveCase read_case(const CaseReader& reader, const Json& json) {
-    CollectiveCase made;
-    reader.each_field(
-        json, {
-                  {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-                  {"collective",
-                   [&](const Json& v) { made.what = collective_named(v.get<std::string>()); }},
-                  {"tiles", [&](const Json& v) { made.tiles = v.get<bool>(); }},
-                  {"sizes", [&](const Json& v) { made.sizes = sizes_in(reader, v); }},
-                  {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
-              });
-    try {
-        check(made, reader);
-    } catch (const InvalidTask& error) {
-        reader.fail(error.what());
-    }
-    if (made.name.empty())
-        made.name = usual_name(made);
-    return made;
+    if (what.name.empty())
+        what.name = usual_name(what);
 }
 
 /// The most nearly square rectangle of so many pixels.
@@ -300,11 +259,22 @@ Tile rectangle(Elements pixels) {
 
 } // namespace
 
+Record record_of(CollectiveCase& what) {
+    constexpr double largest = 1 << 28;
+    std::vector<Named<CollectiveKind>> names;
+    for (const CollectiveKind each : data_movements)
+        names.push_back({name(each), each});
+    Record record;
+    record.add("name", what.name, "NAME", "of the case");
+    record.add("collective", what.what, names, "NAME", "operation");
+    record.add("tiles", what.tiles, "tiles of an image");
+    record.add("sizes", what.sizes, "BYTES", "of a block").between(0, largest);
+    record.add("algorithms", what.algorithms, "NAME", "to time; none: all");
+    return record;
+}
+
 std::vector<CollectiveCase> read_collective_cases(const std::string& path) {
-    std::vector<CollectiveCase> cases;
-    for (const Json& json : read_cases(path))
-        cases.push_back(read_case({path, cases.size()}, json));
-    return cases;
+    return read_cases<CollectiveCase>(path, complete);
 }
 
 std::vector<CollectiveCase> usual_collective_cases() {

@@ -3,6 +3,7 @@
 
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/page.hpp"
@@ -25,8 +26,9 @@ struct CollectiveCase {
     std::vector<std::string> algorithms; ///< empty: all
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
-/// was expected.
+Record record_of(CollectiveCase& what);
+
+/// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<CollectiveCase> read_collective_cases(const std::string& path);
 
 /// Every collective with the default sizes, and those that move tiles also with tiles.

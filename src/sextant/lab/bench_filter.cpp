@@ -5,9 +5,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/filter.hpp"
-#include "sextant/command/scan_cases.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/text.hpp"
+#include "sextant/lab/bench_cases.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/alternatives_section.hpp"
 
@@ -285,73 +284,40 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
 
 namespace {
 
-using Json = nlohmann::json;
-
-struct NamedSamples {
-    std::string_view name;
-    const ElementFormat* element;
-};
-
-const NamedSamples samples[] = {{"f32", &gray_f32}, {"u8", &gray_u8}, {"u16", &gray_u16}};
-
-ElementFormat samples_named(const CaseReader& reader, const std::string& name) {
-    std::vector<std::string_view> names;
-    for (const NamedSamples& each : samples) {
-        if (each.name == name)
-            return *each.element;
-        names.push_back(each.name);
-    }
-    reader.fail(unknown_name("element", name, names));
-}
-
-void name_it(FilterCase& made) {
-    if (made.name.empty())
-        made.name =
-            fmt::format("{}x{} {}, sigma {}, {} derivatives", made.shape.width, made.shape.height,
-                        made.element.name, made.filter.sigma, made.filter.features.size());
-}
-
-FilterCase read_case(const CaseReader& reader, const Json& json) {
-    FilterCase made;
-    distributed::Filter& filter = made.filter;
-    CaseReader::Fields fields = {
-        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-        {"element",
-         [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
-        {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
-        {"kernel",
-         [&](const Json& v) {
-             FilterOptions options;
-             record_of(options)["kernel"].set(v.get<std::string>());
-             filter.kernel.weights = options.kernel;
-         }},
-        {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
-        {"most",
-         [&](const Json& v) { made.most = static_cast<int>(reader.whole("most", v, 1, 1000)); }},
-    };
-    fields.merge(reader.size_fields(made.shape));
-    reader.each_field(json, fields);
-    try {
-        distributed::bank_of(filter);
-    } catch (const InvalidTask& error) {
-        reader.fail(error.what());
-    }
-    name_it(made);
-    return made;
+/// Throws InvalidTask unless the filter exists.
+void complete(FilterCase& what) {
+    distributed::bank_of(what.filter);
+    if (what.name.empty())
+        what.name =
+            fmt::format("{}x{} {}, sigma {}, {} derivatives", what.shape.width, what.shape.height,
+                        what.element.name, what.filter.sigma, what.filter.features.size());
 }
 
 } // namespace
 
+Record record_of(FilterCase& what) {
+    using Weights = kernel::GaussianKernel::Weights;
+    Record record;
+    record.add("name", what.name, "NAME", "of the case");
+    declare_shape(record, what.shape);
+    record.add("element", what.element, {{"f32", gray_f32}, {"u8", gray_u8}, {"u16", gray_u16}},
+               "TYPE", "of samples");
+    record.add("sigma", what.filter.sigma, "PIXELS", "scale of the filter")
+        .between(kernel::smallest_sigma, kernel::largest_sigma);
+    record.add("kernel", what.filter.kernel.weights,
+               {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME", "weights");
+    record.add("derivatives", what.filter.features, "NAME", "to compute");
+    record.add("most", what.most, "N", "configurations to time").between(1, 1000);
+    return record;
+}
+
 std::vector<FilterCase> read_filter_cases(const std::string& path) {
-    std::vector<FilterCase> cases;
-    for (const Json& json : read_cases(path))
-        cases.push_back(read_case({path, cases.size()}, json));
-    return cases;
+    return read_cases<FilterCase>(path, complete);
 }
 
 FilterCase usual_filter_case() {
     FilterCase usual;
-    name_it(usual);
+    complete(usual);
     return usual;
 }
 

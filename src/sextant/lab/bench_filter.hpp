@@ -3,6 +3,7 @@
 
 #include "sextant/core/element.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/lab/contest.hpp"
@@ -25,8 +26,9 @@ struct FilterCase {
     int most = 24; ///< configurations timed at most, best predicted first
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
-/// was expected.
+Record record_of(FilterCase& what);
+
+/// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<FilterCase> read_filter_cases(const std::string& path);
 
 /// The default case.

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/trace_clocks.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/lab/bench_cases.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/scan/rehearsal.hpp"
 #include "sextant/schedule/builder.hpp"
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -21,6 +23,103 @@
 #include <fmt/format.h>
 
 namespace sextant::command {
+
+Record record_of(ScanCase& what) {
+    using Kind = scan::Distribution::Kind;
+    constexpr double most_values = 1 << 24, most_ranks = 1 << 16, longest = 1e18;
+    std::vector<Named<Kind>> kinds;
+    for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated, Kind::recorded})
+        kinds.push_back({name(kind), kind});
+    Record times;
+    times.add("kind", what.times.kind, kinds, "KIND", "distribution");
+    times.add("mean", what.mean, "S", "of the times").between(0, longest);
+    times.add("spread", what.times.spread, "", "standard deviation of the logarithm")
+        .between(0, longest);
+    times.add("correlation", what.times.correlation, "", "of the logarithms of neighbours")
+        .between(0, 1);
+    times.add("file", what.recorded, "FILE", "recorded times").file();
+    Record record;
+    record.add("name", what.name, "NAME", "of the case");
+    record.add("values", what.values, "N", "of the whole series").between(1, most_values);
+    record.add("times", std::move(times));
+    record.add("busy", what.busy, "the operator computes instead of sleeping");
+    record.add("ranks", what.ranks, "N", "of the simulated clock").between(1, most_ranks);
+    record.add("threads", what.threads, "N,N", "of a rank").between(1, 1024);
+    record.add("boundaries", what.boundaries, "NAME", "between threads");
+    record.add("strategies", what.strategies, "NAME", "of a series");
+    record.add("algorithms", what.algorithms, "NAME", "of global scans");
+    record.add("baselines", what.baselines, "time MPI's scans too");
+    record.add("neighbours", what.neighbours, "X", "applications per value before the scan")
+        .between(0, longest);
+    record.add("time_limit", what.time_limit, "S", "of an application").between(0, longest);
+    record.add("fails_at", what.fails_at, "N", "value that the operator fails at")
+        .between(1, most_values);
+    return record;
+}
+
+namespace {
+
+/// Reads recorded times and checks names before anything is timed. Throws InvalidTask.
+void complete(ScanCase& what, const std::filesystem::path& folder) {
+    const bool recorded = what.times.kind == scan::Distribution::Kind::recorded;
+    what.times.mean = what.mean.value_or(recorded ? 0 : what.times.mean);
+    if (!what.recorded.empty())
+        what.times.times = scan::read_times((folder / what.recorded).string());
+    scan::check(what.times);
+    if (what.threads.empty())
+        throw InvalidTask("threads is empty");
+    if (what.boundaries.empty())
+        throw InvalidTask("boundaries is empty");
+    for (const std::string& name : what.boundaries)
+        scan::find_boundaries(name);
+    for (const std::string& name : what.strategies)
+        scan::find_strategy(name);
+    for (const std::string& name : what.algorithms)
+        scan::find(name);
+    if (ways_of(what).empty())
+        throw InvalidTask("no strategy takes so many threads");
+    if (what.name.empty())
+        what.name = fmt::format("{} values, {} times", what.values, name(what.times.kind));
+}
+
+bool asked(const std::vector<std::string>& wanted, std::string_view name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+/// Adds `way` with each kind of boundaries; once for one thread, which has none.
+void add_ways(std::vector<scan::Way>& ways, const ScanCase& what, scan::Way way) {
+    for (const std::string& boundaries : what.boundaries) {
+        way.boundaries = scan::find_boundaries(boundaries);
+        ways.push_back(way);
+        if (way.threads == 1)
+            break;
+    }
+}
+
+} // namespace
+
+std::vector<ScanCase> read_scan_cases(const std::string& path) {
+    return read_cases<ScanCase>(
+        path, [&](ScanCase& what) { complete(what, std::filesystem::path(path).parent_path()); });
+}
+
+std::vector<scan::Way> ways_of(const ScanCase& what) {
+    std::vector<scan::Way> ways;
+    for (const int threads : what.threads) {
+        for (const scan::Strategy& strategy : scan::strategies()) {
+            const bool takes = threads == 1 || strategy.name == "reduce-then-scan";
+            if (!takes || !asked(what.strategies, strategy.name))
+                continue;
+            for (const scan::Algorithm& algorithm : scan::catalogue()) {
+                if (!asked(what.algorithms, algorithm.name))
+                    continue;
+                for (const scan::Tuning& tuning : algorithm.tunings())
+                    add_ways(ways, what, {strategy, {algorithm, tuning}, threads});
+            }
+        }
+    }
+    return ways;
+}
 
 namespace {
 

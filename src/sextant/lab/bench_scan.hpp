@@ -3,12 +3,13 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
-#include "sextant/command/scan_cases.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 #include "sextant/scan/operator_times.hpp"
+#include "sextant/scan/stealing.hpp"
 
 #include <atomic>
 #include <functional>
@@ -19,6 +20,35 @@
 #include <vector>
 
 namespace sextant::command {
+
+/// One scan benchmark; docs/bench.md describes its fields.
+struct ScanCase {
+    std::string name;
+    Elements values = 64;
+    scan::Distribution times{scan::Distribution::Kind::exponential, 2e-3};
+    std::optional<Seconds> mean; ///< of the file of cases; default: as recorded, else 2 ms
+    std::string recorded;        ///< a file of times, relative to that of the cases
+    bool busy = false;           ///< the operator computes instead of sleeping
+    int ranks = 0;               ///< simulated clock: number of ranks; 0: --ranks
+    std::vector<int> threads = {1};
+    std::vector<std::string> boundaries = {"fixed", "moving"};
+    std::vector<std::string> strategies; ///< empty: all that take so many threads
+    std::vector<std::string> algorithms; ///< empty: all
+    bool baselines = true;
+    double neighbours = 0; ///< simulated clock: extra time of an application per preceding value
+    Seconds time_limit = 0;
+    /// The operator throws when it combines something with this element; 0: never. MPI's scans are
+    /// skipped then, because no exception may leave their callback.
+    Elements fails_at = 0;
+};
+
+Record record_of(ScanCase& what);
+
+/// Reads cases from a JSON file. Throws InvalidFile.
+std::vector<ScanCase> read_scan_cases(const std::string& path);
+
+/// The configurations that a case compares, each with its default tunings.
+std::vector<scan::Way> ways_of(const ScanCase& what);
 
 /// The result of a configuration in a case.
 struct ScanResult {

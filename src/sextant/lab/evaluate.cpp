@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
@@ -26,6 +27,64 @@
 namespace sextant::command {
 
 namespace {
+
+/// The options of `sextant evaluate`.
+struct EvaluateCommand {
+    std::vector<std::string> judge;
+    std::string output, map;
+    EvaluateTask task;
+    std::string platform;
+    int ways = 64;
+    bool clock = false;
+
+    std::vector<std::string> outputs() const { return files_named({output, map}); }
+};
+
+Record record_of(EvaluateTask& task) {
+    Record record;
+    record.add("cases", task.cases, "N", "how many are drawn").between(1, 10000);
+    record.add("seed", task.seed, "N", "that draws them").between(0, 1 << 30);
+    record.add("launches", task.launches, "N", "processes one after another; 1 under a launcher")
+        .between(1, 1000);
+    record.add("rounds", task.rounds, "N", "each way runs once a round").between(5, 100000);
+    record
+        .add("ranks", task.ranks, "N",
+             "threads where no launcher starts processes; or of the platform")
+        .between(2, most_threads);
+    record.add("transport", task.transport, "HOW", "threads, or what --launcher starts")
+        .one_of({"threads", "mpi"});
+    record.add("launcher", task.launcher, "COMMAND", "what starts processes, for --transport mpi");
+    record.add("machine", task.machine, "FILE", "the profile to plan with; default: this machine's")
+        .file();
+    return record;
+}
+
+Record record_of(EvaluateCommand& command) {
+    Record record;
+    record
+        .add("judge", command.judge, "FILE...",
+             "measure nothing; judge these evaluations of the same cases together")
+        .file();
+    record.add("output", command.output, "FILE", "all that was predicted and measured, as JSON")
+        .file()
+        .letter('o');
+    record
+        .add("map", command.map, "OUT",
+             "with --judge: a picture (SVG) of where each algorithm wins, and a table")
+        .file();
+    record.include(record_of(command.task));
+    record
+        .add("platform", command.platform, "FILE",
+             "plan for this platform (JSON) and simulate instead of measuring")
+        .file();
+    record
+        .add("ways", command.ways, "N",
+             "how many to simulate, besides the planner's and the policies'")
+        .between(0, 100000);
+    record.add("clock", command.clock,
+               "judge by our own clock, not SimGrid: for hundreds of ranks");
+    return record;
+}
 
 bool under_a_launcher() {
     return detect_launcher().launcher != Launcher::none;
@@ -79,67 +138,62 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
     return text;
 }
 
-void check_files(const Values& values) {
-    const auto outputs = files_given(values, {"output", "map"});
-    std::vector<std::string> read = values.texts("judge");
-    for (const std::string& path : files_given(values, {"machine", "platform"}))
+void check_files(const EvaluateCommand& command) {
+    std::vector<std::string> read = command.judge;
+    for (const std::string& path : files_named({command.task.machine, command.platform}))
         read.push_back(path);
-    keep_inputs(read, outputs);
-    check_outputs(outputs);
+    keep_inputs(read, command.outputs());
+    check_outputs(command.outputs());
 }
 
-void tell(const Values& values, std::span<const Evaluation> evaluations) {
-    if (values.has("output")) {
+void tell(const EvaluateCommand& command, std::span<const Evaluation> evaluations) {
+    if (!command.output.empty()) {
         if (evaluations.size() > 1)
             throw InvalidTask("--output: a file holds one machine and number of ranks");
-        write_text(values.text("output"), to_json(evaluations.front()) + "\n");
+        write_text(command.output, to_json(evaluations.front()) + "\n");
     }
     print_text(to_text(evaluations, judge(evaluations)));
-    if (values.has("map")) {
+    if (!command.map.empty()) {
         const report::WinnerMap map = winners(evaluations);
-        write_text(values.text("map"), report::winner_map(map));
+        write_text(command.map, report::winner_map(map));
         print_text(to_markdown(map));
     }
 }
 
-void tell(const Values& values, const Evaluation& evaluation) {
-    tell(values, std::span(&evaluation, 1));
+void tell(const EvaluateCommand& command, const Evaluation& evaluation) {
+    tell(command, std::span(&evaluation, 1));
 }
 
-void simulate_here(const Values& values) {
-    check_files(values);
-    SimulatedMachine machine;
-    machine.platform = machine::shared_file(simulate::platforms, values.text("platform"));
-    machine.ranks = static_cast<int>(values.integer("ranks"));
-    machine.ways = static_cast<int>(values.integer("ways"));
-    machine.on_clock = values.flag("clock");
-    tell(values, evaluate_simulated(machine));
+void simulate_here(const EvaluateCommand& command) {
+    check_files(command);
+    tell(command, evaluate_simulated({machine::shared_file(simulate::platforms, command.platform),
+                                      command.task.ranks, command.ways, command.clock}));
 }
 
-void measure_here(const Values& values) {
-    launch(static_cast<int>(values.integer("ranks")), [&](Communicator communicator) {
+void measure_here(const EvaluateCommand& command) {
+    launch(command.task.ranks, [&](Communicator communicator) {
         const bool first = communicator.rank() == 0;
         agree(communicator, [&] {
             if (first)
-                check_files(values);
+                check_files(command);
         });
-        const Evaluation evaluation = evaluate_here(values, communicator);
+        const Evaluation evaluation = evaluate_here(command.task, communicator);
         agree(communicator, [&] {
             if (first)
-                tell(values, evaluation);
+                tell(command, evaluation);
         });
     });
 }
 
-void measure_in_launches(const Values& values) {
-    check_files(values);
-    tell(values, evaluate_in_launches(values));
+void measure_in_launches(const EvaluateCommand& command) {
+    check_files(command);
+    tell(command, evaluate_in_launches(command.task));
 }
 
-void judge_files(const Values& values) {
-    check_files(values);
+void judge_files(const EvaluateCommand& command) {
+    check_files(command);
     std::vector<Evaluation> all;
-    for (const std::string& path : values.texts("judge")) {
+    for (const std::string& path : command.judge) {
         const Evaluation one = read_evaluation(path);
         // Simulations have no launches to be merged; measurements are of one machine.
         if (all.empty() || (one.transport == simulated && all.front().transport == simulated))
@@ -147,122 +201,48 @@ void judge_files(const Values& values) {
         else
             add_launches(all.front(), one);
     }
-    tell(values, all);
+    tell(command, all);
 }
 
 /// Refuses options that do not apply to measuring, simulating or judging.
-void check_asked(const Values& values) {
-    if (values.has("judge"))
-        refuse_given(values, {"platform", "ranks", "machine"}, "--judge takes what the files say");
-    if (values.has("judge") || values.has("platform"))
-        refuse_given(values, {"cases", "seed", "launches", "rounds", "transport", "launcher"},
-                     "nothing is measured");
-    if (values.has("platform"))
-        refuse_given(values, {"machine"}, "what is planned for is the platform");
+void check_asked(const EvaluateCommand& command, const Call& call) {
+    const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
+    if (judges)
+        call.refuse({"platform", "ranks", "machine"}, "--judge takes what the files say");
+    if (judges || simulates)
+        call.refuse({"cases", "seed", "launches", "rounds", "transport", "launcher"},
+                    "nothing is measured");
+    if (simulates)
+        call.refuse({"machine"}, "what is planned for is the platform");
     else
-        refuse_given(values, {"ways", "clock"}, "expected --platform");
-    if (values.text("transport") != "mpi")
-        refuse_given(values, {"launcher"}, "expected --transport mpi");
+        call.refuse({"ways", "clock"}, "expected --platform");
+    if (command.task.transport != "mpi")
+        call.refuse({"launcher"}, "expected --transport mpi");
 }
 
-int run_evaluate(const Values& values) {
-    check_asked(values);
-    if (values.has("judge"))
-        judge_files(values);
-    else if (values.has("platform"))
-        simulate_here(values);
-    else if (under_a_launcher() || values.integer("launches") == 1)
-        measure_here(values);
+int run_evaluate(const EvaluateCommand& command, const Call& call) {
+    check_asked(command, call);
+    if (!command.judge.empty())
+        judge_files(command);
+    else if (!command.platform.empty())
+        simulate_here(command);
+    else if (under_a_launcher() || command.task.launches == 1)
+        measure_here(command);
     else
-        measure_in_launches(values);
+        measure_in_launches(command);
     return 0;
 }
 
 } // namespace
 
 Operation evaluate_operation() {
-    return {"evaluate",
-            "how good predictions and choices are here: errors, and regret against all ways",
-            "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
-            "  sextant evaluate --judge monday.json tuesday.json\n"
-            "  sextant evaluate --platform torus-8x8x8 --ranks 64",
-            {{.name = "judge",
-              .type = Type::files,
-              .value = "FILE...",
-              .help = "measure nothing; judge these evaluations of the same cases together"},
-             {.name = "output",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "all that was predicted and measured, as JSON",
-              .letter = 'o'},
-             {.name = "map",
-              .type = Type::file,
-              .value = "OUT",
-              .help = "with --judge: a picture (SVG) of where each algorithm wins, and a table"},
-             {.name = "cases",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "24",
-              .help = "how many are drawn",
-              .least = 1,
-              .most = 10000},
-             {.name = "seed",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "2026",
-              .help = "that draws them",
-              .least = 0,
-              .most = 1 << 30},
-             {.name = "launches",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "4",
-              .help = "processes one after another; 1 under a launcher",
-              .least = 1,
-              .most = 1000},
-             {.name = "rounds",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "9",
-              .help = "each way runs once a round",
-              .least = 5,
-              .most = 100000},
-             {.name = "ranks",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "2",
-              .help = "threads where no launcher starts processes; or of the platform",
-              .least = 2,
-              .most = 1024},
-             {.name = "transport",
-              .type = Type::choice,
-              .value = "HOW",
-              .fallback = "threads",
-              .help = "threads, or what --launcher starts",
-              .choices = {"threads", "mpi"}},
-             {.name = "launcher",
-              .value = "COMMAND",
-              .fallback = "mpirun -n 2",
-              .help = "what starts processes, for --transport mpi"},
-             {.name = "machine",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "the profile to plan with; default: this machine's"},
-             {.name = "platform",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "plan for this platform (JSON) and simulate instead of measuring"},
-             {.name = "ways",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "64",
-              .help = "how many to simulate, besides the planner's and the policies'",
-              .least = 0,
-              .most = 100000},
-             {.name = "clock",
-              .type = Type::flag,
-              .help = "judge by our own clock, not SimGrid: for hundreds of ranks"}},
-            run_evaluate};
+    return declare_command<EvaluateCommand>(
+        "evaluate",
+        "how good predictions and choices are here: errors, and regret against all ways",
+        "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
+        "  sextant evaluate --judge monday.json tuesday.json\n"
+        "  sextant evaluate --platform torus-8x8x8 --ranks 64",
+        run_evaluate);
 }
 
 namespace {

@@ -31,18 +31,18 @@ namespace {
 /// One rank's run of one launch: predicts and measures every case.
 class EvaluateLaunch {
   public:
-    EvaluateLaunch(const Values& values, Communicator communicator)
-        : values_(values),
+    EvaluateLaunch(const EvaluateTask& task, Communicator communicator)
+        : task_(task),
           communicator_(std::move(communicator)),
           progress_(communicator_.rank() == 0) {
-        options_.rounds = static_cast<int>(values.integer("rounds"));
+        options_.rounds = task.rounds;
     }
 
     /// Returns the evaluation at rank 0; unspecified elsewhere. Collective.
     Evaluation run() {
-        const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
+        const auto seed = static_cast<std::uint64_t>(task_.seed);
         work_.nodes = nodes_of(communicator_);
-        usual_ = calibrate::planner_here(communicator_, work_.nodes, values_.text("machine"),
+        usual_ = calibrate::planner_here(communicator_, work_.nodes, task_.machine,
                                          planner::Probing::now);
         agree(communicator_, [&] { calibrate::require_planner(usual_); });
         work_.within_node =
@@ -61,8 +61,7 @@ class EvaluateLaunch {
         evaluation.profile_round_trip = usual_.planner->machine().state_probe.median;
         const Seconds before = probed();
         evaluation.round_trips = {before};
-        for (const CompositeCase& what :
-             draw_cases(seed, static_cast<int>(values_.integer("cases"))))
+        for (const CompositeCase& what : draw_cases(seed, task_.cases))
             evaluation.cases.push_back(evaluate(what));
         const Seconds after = probed();
         if (calibrate::is_state(evaluation.profile_round_trip, before))
@@ -113,7 +112,7 @@ class EvaluateLaunch {
         }
     }
 
-    const Values& values_;
+    const EvaluateTask& task_;
     const Communicator communicator_;
     Progress progress_;
     ContestOptions options_;
@@ -122,14 +121,14 @@ class EvaluateLaunch {
 };
 
 /// The command line of one launch.
-std::string command(const Values& values, const std::string& file) {
+std::string command(const EvaluateTask& task, const std::string& file) {
     std::string command = own_command() + " evaluate --launches 1 -o " + shell_quoted(file);
-    if (values.text("transport") == "mpi")
-        command = values.text("launcher") + " " + command;
-    for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {
-        if (values.has(name))
-            command += fmt::format(" --{} {}", name, shell_quoted(values.text(name)));
-    }
+    if (task.transport == "mpi")
+        command = task.launcher + " " + command;
+    command += fmt::format(" --cases {} --seed {} --rounds {} --ranks {}", task.cases, task.seed,
+                           task.rounds, task.ranks);
+    if (!task.machine.empty())
+        command += " --machine " + shell_quoted(task.machine);
     return command;
 }
 
@@ -137,18 +136,17 @@ std::string command(const Values& values, const std::string& file) {
 /// another state than the profile's is discarded and repeated, a limited number of times.
 class SeparateLaunches {
   public:
-    explicit SeparateLaunches(const Values& values)
-        : values_(values),
-          wanted_(values.integer("launches")),
+    explicit SeparateLaunches(const EvaluateTask& task)
+        : task_(task),
           file_((std::filesystem::temp_directory_path() /
                  fmt::format("sextant-evaluate-{}.json", getpid()))
                     .string()) {}
 
     Evaluation run() {
         std::optional<Evaluation> all;
-        std::int64_t done = 0, tried = 0;
-        for (; done < wanted_ && tried < 3 * wanted_; ++tried) {
-            progress_.say(fmt::format("launch {} of {}", done + 1, wanted_));
+        int done = 0, tried = 0;
+        for (; done < task_.launches && tried < 3 * task_.launches; ++tried) {
+            progress_.say(fmt::format("launch {} of {}", done + 1, task_.launches));
             const Evaluation one = launch();
             if (!calibrate::is_state(one.profile_round_trip, one.round_trips.front()))
                 continue;
@@ -172,26 +170,25 @@ class SeparateLaunches {
   private:
     Evaluation launch() const {
         constexpr Seconds patience = 3600;
-        run_process(command(values_, file_), patience);
+        run_process(command(task_, file_), patience);
         const Evaluation one = read_evaluation(file_);
         std::filesystem::remove(file_);
         return one;
     }
 
-    const Values& values_;
-    const std::int64_t wanted_;
+    const EvaluateTask& task_;
     const std::string file_;
     Progress progress_{true};
 };
 
 } // namespace
 
-Evaluation evaluate_here(const Values& values, const Communicator& communicator) {
-    return EvaluateLaunch(values, communicator).run();
+Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator) {
+    return EvaluateLaunch(task, communicator).run();
 }
 
-Evaluation evaluate_in_launches(const Values& values) {
-    return SeparateLaunches(values).run();
+Evaluation evaluate_in_launches(const EvaluateTask& task) {
+    return SeparateLaunches(task).run();
 }
 
 } // namespace sextant::command

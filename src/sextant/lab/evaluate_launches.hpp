@@ -2,19 +2,31 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/command/operation.hpp"
 #include "sextant/lab/evaluation.hpp"
 
+#include <cstdint>
+#include <string>
+
 namespace sextant::command {
+
+/// What to measure, and in how many launches.
+struct EvaluateTask {
+    int cases = 24;
+    std::int64_t seed = 2026;
+    int launches = 4, rounds = 9, ranks = 2;
+    std::string transport = "threads"; ///< or "mpi": what `launcher` starts
+    std::string launcher = "mpirun -n 2";
+    std::string machine; ///< profile to plan with; "": this machine's
+};
 
 /// One launch: predicts and measures every requested case. The round trip recorded is the one
 /// before the cases, or the one after if only that is in another state than the profile's. Returns
 /// the evaluation at rank 0; unspecified elsewhere. Collective.
-Evaluation evaluate_here(const Values& values, const Communicator& communicator);
+Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator);
 
 /// Several launches of this program, one after another. A launch with the machine in another state
 /// than the profile's is discarded and repeated, a limited number of times; a note is printed.
 /// Throws Error if no launch was in that state.
-Evaluation evaluate_in_launches(const Values& values);
+Evaluation evaluate_in_launches(const EvaluateTask& task);
 
 } // namespace sextant::command

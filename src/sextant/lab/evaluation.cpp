@@ -140,7 +140,7 @@ std::string to_json(const Evaluation& evaluation) {
 
 Evaluation read_evaluation(const std::string& path) {
     constexpr Bytes longest = Bytes{1} << 24;
-    const JsonField file = JsonField::parse(read_text(path, longest), path);
+    const JsonField file = JsonField::read(path, {longest});
     if (file.at("evaluate_version").integer(1, 1 << 30) > evaluation_version)
         file.at("evaluate_version").refuse("1: a newer version");
     Evaluation evaluation;

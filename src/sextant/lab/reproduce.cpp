@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/reproduce.hpp"
 
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/text.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/simulate/simulation.hpp"
 
@@ -98,61 +97,56 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Result& resul
     return json;
 }
 
-std::vector<Experiment> chosen(const std::string& paper) {
-    std::vector<Experiment> all = reproduce::catalogue();
-    if (paper == "all")
-        return all;
-    std::vector<std::string_view> papers;
-    for (const Experiment& experiment : all) {
-        if (papers.empty() || papers.back() != experiment.paper)
+/// The options of `sextant reproduce`.
+struct ReproduceCommand {
+    std::string paper = "all", json;
+    bool whole = false;
+};
+
+Record record_of(ReproduceCommand& command) {
+    std::vector<std::string_view> papers = {"all"};
+    for (const Experiment& experiment : reproduce::catalogue()) {
+        if (papers.back() != experiment.paper)
             papers.push_back(experiment.paper);
     }
-    if (std::find(papers.begin(), papers.end(), paper) == papers.end())
-        throw InvalidTask(unknown_name("paper", paper, papers));
-    std::erase_if(all, [&](const Experiment& experiment) { return experiment.paper != paper; });
-    return all;
+    Record record;
+    record.add("paper", command.paper, "PAPER", "which").positional().one_of(std::move(papers));
+    record.add("whole", command.whole, "every case, in minutes; else what takes about one");
+    declare_json(record, command.json).meaning =
+        "write JSON, here or to a file; otherwise Markdown";
+    return record;
 }
 
-int run_reproduce(const Values& values) {
-    const std::vector<Experiment> experiments = chosen(values.text("paper"));
-    const auto extent = values.flag("whole") ? reproduce::Extent::whole : reproduce::Extent::quick;
-    const bool json = values.flag("json");
+int run_reproduce(const ReproduceCommand& command, const Call&) {
+    const auto extent = command.whole ? reproduce::Extent::whole : reproduce::Extent::quick;
+    check_outputs(files_named({command.json}));
     auto all = nlohmann::ordered_json::array();
-    for (const Experiment& experiment : experiments) {
+    for (const Experiment& experiment : reproduce::catalogue()) {
+        if (command.paper != "all" && command.paper != experiment.paper)
+            continue;
         if (experiment.needs_simgrid && !simulate::available()) {
             print_note(fmt::format("{}, {}: left out: {}", experiment.paper, experiment.item,
                                    simulate::unavailable()));
             continue;
         }
         const Result result = experiment.run(extent);
-        if (json)
+        if (!command.json.empty())
             all.push_back(json_of(experiment, result));
         else
             print_text(text_of(experiment, result));
         std::fflush(stdout);
     }
-    if (json)
-        print_text((sextant::to_text(all, 1) + "\n"));
+    if (!command.json.empty())
+        write_text(command.json, sextant::to_text(all, 1) + "\n");
     return 0;
 }
 
 } // namespace
 
 Operation reproduce_operation() {
-    return {"reproduce",
-            "tables and figures of the papers, ours beside theirs",
-            "  sextant reproduce shift-based --whole > shift-based.md",
-            {{.name = "paper",
-              .value = "PAPER",
-              .fallback = "all",
-              .help = "shift-based, radix-k, c3, p3pc, scan, registration, work-stealing",
-              .positional = true},
-             {.name = "whole",
-              .type = Type::flag,
-              .help = "every case, in minutes; else what takes about one"},
-             {.name = "json", .type = Type::flag, .help = "as JSON; otherwise Markdown"}},
-            run_reproduce,
-            true};
+    return declare_command<ReproduceCommand>(
+        "reproduce", "tables and figures of the papers, ours beside theirs",
+        "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce, true);
 }
 
 } // namespace sextant::command

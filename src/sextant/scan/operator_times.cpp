@@ -2,6 +2,7 @@
 #include "sextant/scan/operator_times.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json_field.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,6 +96,16 @@ std::string_view name(Distribution::Kind kind) {
         return "recorded";
     }
     return "";
+}
+
+std::vector<Seconds> read_times(const std::string& path) {
+    const JsonField list = JsonField::read(path);
+    std::vector<Seconds> times;
+    for (const JsonField& time : list.items())
+        times.push_back(time.number(0, JsonField::most));
+    if (times.empty())
+        list.refuse("one or more seconds");
+    return times;
 }
 
 void check(const Distribution& distribution) {

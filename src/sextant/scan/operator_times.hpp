@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct Distribution {
 };
 
 std::string_view name(Distribution::Kind kind);
+
+/// Reads recorded times: a JSON list of seconds. Throws InvalidFile.
+std::vector<Seconds> read_times(const std::string& path);
 
 /// Throws InvalidTask unless times are finite and non-negative, recorded times exist, and the
 /// correlation is within [0, 1).
