@@ -64,14 +64,14 @@ nlohmann::ordered_json ratio(const std::vector<double>& ours, const std::vector<
 /// One case: its images, all configurations, and their times.
 class Match {
   public:
-    Match(MPI_Comm comm, const Communicator& shared, const command::CompositeCase& what,
+    Match(MPI_Comm comm, const Communicator& shared, const lab::CompositeCase& what,
           const std::vector<std::string>& strategies)
         : communicator_(from_mpi(comm)),
           what_(what),
           image_(
               what.shape,
               kernel::find(what.blend, command::element_named(what.element, what.blend)).element) {
-        command::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
+        lab::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
         planes_ = std::make_unique<Planes>(image_);
         add_ours(shared);
         for (const std::string& strategy : strategies)
@@ -198,7 +198,7 @@ class Match {
     }
 
     Communicator communicator_;
-    command::CompositeCase what_;
+    lab::CompositeCase what_;
     Image image_;
     Memory shared_image_; // the same, in memory that peers can read
     std::unique_ptr<Planes> planes_;
@@ -237,7 +237,7 @@ void play_all(const std::string& path, int rounds, const std::vector<std::string
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const SharedNodes nodes = share_nodes(communicator);
     std::vector<nlohmann::ordered_json> results;
-    for (const command::CompositeCase& what : command::read_composite_cases(path)) {
+    for (const lab::CompositeCase& what : lab::read_composite_cases(path)) {
         Match match(MPI_COMM_WORLD, nodes.communicator, what, strategies);
         match.play(rounds);
         for (auto& result : match.results())

@@ -37,7 +37,7 @@ std::vector<float> colours(std::span<const std::byte> pixels, ElementFormat elem
 
 class Ours : public Way {
   public:
-    Ours(Carrier carrier, const command::CompositeCase& what, const Image& image)
+    Ours(Carrier carrier, const lab::CompositeCase& what, const Image& image)
         : carrier_(std::move(carrier)), image_(image) {
         options_.blend = what.blend;
         options_.element = image.element();
@@ -78,8 +78,7 @@ constexpr Strategy strategies[] = {
 
 class Theirs : public Way {
   public:
-    Theirs(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
-           const Strategy& strategy)
+    Theirs(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes, const Strategy& strategy)
         : what_(what), planes_(planes), strategy_(strategy) {
         int ranks = 0;
         MPI_Comm_size(comm, &ranks);
@@ -130,7 +129,7 @@ class Theirs : public Way {
     }
 
   private:
-    const command::CompositeCase& what_;
+    const lab::CompositeCase& what_;
     Planes& planes_;
     Strategy strategy_;
     std::vector<IceTInt> order_;
@@ -141,7 +140,7 @@ class Theirs : public Way {
 
 } // namespace
 
-std::unique_ptr<Way> ours(const Carrier& carrier, const command::CompositeCase& what,
+std::unique_ptr<Way> ours(const Carrier& carrier, const lab::CompositeCase& what,
                           const Image& image) {
     return std::make_unique<Ours>(carrier, what, image);
 }
@@ -174,7 +173,7 @@ std::vector<std::string> icet_strategies() {
     return names;
 }
 
-std::unique_ptr<Way> icet(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
+std::unique_ptr<Way> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
                           const std::string& strategy) {
     const auto* const found =
         std::find_if(std::begin(strategies), std::end(strategies),

@@ -38,7 +38,7 @@ struct Carrier {
 
 /// Ours, with the configuration that `auto` chooses. `image`, which the carrier's is or is a copy
 /// of, must outlive it.
-std::unique_ptr<Way> ours(const Carrier& carrier, const command::CompositeCase& what,
+std::unique_ptr<Way> ours(const Carrier& carrier, const lab::CompositeCase& what,
                           const Image& image);
 
 /// A rank's image as IceT takes it: separate colours and depths, with the largest depth 1.
@@ -61,7 +61,7 @@ class Planes {
 std::vector<std::string> icet_strategies();
 
 /// One of these strategies. `planes` must outlive it.
-std::unique_ptr<Way> icet(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
+std::unique_ptr<Way> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
                           const std::string& strategy);
 
 } // namespace sextant::bench

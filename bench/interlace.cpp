@@ -41,7 +41,7 @@ struct Drawn {
         std::vector<bool> anybody(pixels);
         Image image({side, side}, rgba_u8);
         for (int rank = 0; rank < p; ++rank) {
-            command::fill_image(image, pattern, rank, p);
+            lab::fill_image(image, pattern, rank, p);
             const auto* pixel = reinterpret_cast<const RgbaU8*>(image.bytes().data());
             for (std::size_t i = 0; i < pixels; ++i) {
                 if (pixel[i].a == 0)

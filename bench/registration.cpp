@@ -89,7 +89,7 @@ Frames make_frames(const Case& one, int seed) {
     const registration::Specimen shown = registration::find_specimen(one.specimen).make(specimen);
     const registration::SyntheticSeries series(plan, shown);
     return {series.counted(0), series.counted(1), series.between(0, 1),
-            registration::cramer_rao(shown, one.shape, one.dose, central)};
+            lab::cramer_rao(shown, one.shape, one.dose, central)};
 }
 
 class Ours {
@@ -157,10 +157,9 @@ std::optional<RigidMotion> theirs(const Frames& frames) try {
 #endif
 
 std::optional<RigidMotion> by_thesis(const Frames& frames) {
-    registration::ThesisOptions options;
+    lab::ThesisOptions options;
     options.sigma = 2;
-    return registration::thesis_rigid(frames.reference.samples(), frames.moved.samples(), options)
-        .motion;
+    return lab::thesis_rigid(frames.reference.samples(), frames.moved.samples(), options).motion;
 }
 
 /// Times and errors of one method, by round.

@@ -19,11 +19,11 @@
 namespace sextant::test {
 namespace {
 
-using command::CollectiveCase;
-using command::CollectiveResults;
+using lab::CollectiveCase;
+using lab::CollectiveResults;
 
-command::ContestOptions brief() {
-    command::ContestOptions options;
+lab::ContestOptions brief() {
+    lab::ContestOptions options;
     options.rounds = 3;
     options.least_turn = 0;
     return options;
@@ -33,7 +33,7 @@ command::ContestOptions brief() {
 CollectiveResults bench(int ranks, const CollectiveCase& what) {
     CollectiveResults first;
     run_threads(ranks, [&](Communicator communicator) {
-        CollectiveResults results = command::bench_collective(communicator, what, brief());
+        CollectiveResults results = lab::bench_collective(communicator, what, brief());
         if (communicator.rank() == 0)
             first = std::move(results);
     });
@@ -43,7 +43,7 @@ CollectiveResults bench(int ranks, const CollectiveCase& what) {
 TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndHasDealtWhatItShould) {
     for (const int ranks : {1, 2, 3, 6}) {
         std::set<std::string> timed;
-        for (CollectiveCase& what : command::usual_collective_cases()) {
+        for (CollectiveCase& what : lab::usual_collective_cases()) {
             what.sizes = {0, 1, 7, 64, 1000};
             const CollectiveResults results = bench(ranks, what); // throws if one is wrong
             ASSERT_EQ(results.sizes.size(), what.sizes.size());
@@ -62,21 +62,21 @@ TEST(BenchCollective, SizesAreThoseOfABlock) {
         for (const bool tiles : {false, true}) {
             what.tiles = tiles;
             for (const Bytes size : {0, 1, 12, 64, 97}) {
-                const Grid grid = command::grid_of(what, size, ranks);
+                const Grid grid = lab::grid_of(what, size, ranks);
                 ASSERT_EQ(grid.ranks(), ranks);
                 for (int rank = 0; rank < ranks; ++rank)
                     EXPECT_EQ(tile(grid, rank).elements(), size);
             }
         }
     }
-    EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).width, 8);
+    EXPECT_EQ(tile(lab::grid_of(what, 64, 4), 0).width, 8);
     what = {};
-    EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).height, 1) << "in one piece";
+    EXPECT_EQ(tile(lab::grid_of(what, 64, 4), 0).height, 1) << "in one piece";
     what.what = CollectiveKind::broadcast;
-    const Grid all = command::grid_of(what, 97, 6);
+    const Grid all = lab::grid_of(what, 97, 6);
     EXPECT_EQ(all.width * all.height, 97);
     what.what = CollectiveKind::all_to_all;
-    const Grid pairs = command::grid_of(what, 5, 6);
+    const Grid pairs = lab::grid_of(what, 5, 6);
     EXPECT_EQ(pairs.width * pairs.height, 5 * 6 * 6);
 }
 
@@ -104,7 +104,7 @@ std::string complaint(const std::string& content) {
     const auto path = std::filesystem::path(testing::TempDir()) / "collective_cases.json";
     std::ofstream(path) << content;
     try {
-        command::read_collective_cases(path);
+        lab::read_collective_cases(path);
     } catch (const InvalidFile& error) {
         return error.what();
     }
@@ -114,8 +114,7 @@ std::string complaint(const std::string& content) {
 TEST(BenchCollective, MistakesInCasesAreNamed) {
     using testing::HasSubstr;
     EXPECT_GE(
-        command::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(),
-        5u);
+        lab::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(), 5u);
     EXPECT_EQ(complaint(R"({"cases": [{}]})"), "");
     EXPECT_THAT(
         complaint(R"({"cases": [{"collective": "scater"}]})"),

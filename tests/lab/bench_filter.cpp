@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 namespace {
 
 using testing::HasSubstr;
@@ -90,4 +90,4 @@ TEST(BenchFilter, RefusesCasesThatCannotBe) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 namespace {
 
 using Kind = scan::Distribution::Kind;
@@ -149,4 +149,4 @@ TEST(MockOperator, joins_neighbours_and_nothing_else) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::lab

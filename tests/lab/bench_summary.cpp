@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(PredictedSeconds, grow_with_what_is_moved) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::lab

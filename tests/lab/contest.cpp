@@ -20,7 +20,7 @@
 namespace sextant::test {
 namespace {
 
-using command::CompositeCase;
+using lab::CompositeCase;
 
 TEST(Contest, RanksTakeTheSameTurnsAndEachRoundHasAllContestants) {
     constexpr int ranks = 3, contestants = 4, rounds = 9;
@@ -30,10 +30,10 @@ TEST(Contest, RanksTakeTheSameTurnsAndEachRoundHasAllContestants) {
         std::vector<std::function<void()>> works;
         for (char name = 'a'; name < 'a' + contestants; ++name)
             works.push_back([&own, name] { own += name; });
-        command::ContestOptions options;
+        lab::ContestOptions options;
         options.rounds = rounds;
         options.least_turn = 0; // once a turn
-        const auto scores = command::contest(communicator, works, options);
+        const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(scores.size(), works.size());
         for (const auto& score : scores)
             EXPECT_EQ(score.wall.size(), std::size_t{rounds});
@@ -56,9 +56,9 @@ TEST(Contest, TheSlowestRankCounts) {
         const std::vector<std::function<void()>> works = {[&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(communicator.rank() * 5));
         }};
-        command::ContestOptions options;
+        lab::ContestOptions options;
         options.rounds = 5;
-        const auto scores = command::contest(communicator, works, options);
+        const auto scores = lab::contest(communicator, works, options);
         for (const double seconds : scores[0].wall)
             EXPECT_GE(seconds, 5e-3);
     });
@@ -75,12 +75,12 @@ TEST(Contest, WithBarriersNobodyRunsAhead) {
             const int ahead = ++done[self] - done[1 - self];
             farthest = std::max(farthest.load(), ahead);
         }};
-        command::ContestOptions options;
+        lab::ContestOptions options;
         options.rounds = 5;
         options.barriers = true;
         options.most_repeats = 7;
         options.least_turn = 1; // so that it takes them all
-        const auto scores = command::contest(communicator, works, options);
+        const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
     });
     EXPECT_EQ(farthest, 1);
@@ -88,7 +88,7 @@ TEST(Contest, WithBarriersNobodyRunsAhead) {
 
 TEST(Contest, RatiosArePairedByRound) {
     const auto ratio =
-        command::estimate_ratio(std::vector<double>{2, 20, 200}, std::vector<double>{1, 10, 100});
+        lab::estimate_ratio(std::vector<double>{2, 20, 200}, std::vector<double>{1, 10, 100});
     EXPECT_EQ(ratio.median, 2);
     EXPECT_EQ(ratio.interval.low, 2);
     EXPECT_EQ(ratio.interval.high, 2);
@@ -99,10 +99,10 @@ TEST(BenchComposite, CountsWhatTheBusiestRankSends) {
         CompositeCase what;
         what.shape = {40, 10};
         what.algorithms = {"direct-send", "binary-swap"};
-        command::ContestOptions options;
+        lab::ContestOptions options;
         options.rounds = 5;
         options.least_turn = 0;
-        const auto results = command::bench_composite(communicator, what, options);
+        const auto results = lab::bench_composite(communicator, what, options);
         ASSERT_EQ(results.results.size(), 2u);
         EXPECT_EQ(results.results[0].messages, 3);
         EXPECT_EQ(results.results[1].messages, 2);
@@ -118,17 +118,17 @@ TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
             {"max", "u8"},   {"nearest", "f32"}, {"nearest", "u8"},
         };
         for (const auto& [blend, element] : kinds) {
-            for (const std::string_view image : command::image_patterns()) {
+            for (const std::string_view image : lab::image_patterns()) {
                 CompositeCase what;
                 what.shape = {61, 47};
                 what.blend = blend;
                 what.element = element;
                 what.image = image;
                 what.collect = image == "ellipse";
-                command::ContestOptions options;
+                lab::ContestOptions options;
                 options.rounds = 5;
                 options.least_turn = 0;
-                command::bench_composite(communicator, what, options); // throws if one is wrong
+                lab::bench_composite(communicator, what, options); // throws if one is wrong
             }
         }
     });
@@ -140,7 +140,7 @@ class BenchCases : public testing::Test {
         const auto path = std::filesystem::path(testing::TempDir()) / "cases.json";
         std::ofstream(path) << content;
         try {
-            command::read_composite_cases(path);
+            lab::read_composite_cases(path);
         } catch (const InvalidFile& error) {
             return error.what();
         }
@@ -150,7 +150,7 @@ class BenchCases : public testing::Test {
 
 TEST_F(BenchCases, ThoseOfTheRepositoryAreRead) {
     const auto cases =
-        command::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
+        lab::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
     EXPECT_GE(cases.size(), 5u);
 }
 

@@ -8,14 +8,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 namespace {
 
 using testing::Each;
 using testing::Ge;
 
 Experiment experiment(std::string_view paper, std::string_view item) {
-    for (const Experiment& each : catalogue()) {
+    for (const Experiment& each : all_experiments()) {
         if (each.paper == paper && each.item == item)
             return each;
     }
@@ -112,7 +112,7 @@ TEST(Reproduce, blelloch_s_circuit_is_faster_than_its_published_bound_by_what_it
 }
 
 TEST(Reproduce, every_verdict_that_differs_has_a_reason) {
-    for (const Experiment& experiment : catalogue()) {
+    for (const Experiment& experiment : all_experiments()) {
         const bool runs = !experiment.needs_simgrid || simulate::available();
         if (experiment.item == "Figures 2, 4, here" || !experiment.reasons.empty() || !runs)
             continue;
@@ -218,4 +218,4 @@ TEST(Table, names_what_is_missing) {
 }
 
 } // namespace
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 namespace {
 
 using testing::DoubleNear;
@@ -71,7 +71,7 @@ TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
     many.cases[0].ways = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
                           {"radix-k, radices 4", false, std::nullopt, {1}},
                           {"shift-based, window 1", false, std::nullopt, {1.5}}};
-    const report::WinnerMap map = winners(std::vector{few, many});
+    const WinnerMap map = winners(std::vector{few, many});
     EXPECT_THAT(map.rows, ElementsAre("2 ranks", "4 ranks"));
     EXPECT_EQ(map.cells[0][0].winner, "binary-swap");
     EXPECT_EQ(map.cells[0][0].detail, "+100 % direct-send");
@@ -143,4 +143,4 @@ TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_what_is_asked) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::lab

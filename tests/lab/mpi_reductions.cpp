@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 namespace {
 
 using Reduction = Program (*)(Elements, int, int);
@@ -61,4 +61,4 @@ TEST(MpiReductions, by_pairs_send_each_block_once_and_combine_as_often) {
 }
 
 } // namespace
-} // namespace sextant::reproduce
+} // namespace sextant::lab

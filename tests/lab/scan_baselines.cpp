@@ -19,7 +19,7 @@ TEST(Threads, EveryScanGivesTheSerialOneFrom1To17Ranks) {
 
 TEST(Threads, NoScanOfMpiIsOfferedWhereThereIsNone) {
     run_threads(2, [](const Communicator& communicator) {
-        EXPECT_TRUE(mpi_scan_baselines(communicator).empty());
+        EXPECT_TRUE(lab::mpi_scan_baselines(communicator).empty());
     });
 }
 

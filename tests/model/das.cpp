@@ -14,7 +14,7 @@
 namespace sextant::test {
 namespace {
 
-using namespace reproduce;
+using namespace lab;
 using machine::Layout;
 using machine::Path;
 

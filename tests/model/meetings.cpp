@@ -56,7 +56,7 @@ Seconds predicted(const Schedule& schedule, const machine::Wires* wires) {
 TEST(Waves, count_what_had_to_be_received_before) {
     const Schedule swap = schedule("binary-swap", 8, {});
     std::vector<int> of_sends;
-    const std::vector<int> waves = waves_of(swap[3], Dependences(swap[3]));
+    const std::vector<int> waves = lab::waves_of(swap[3], Dependences(swap[3]));
     for (std::size_t s = 0; s < waves.size(); ++s) {
         if (swap[3].steps[s].verb == Verb::send)
             of_sends.push_back(waves[s]);
@@ -70,7 +70,7 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
     std::vector<int> last;
     for (const Schedule* each : {&open, &shift}) {
         const Program& program = (*each)[0];
-        const std::vector<int> waves = waves_of(program, Dependences(program));
+        const std::vector<int> waves = lab::waves_of(program, Dependences(program));
         int most = 0;
         for (std::size_t s = 0; s < waves.size(); ++s) {
             if (program.steps[s].verb == Verb::send)

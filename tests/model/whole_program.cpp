@@ -13,7 +13,7 @@
 namespace sextant::test {
 namespace {
 
-using namespace reproduce;
+using namespace lab;
 using machine::Layout;
 using machine::Path;
 

@@ -11,20 +11,20 @@ namespace sextant::test {
 namespace {
 
 void race(const Communicator& communicator, const char* blend, const char* element, bool collect) {
-    command::CompositeCase what;
+    lab::CompositeCase what;
     what.shape = {23, 7};
     what.blend = blend;
     what.element = element;
     what.collect = collect;
-    command::ContestOptions options;
+    lab::ContestOptions options;
     options.rounds = 3;
     options.least_turn = 0;
-    const auto results = command::bench_composite(communicator, what, options);
+    const auto results = lab::bench_composite(communicator, what, options);
     std::size_t baselines = 0;
     for (const auto& result : results.results)
         baselines += result.baseline;
     // MPI_Reduce has no form that leaves pieces on the ranks.
-    EXPECT_EQ(baselines, mpi_baselines(communicator).size() - (collect ? 0 : 1));
+    EXPECT_EQ(baselines, lab::mpi_baselines(communicator).size() - (collect ? 0 : 1));
 }
 
 /// In small groups: what blocks in MPI spins, which takes long where ranks outnumber cores.

@@ -22,7 +22,7 @@ std::vector<std::byte> pixels(const Region& part) {
     return values;
 }
 
-void deals_tiles(const Communicator& communicator, const CollectiveBaseline& row,
+void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline& row,
                  const Grid& grid) {
     const int rank = communicator.rank();
     const auto prepared = row.prepare(communicator, grid);
@@ -44,7 +44,7 @@ TEST(Mpi, EveryCollectiveDoesWhatTheStandardSaysInEveryGroup) {
         on_group(size, every_collective_does_what_the_standard_says);
 }
 
-std::set<std::string> baselines_in(const command::CollectiveResults& results) {
+std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
     std::set<std::string> names;
     for (const auto& of_size : results.sizes) {
         for (const auto& result : of_size.results) {
@@ -59,15 +59,15 @@ std::set<std::string> baselines_in(const command::CollectiveResults& results) {
 TEST(Mpi, ItsOwnCollectivesDealWhatOursDeal) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
-            command::ContestOptions options;
+            lab::ContestOptions options;
             options.rounds = 3;
             options.least_turn = 0;
             std::set<std::string> met;
-            for (command::CollectiveCase& what : command::usual_collective_cases()) {
+            for (lab::CollectiveCase& what : lab::usual_collective_cases()) {
                 what.sizes = {0, 1, 6, 49};
-                met.merge(baselines_in(command::bench_collective(communicator, what, options)));
+                met.merge(baselines_in(lab::bench_collective(communicator, what, options)));
             }
-            EXPECT_EQ(met.size(), mpi_collectives(communicator).size());
+            EXPECT_EQ(met.size(), lab::mpi_collectives(communicator).size());
         });
     }
 }
@@ -77,7 +77,7 @@ TEST(Mpi, ItsOwnCollectivesTakeTilesThatDifferWhereTheyCan) {
     on_group(4, [](const Communicator& communicator) {
         const Grid grid{7, 5, 2, 2};
         int takers = 0;
-        for (const CollectiveBaseline& row : mpi_collectives(communicator)) {
+        for (const lab::CollectiveBaseline& row : lab::mpi_collectives(communicator)) {
             const bool deals =
                 row.what == CollectiveKind::scatter || row.what == CollectiveKind::gather;
             if (!deals || !row.takes(grid))

@@ -23,7 +23,7 @@ template <class Value>
 void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elements elements) {
     const int rank = communicator.rank();
     const std::vector<Value> input = scan_input<Value>(rank, elements);
-    for (const ScanBaseline& row : mpi_scan_baselines(communicator)) {
+    for (const lab::ScanBaseline& row : lab::mpi_scan_baselines(communicator)) {
         const auto scan = row.prepare(communicator, exact_operator<Value>(), elements);
         const scan::Form form = row.exclusive ? scan::Form::exclusive : scan::Form::inclusive;
         const std::vector<Value> expected = expected_scan<Value>(form, rank, elements);
@@ -39,7 +39,7 @@ void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elem
 TEST(Mpi, ItsOwnScansGiveTheSerialOneInEveryGroup) {
     for (int size : group_sizes) {
         on_group(size, [](const Communicator& communicator) {
-            EXPECT_EQ(mpi_scan_baselines(communicator).size(), 4u);
+            EXPECT_EQ(lab::mpi_scan_baselines(communicator).size(), 4u);
             every_baseline_gives_the_serial_scan<Matrix>(communicator, 1);
             every_baseline_gives_the_serial_scan<Digits>(communicator, 37);
         });

@@ -11,8 +11,8 @@
 namespace sextant::test {
 namespace {
 
-using registration::BilinearElements;
-using registration::Nodal;
+using lab::BilinearElements;
+using lab::Nodal;
 
 Nodal random_values(std::size_t count, unsigned seed) {
     Random random(seed);

@@ -8,10 +8,10 @@
 namespace sextant::test {
 namespace {
 
-using registration::Flow;
-using registration::FlowOptions;
-using registration::Functional;
-using registration::Parameters;
+using lab::Flow;
+using lab::FlowOptions;
+using lab::Functional;
+using lab::Parameters;
 
 /// Rosenbrock's valley, in the plain metric.
 Functional valley() {
@@ -34,7 +34,7 @@ TEST(GradientFlow, goes_down_a_curved_valley_and_never_up) {
     FlowOptions options;
     options.stop = 0;
     options.iterations = 20000;
-    const Flow flow = gradient_flow(valley(), {-1.2, 1}, options);
+    const Flow flow = lab::gradient_flow(valley(), {-1.2, 1}, options);
     expect_that_energy_never_rises(flow.energies);
     EXPECT_LT(flow.energies.back(), 1e-6);
     EXPECT_NEAR(flow.parameters[0], 1, 1e-2);
@@ -48,7 +48,7 @@ TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_help
                               [](const Parameters& e, double) { return e; }};
         FlowOptions options;
         options.iterations = 1;
-        const Flow flow = gradient_flow(bowl, {100}, options);
+        const Flow flow = lab::gradient_flow(bowl, {100}, options);
         EXPECT_EQ(flow.iterations(), 1);
         EXPECT_NEAR(flow.parameters[0], 0, 1e-12) << a;
     }
@@ -58,11 +58,11 @@ TEST(GradientFlow, ends_when_a_step_gains_too_little_after_so_many_steps_or_with
     FlowOptions options;
     options.iterations = 7;
     options.stop = 0;
-    EXPECT_EQ(gradient_flow(valley(), {-1.2, 1}, options).iterations(), 7);
+    EXPECT_EQ(lab::gradient_flow(valley(), {-1.2, 1}, options).iterations(), 7);
     options.stop = 1e6;
-    EXPECT_EQ(gradient_flow(valley(), {-1.2, 1}, options).iterations(), 1);
+    EXPECT_EQ(lab::gradient_flow(valley(), {-1.2, 1}, options).iterations(), 1);
     options.stop = 1e-6;
-    EXPECT_LE(gradient_flow(valley(), {1, 1}, options).iterations(), 1);
+    EXPECT_LE(lab::gradient_flow(valley(), {1, 1}, options).iterations(), 1);
 }
 
 TEST(GradientFlow, halves_the_scale_of_its_metric_as_gains_shrink) {
@@ -76,7 +76,7 @@ TEST(GradientFlow, halves_the_scale_of_its_metric_as_gains_shrink) {
     options.stop = 0;
     options.halve_scale = .01;
     options.iterations = 50;
-    gradient_flow(noted, {-1.2, 1}, options);
+    lab::gradient_flow(noted, {-1.2, 1}, options);
     EXPECT_EQ(scales.front(), 1);
     EXPECT_LT(scales.back(), 1);
     for (std::size_t i = 1; i < scales.size(); ++i)

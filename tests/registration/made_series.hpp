@@ -64,7 +64,7 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     const registration::Specimen specimen = registration::find_specimen("carbon").make(of_specimen);
     MadeSeries made{SyntheticSeries(plan, specimen),
                     {},
-                    registration::cramer_rao(specimen, plan.shape, plan.dose, central)};
+                    lab::cramer_rao(specimen, plan.shape, plan.dose, central)};
     for (int frame = 0; frame < frames; ++frame)
         made.frames.push_back(made.series.counted(frame));
     return made;

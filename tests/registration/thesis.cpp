@@ -10,12 +10,12 @@
 namespace sextant::test {
 namespace {
 
-using registration::BilinearElements;
-using registration::CrossCorrelation;
-using registration::Functional;
-using registration::Nodal;
-using registration::Parameters;
-using registration::ThesisOptions;
+using lab::BilinearElements;
+using lab::CrossCorrelation;
+using lab::Functional;
+using lab::Nodal;
+using lab::Parameters;
+using lab::ThesisOptions;
 using testing::HasSubstr;
 
 Nodal values_of(const WarpedFrame& frame) {
@@ -91,7 +91,7 @@ TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
         ThesisOptions options;
         options.sigma = 2;
         options.stop = 1e-9;
-        const auto found = thesis_rigid(pair.reference.view(), pair.templ.view(), options);
+        const auto found = lab::thesis_rigid(pair.reference.view(), pair.templ.view(), options);
         EXPECT_LT(rms_distance(found.motion, truth, shape), .05)
             << shape.width << "x" << shape.height;
         for (const auto& energies : found.energies) {
@@ -110,7 +110,7 @@ TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
     options.sigma = 2;
     options.coarsest = 0;
     const auto found =
-        thesis_rigid(pair.reference.view(), pair.templ.view(), options, {-.018, 13.5, 9.9});
+        lab::thesis_rigid(pair.reference.view(), pair.templ.view(), options, {-.018, 13.5, 9.9});
     EXPECT_LT(rms_distance(found.motion, truth, shape), .15);
 }
 
@@ -122,7 +122,8 @@ TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
     options.sigma = 1;
     options.lambda = 2;
     const auto nothing = registration::no_displacement(shape, 1);
-    const auto found = thesis_nonrigid(pair.reference.view(), pair.templ.view(), options, nothing);
+    const auto found =
+        lab::thesis_nonrigid(pair.reference.view(), pair.templ.view(), options, nothing);
     EXPECT_GT(rms_distance(nothing, dense(truth, shape), .8), 1);
     EXPECT_LT(rms_distance(found.field, dense(truth, shape), .8), .12);
     EXPECT_EQ(found.energies.size(), 3U);
@@ -138,8 +139,8 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
     ThesisOptions options;
     options.coarsest = options.finest = 1;
     options.iterations = 3;
-    const auto found = thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
-                                       registration::no_displacement(shape, 8));
+    const auto found = lab::thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
+                                            registration::no_displacement(shape, 8));
     EXPECT_EQ(found.field.spacing, 2);
     EXPECT_EQ(found.field.nodes, (ImageShape{17, 20}));
 }
@@ -148,7 +149,7 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
 std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
                       const ThesisOptions& options) {
     try {
-        thesis_rigid(reference.view(), templ.view(), options);
+        lab::thesis_rigid(reference.view(), templ.view(), options);
     } catch (const InvalidTask& error) {
         return error.what();
     }

@@ -59,7 +59,7 @@ inline Pair make_pair(const Trial& trial) {
     Pair pair{registration::SyntheticSeries(plan, specimen),
               {},
               {},
-              registration::cramer_rao(specimen, trial.shape, trial.dose, central)};
+              lab::cramer_rao(specimen, trial.shape, trial.dose, central)};
     pair.reference = pair.series.counted(0);
     pair.moved = pair.series.counted(1);
     return pair;

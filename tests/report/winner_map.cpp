@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::report {
+namespace sextant::lab {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& what) {
@@ -54,4 +54,4 @@ TEST(WinnerMap, refuses_cells_that_fit_no_names) {
 }
 
 } // namespace
-} // namespace sextant::report
+} // namespace sextant::lab

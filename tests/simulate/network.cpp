@@ -18,13 +18,13 @@ Network shipped_network(const std::string& name) {
     return read_platform(test::shipped(name + ".json")).network;
 }
 
-int most_load(const Network& network, std::span<const Flow> flows) {
-    const std::vector<int> all = loads(network, flows);
+int most_load(const Network& network, std::span<const lab::HostMessage> flows) {
+    const std::vector<int> all = lab::loads(network, flows);
     return *std::max_element(all.begin(), all.end());
 }
 
-std::vector<Flow> shift(int hosts, int by) {
-    std::vector<Flow> flows;
+std::vector<lab::HostMessage> shift(int hosts, int by) {
+    std::vector<lab::HostMessage> flows;
     for (int host = 0; host < hosts; ++host)
         flows.push_back({host, (host + by) % hosts});
     return flows;
@@ -84,7 +84,7 @@ TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
 }
 
 TEST(Network, halfway_round_a_torus_half_of_the_messages_go_each_way) {
-    std::vector<Flow> halfway;
+    std::vector<lab::HostMessage> halfway;
     for (int x = 0; x < 8; ++x)
         halfway.push_back({x, (x + 4) % 8});
     EXPECT_EQ(most_load(shipped_network("torus-8x8x4"), halfway), 2);
@@ -109,12 +109,12 @@ TEST(Network, random_halves_of_a_fat_tree_get_little_more_than_half_of_its_bisec
         std::vector<int> hosts(1728);
         std::iota(hosts.begin(), hosts.end(), 0);
         std::shuffle(hosts.begin(), hosts.end(), draw);
-        std::vector<Flow> flows;
+        std::vector<lab::HostMessage> flows;
         for (std::size_t i = 0; i < hosts.size(); i += 2) {
             flows.push_back({hosts[i], hosts[i + 1]});
             flows.push_back({hosts[i + 1], hosts[i]});
         }
-        sum += mean_share(tree, flows);
+        sum += lab::mean_share(tree, flows);
     }
     EXPECT_GT(sum / trials, .40);
     EXPECT_LT(sum / trials, .65);

@@ -25,7 +25,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -37,12 +37,15 @@ struct BenchCommand {
     std::int64_t size = 1024;
     int rounds = 31, ranks = 4;
     bool simulated = false;
-    Reports reports;
+    command::Reports reports;
 
-    std::vector<std::string> outputs() const { return files_named({reports.json, reports.report}); }
+    std::vector<std::string> outputs() const {
+        return command::files_named({reports.json, reports.report});
+    }
     /// True if tables go to standard output, because no file does.
     bool prints() const {
-        return reports.json != standard_output && reports.report != standard_output;
+        return reports.json != command::standard_output &&
+               reports.report != command::standard_output;
     }
 };
 
@@ -88,12 +91,12 @@ struct BenchSetting {
 };
 
 void print(const std::string& table) {
-    print_text(table + "\n");
+    command::print_text(table + "\n");
 }
 
 void check_files(const BenchCommand& command) {
-    keep_inputs(files_named({command.cases}), command.outputs());
-    check_outputs(command.outputs());
+    command::keep_inputs(command::files_named({command.cases}), command.outputs());
+    command::check_outputs(command.outputs());
 }
 
 SizeOfCases size_of_cases(const std::string& operation) {
@@ -130,11 +133,12 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
 }
 
 /// Writes the files of --json and --report.
-void write_findings(const Reports& reports, const BenchSetting& setting, const Findings& findings) {
+void write_findings(const command::Reports& reports, const BenchSetting& setting,
+                    const Findings& findings) {
     if (!reports.json.empty())
-        write_text(reports.json, json_of(setting, findings));
+        command::write_text(reports.json, json_of(setting, findings));
     if (!reports.report.empty())
-        write_text(reports.report, page_of(setting, findings));
+        command::write_text(reports.report, page_of(setting, findings));
 }
 
 /// One rank's run of a benchmark of any kind: reads the cases, runs them, and prints and writes the
@@ -263,22 +267,22 @@ void rehearse_cases(const BenchCommand& command) {
 }
 
 /// Refuses options that do not apply to this kind of benchmark.
-void check_asked(const BenchCommand& command, const Call& call) {
+void check_asked(const BenchCommand& command, const command::Call& call) {
     if (command.what != "scan" && command.simulated)
         throw InvalidTask("--simulated is for scans: expected sextant bench scan");
     if (command.what != "composite" || !command.cases.empty())
         call.refuse({"size"}, "it is of the usual case of bench composite");
 }
 
-int run_bench(const BenchCommand& command, const Call& call) {
+int run_bench(const BenchCommand& command, const command::Call& call) {
     check_asked(command, call);
     if (command.simulated) {
         rehearse_cases(command);
         return 0;
     }
-    if (command.ranks > most_threads && detect_launcher().launcher == Launcher::none) {
+    if (command.ranks > command::most_threads && detect_launcher().launcher == Launcher::none) {
         throw InvalidTask(fmt::format("--ranks {}: expected {} or fewer threads, or --simulated",
-                                      command.ranks, most_threads));
+                                      command.ranks, command::most_threads));
     }
     launch(command.ranks,
            [&](Communicator communicator) { BenchRun(command, communicator).run(); });
@@ -287,8 +291,8 @@ int run_bench(const BenchCommand& command, const Call& call) {
 
 } // namespace
 
-Operation bench_operation() {
-    return declare_command<BenchCommand>(
+command::Operation bench_operation() {
+    return command::declare_command<BenchCommand>(
         "bench", "time our algorithms and what MPI offers against each other",
         "  mpirun -n 2 sextant bench composite --cases bench/cases/composite.json\n"
         "  mpirun -n 2 sextant bench collective --cases bench/cases/collective.json\n"
@@ -296,4 +300,4 @@ Operation bench_operation() {
         run_bench);
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -3,9 +3,9 @@
 
 #include "sextant/command/operation.hpp"
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// `sextant bench`: times our algorithms against MPI's in one run.
-Operation bench_operation();
+command::Operation bench_operation();
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -97,7 +97,7 @@ namespace {
 
 /// Checks names before anything is timed. Throws InvalidTask.
 void complete(CompositeCase& what) {
-    kernel::find(what.blend, element_named(what.element, what.blend));
+    kernel::find(what.blend, command::element_named(what.element, what.blend));
     for (const std::string& name : what.algorithms)
         compositing::find(name);
     if (what.name.empty())
@@ -202,4 +202,4 @@ void SerialPicture::check(const std::string& who, std::span<const Elements> pixe
     }
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// Passes each entry of the list "cases" of a JSON file to `take`. Throws InvalidFile, also if
 /// `take` throws InvalidTask: the message names the file and the case.
@@ -86,4 +86,4 @@ class SerialPicture {
     const std::vector<float> channels_;
 };
 
-} // namespace sextant::command
+} // namespace sextant::lab

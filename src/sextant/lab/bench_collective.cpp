@@ -24,7 +24,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -411,4 +411,4 @@ report::Section section_of(const CollectiveResults& results) {
     return section;
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// A collective to time at several sizes; docs/bench.md describes its fields.
 struct CollectiveCase {
@@ -77,4 +77,4 @@ report::Section section_of(const CollectiveResults& results);
 /// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const CollectiveResults& results);
 
-} // namespace sextant::command
+} // namespace sextant::lab

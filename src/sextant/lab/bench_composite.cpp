@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -75,7 +75,7 @@ class Field {
     Field(const Communicator& communicator, const CompositeCase& what)
         : communicator_(communicator),
           what_(what),
-          operator_(kernel::find(what.blend, element_named(what.element, what.blend))),
+          operator_(kernel::find(what.blend, command::element_named(what.element, what.blend))),
           task_(compositing::one_image_each(communicator.size(), what.shape.elements(),
                                             what.collect ? 0 : compositing::Task::distributed)),
           image_(what.shape, operator_.element) {
@@ -361,4 +361,4 @@ report::Section section_of(const CompositeResults& results) {
     return alternatives_section(ways);
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

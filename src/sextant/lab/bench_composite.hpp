@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// The result of an implementation in a case.
 struct CompositeResult {
@@ -55,4 +55,4 @@ report::Section section_of(const CompositeResults& results);
 /// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const CompositeResults& results);
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -385,7 +385,7 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"width", results.what.shape.width},
             {"height", results.what.shape.height},
             {"element", results.what.element.name},
-            {"kernel", text_of(results.what.filter.kernel)},
+            {"kernel", command::text_of(results.what.filter.kernel)},
             {"sigma", results.what.filter.sigma},
             {"derivatives", results.what.filter.features},
             {"reason", results.reason},
@@ -420,4 +420,4 @@ report::Section section_of(const FilterResults& results) {
     return alternatives_section(ways);
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -15,7 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// One filter to time; docs/bench.md describes its fields.
 struct FilterCase {
@@ -86,4 +86,4 @@ report::Section section_of(const FilterResults& results);
 /// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const FilterResults& results);
 
-} // namespace sextant::command
+} // namespace sextant::lab

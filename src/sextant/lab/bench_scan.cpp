@@ -22,7 +22,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 Record record_of(ScanCase& what) {
     using Kind = scan::Distribution::Kind;
@@ -248,7 +248,7 @@ void rehearse(const ScanCase& what, Contestant& contestant, const std::vector<Se
     result.ratio = estimate_ratio(measured, rehearsed);
 }
 
-void look_at_last_run(const Communicator& communicator, const TraceClocks& clocks,
+void look_at_last_run(const Communicator& communicator, const command::TraceClocks& clocks,
                       ScanResult& result, const prefix::Scan& scan, Seconds serial) {
     result.bars = clocks.gather(scan.applications(), scan.origin());
     result.usage = scan::usage(result.bars, communicator.size(), result.threads, serial);
@@ -270,7 +270,7 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
     std::vector<std::function<void()>> runs;
     for (const Contestant& contestant : field.contestants())
         runs.push_back(contestant.run);
-    const TraceClocks clocks(communicator);
+    const command::TraceClocks clocks(communicator);
     const std::vector<Score> scores = contest(communicator, runs, with_draws);
     ScanResults results{what,
                         communicator.size(),
@@ -321,13 +321,13 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
     return results;
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab
 
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -461,4 +461,4 @@ std::span<const std::byte> ScanBaselineRun::run(std::span<const std::byte> value
     return std::as_const(output_).bytes();
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

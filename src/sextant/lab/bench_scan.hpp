@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// One scan benchmark; docs/bench.md describes its fields.
 struct ScanCase {
@@ -120,4 +120,4 @@ class ScanBaselineRun {
     Memory total_, output_;
 };
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -218,4 +218,4 @@ report::Section section_of(const ScanResults& results) {
     return section;
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// The results as a table.
 std::string to_text(const ScanResults& results, const std::string& transport, int rounds);
@@ -27,4 +27,4 @@ report::Section section_of(const ScanResults& results);
 /// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const ScanResults& results);
 
-} // namespace sextant::command
+} // namespace sextant::lab

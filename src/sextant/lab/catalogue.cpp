@@ -9,9 +9,7 @@ namespace sextant::lab {
 
 command::Commands catalogue() {
     static const std::vector<command::Group> groups = {
-        {"Laboratory",
-         {command::bench_operation(), command::evaluate_operation(),
-          command::reproduce_operation()}}};
+        {"Laboratory", {bench_operation(), evaluate_operation(), reproduce_operation()}}};
     return {groups};
 }
 

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -328,4 +328,4 @@ std::optional<Seconds> predicted_seconds(const Candidate& candidate,
     }
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -17,7 +17,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// The times of a contestant, one per round.
 struct Score {
@@ -106,4 +106,4 @@ std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways);
 std::optional<Seconds> predicted_seconds(const Candidate& candidate,
                                          const planner::Setting& setting);
 
-} // namespace sextant::command
+} // namespace sextant::lab

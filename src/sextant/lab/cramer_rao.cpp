@@ -7,11 +7,12 @@
 
 #include <Eigen/Dense>
 
-namespace sextant::registration {
+namespace sextant::lab {
 
-double cramer_rao(const Specimen& specimen, ImageShape shape, double dose, double share) {
+double cramer_rao(const registration::Specimen& specimen, ImageShape shape, double dose,
+                  double share) {
     Eigen::Matrix3d information = Eigen::Matrix3d::Zero();
-    const Point c = centre(shape);
+    const registration::Point c = registration::centre(shape);
     constexpr double h = 1e-3;
     for (Elements j = 0; j < shape.height; j += 2) {
         for (Elements i = 0; i < shape.width; i += 2) {
@@ -29,4 +30,4 @@ double cramer_rao(const Specimen& specimen, ImageShape shape, double dose, doubl
                      least(2, 2));
 }
 
-} // namespace sextant::registration
+} // namespace sextant::lab

@@ -24,7 +24,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -37,7 +37,7 @@ struct EvaluateCommand {
     int ways = 64;
     bool clock = false;
 
-    std::vector<std::string> outputs() const { return files_named({output, map}); }
+    std::vector<std::string> outputs() const { return command::files_named({output, map}); }
 };
 
 Record record_of(EvaluateTask& task) {
@@ -50,7 +50,7 @@ Record record_of(EvaluateTask& task) {
     record
         .add("ranks", task.ranks, "N",
              "threads where no launcher starts processes; or of the platform")
-        .between(2, most_threads);
+        .between(2, command::most_threads);
     record.add("transport", task.transport, "HOW", "threads, or what --launcher starts")
         .one_of({"threads", "mpi"});
     record.add("launcher", task.launcher, "COMMAND", "what starts processes, for --transport mpi");
@@ -140,23 +140,23 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
 
 void check_files(const EvaluateCommand& command) {
     std::vector<std::string> read = command.judge;
-    for (const std::string& path : files_named({command.task.machine, command.platform}))
+    for (const std::string& path : command::files_named({command.task.machine, command.platform}))
         read.push_back(path);
-    keep_inputs(read, command.outputs());
-    check_outputs(command.outputs());
+    command::keep_inputs(read, command.outputs());
+    command::check_outputs(command.outputs());
 }
 
 void tell(const EvaluateCommand& command, std::span<const Evaluation> evaluations) {
     if (!command.output.empty()) {
         if (evaluations.size() > 1)
             throw InvalidTask("--output: a file holds one machine and number of ranks");
-        write_text(command.output, to_json(evaluations.front()) + "\n");
+        command::write_text(command.output, to_json(evaluations.front()) + "\n");
     }
-    print_text(to_text(evaluations, judge(evaluations)));
+    command::print_text(to_text(evaluations, judge(evaluations)));
     if (!command.map.empty()) {
-        const report::WinnerMap map = winners(evaluations);
-        write_text(command.map, report::winner_map(map));
-        print_text(to_markdown(map));
+        const WinnerMap map = winners(evaluations);
+        command::write_text(command.map, winner_map(map));
+        command::print_text(to_markdown(map));
     }
 }
 
@@ -205,7 +205,7 @@ void judge_files(const EvaluateCommand& command) {
 }
 
 /// Refuses options that do not apply to measuring, simulating or judging.
-void check_asked(const EvaluateCommand& command, const Call& call) {
+void check_asked(const EvaluateCommand& command, const command::Call& call) {
     const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
     if (judges)
         call.refuse({"platform", "ranks", "machine"}, "--judge takes what the files say");
@@ -220,7 +220,7 @@ void check_asked(const EvaluateCommand& command, const Call& call) {
         call.refuse({"launcher"}, "expected --transport mpi");
 }
 
-int run_evaluate(const EvaluateCommand& command, const Call& call) {
+int run_evaluate(const EvaluateCommand& command, const command::Call& call) {
     check_asked(command, call);
     if (!command.judge.empty())
         judge_files(command);
@@ -235,8 +235,8 @@ int run_evaluate(const EvaluateCommand& command, const Call& call) {
 
 } // namespace
 
-Operation evaluate_operation() {
-    return declare_command<EvaluateCommand>(
+command::Operation evaluate_operation() {
+    return command::declare_command<EvaluateCommand>(
         "evaluate",
         "how good predictions and choices are here: errors, and regret against all ways",
         "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
@@ -247,7 +247,7 @@ Operation evaluate_operation() {
 
 namespace {
 
-using Cell = report::WinnerMap::Cell;
+using Cell = WinnerMap::Cell;
 
 /// True if the first rounds of these radices cover exactly a node of so many ranks.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
@@ -307,7 +307,7 @@ Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
 
 } // namespace
 
-report::WinnerMap winners(std::span<const Evaluation> evaluations) {
+WinnerMap winners(std::span<const Evaluation> evaluations) {
     std::set<Elements> sizes;
     std::map<int, std::map<Elements, Cell>> found;
     for (const Evaluation& evaluation : evaluations) {
@@ -321,7 +321,7 @@ report::WinnerMap winners(std::span<const Evaluation> evaluations) {
                 cell_of(one, ranks_a_node(evaluation));
         }
     }
-    report::WinnerMap map;
+    WinnerMap map;
     map.title = "Who wins on " + evaluations.front().host;
     map.subtitle = "the fastest algorithm in its best tuning, and how much slower the next is";
     for (const Elements size : sizes)
@@ -337,7 +337,7 @@ report::WinnerMap winners(std::span<const Evaluation> evaluations) {
     return map;
 }
 
-std::string to_markdown(const report::WinnerMap& map) {
+std::string to_markdown(const WinnerMap& map) {
     std::string text = "| " + map.title + " |", rule = "|---|";
     for (const std::string& column : map.columns) {
         text += fmt::format(" {} |", column);
@@ -355,4 +355,4 @@ std::string to_markdown(const report::WinnerMap& map) {
     return text;
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -8,16 +8,16 @@
 #include <span>
 #include <string>
 
-namespace sextant::command {
+namespace sextant::lab {
 
-Operation evaluate_operation();
+command::Operation evaluate_operation();
 
 /// A map of the winning algorithm on one machine, by ranks and image size. Each algorithm counts
 /// with its best configuration; Radix-k with one radix counts as Direct-Send, with twos as
 /// Binary-Swap. Throws InvalidTask if evaluations are of several machines.
-report::WinnerMap winners(std::span<const Evaluation> evaluations);
+WinnerMap winners(std::span<const Evaluation> evaluations);
 
 /// The map as a Markdown table.
-std::string to_markdown(const report::WinnerMap& map);
+std::string to_markdown(const WinnerMap& map);
 
-} // namespace sextant::command
+} // namespace sextant::lab

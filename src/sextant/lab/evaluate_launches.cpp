@@ -24,7 +24,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -94,7 +94,7 @@ class EvaluateLaunch {
 
     void predict(EvaluatedCase& one) {
         const Operator& op =
-            kernel::find(one.what.blend, element_named(one.what.element, one.what.blend));
+            kernel::find(one.what.blend, command::element_named(one.what.element, one.what.blend));
         work_.operator_name = op.name;
         work_.element_name = channels(op.element);
         work_.element_size = op.element.size;
@@ -158,9 +158,10 @@ class SeparateLaunches {
         }
         progress_.clear();
         if (done < tried) {
-            print_text(fmt::format("left out {} of {} launches: the machine was in another state "
-                                   "than the profile's\n",
-                                   tried - done, tried));
+            command::print_text(
+                fmt::format("left out {} of {} launches: the machine was in another state "
+                            "than the profile's\n",
+                            tried - done, tried));
         }
         if (!all)
             throw Error("no launch met the machine in the state of the profile; sextant calibrate");
@@ -191,4 +192,4 @@ Evaluation evaluate_in_launches(const EvaluateTask& task) {
     return SeparateLaunches(task).run();
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// What to measure, and in how many launches.
 struct EvaluateTask {
@@ -29,4 +29,4 @@ Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communica
 /// Throws Error if no launch was in that state.
 Evaluation evaluate_in_launches(const EvaluateTask& task);
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::model {
+namespace sextant::lab {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
@@ -34,10 +34,6 @@ std::vector<int> waves_of(const Program& program, const Dependences& dependences
     return waves;
 }
 
-} // namespace sextant::model
-
-namespace sextant::command {
-
 namespace {
 
 constexpr Bytes pixel = 16;
@@ -50,7 +46,7 @@ constexpr double most_effort = 3e6;
 double effort(const Schedule& schedule) {
     double effort = 0;
     for (const Program& program : schedule) {
-        const std::vector<int> waves = model::waves_of(program, Dependences(program));
+        const std::vector<int> waves = waves_of(program, Dependences(program));
         std::map<int, double> sent;
         for (std::size_t s = 0; s < waves.size(); ++s) {
             if (program.steps[s].verb == Verb::send)
@@ -167,4 +163,4 @@ Evaluation evaluate_simulated(const SimulatedMachine& machine) {
     return Simulated(machine).run();
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

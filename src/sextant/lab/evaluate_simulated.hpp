@@ -8,16 +8,12 @@
 #include <string>
 #include <vector>
 
-namespace sextant::model {
+namespace sextant::lab {
 
 /// The wave of each step of a program: the number of successive messages that its rank must receive
 /// before it, or before earlier work of the program. Under a window, at least the number of windows
 /// before its round.
 std::vector<int> waves_of(const Program& program, const Dependences& dependences);
-
-} // namespace sextant::model
-
-namespace sextant::command {
 
 /// A machine to simulate, and how to plan for it.
 struct SimulatedMachine {
@@ -38,4 +34,4 @@ struct SimulatedMachine {
 /// Throws    as simulate::read_platform and simulate::simulate.
 Evaluation evaluate_simulated(const SimulatedMachine& machine);
 
-} // namespace sextant::command
+} // namespace sextant::lab

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
 
@@ -320,4 +320,4 @@ Verdict judge(std::span<const Evaluation> evaluations) {
     return verdict;
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

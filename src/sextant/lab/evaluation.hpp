@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// A configuration: its predicted time, and its measured time in each launch.
 struct EvaluatedWay {
@@ -90,4 +90,4 @@ inline Verdict judge(const Evaluation& evaluation) {
 /// The names of the fixed policies' configurations; "" for policies that have none.
 std::vector<std::string> ways_of_policies(int ranks, bool collect);
 
-} // namespace sextant::command
+} // namespace sextant::lab

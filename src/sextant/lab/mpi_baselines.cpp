@@ -12,7 +12,7 @@
 #include <array>
 #include <vector>
 
-namespace sextant {
+namespace sextant::lab {
 
 namespace {
 
@@ -337,11 +337,11 @@ MpiUserOperator::~MpiUserOperator() {
     MPI_Type_free(&element_);
 }
 
-} // namespace sextant
+} // namespace sextant::lab
 
 #else
 
-namespace sextant {
+namespace sextant::lab {
 
 std::span<const Baseline> mpi_baselines(const Communicator&) {
     return {};
@@ -351,6 +351,6 @@ std::span<const ScanBaseline> mpi_scan_baselines(const Communicator&) {
     return {};
 }
 
-} // namespace sextant
+} // namespace sextant::lab
 
 #endif

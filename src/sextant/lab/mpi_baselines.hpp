@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::lab {
 
 /// A reduction of the ranks' elements, in rank order, prepared once and run often: a baseline for
 /// schedules.
@@ -90,4 +90,4 @@ struct CollectiveBaseline {
 /// threads. For benchmarks only: these calls block and may spin.
 std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communicator);
 
-} // namespace sextant
+} // namespace sextant::lab

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant {
+namespace sextant::lab {
 
 namespace {
 
@@ -364,16 +364,16 @@ std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& comm
     return std::make_unique<GatherByAlltoallw>(communicator, grid);
 }
 
-} // namespace sextant
+} // namespace sextant::lab
 
 #else
 
-namespace sextant {
+namespace sextant::lab {
 
 std::span<const CollectiveBaseline> mpi_collectives(const Communicator&) {
     return {};
 }
 
-} // namespace sextant
+} // namespace sextant::lab
 
 #endif

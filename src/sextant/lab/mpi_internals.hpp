@@ -12,7 +12,7 @@
 
 #include <mpi.h>
 
-namespace sextant {
+namespace sextant::lab {
 
 /// An operator for MPI's reductions: an MPI_Op, and the datatype of an element, which stores the
 /// operator.
@@ -82,4 +82,4 @@ std::unique_ptr<PreparedCollective> scatter_by_alltoallw(const Communicator& com
 std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& communicator,
                                                         const Grid& grid);
 
-} // namespace sextant
+} // namespace sextant::lab

@@ -14,14 +14,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::command {
+namespace sextant::lab {
 
 namespace {
-
-using reproduce::Claim;
-using reproduce::Experiment;
-using reproduce::Result;
-using reproduce::Row;
 
 /// Three significant digits; five for large numbers.
 std::string shown(double number) {
@@ -34,8 +29,8 @@ std::string line(const Row& row, bool has_numbers) {
         text += fmt::format(" {} |", row.theirs ? shown(*row.theirs) : "");
     for (const double ours : row.ours)
         text += fmt::format(" {} |", shown(ours));
-    if (const auto ratio = reproduce::ratio(row); has_numbers)
-        text += ratio ? fmt::format(" {:.2f} | {} |", *ratio, reproduce::verdict(row)) : " | |";
+    if (const auto found = ratio(row); has_numbers)
+        text += found ? fmt::format(" {:.2f} | {} |", *found, verdict(row)) : " | |";
     return text + "\n";
 }
 
@@ -58,7 +53,7 @@ std::string table(const Result& result) {
 
 bool differs(const Result& result) {
     return std::any_of(result.rows.begin(), result.rows.end(),
-                       [](const Row& row) { return reproduce::verdict(row) == "differs"; }) ||
+                       [](const Row& row) { return verdict(row) == "differs"; }) ||
            std::any_of(result.claims.begin(), result.claims.end(),
                        [](const Claim& claim) { return !claim.holds; });
 }
@@ -84,10 +79,10 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Result& resul
                                 {"columns", result.columns}};
     for (const Row& row : result.rows) {
         nlohmann::ordered_json cell{{"label", row.label}, {"ours", row.ours}};
-        if (const auto ratio = reproduce::ratio(row)) {
+        if (const auto found = ratio(row)) {
             cell["theirs"] = *row.theirs;
-            cell["ratio"] = *ratio;
-            cell["verdict"] = reproduce::verdict(row);
+            cell["ratio"] = *found;
+            cell["verdict"] = verdict(row);
         }
         json["rows"].push_back(cell);
     }
@@ -105,48 +100,48 @@ struct ReproduceCommand {
 
 Record record_of(ReproduceCommand& command) {
     std::vector<std::string_view> papers = {"all"};
-    for (const Experiment& experiment : reproduce::catalogue()) {
+    for (const Experiment& experiment : all_experiments()) {
         if (papers.back() != experiment.paper)
             papers.push_back(experiment.paper);
     }
     Record record;
     record.add("paper", command.paper, "PAPER", "which").positional().one_of(std::move(papers));
     record.add("whole", command.whole, "every case, in minutes; else what takes about one");
-    declare_json(record, command.json).meaning =
+    command::declare_json(record, command.json).meaning =
         "write JSON, here or to a file; otherwise Markdown";
     return record;
 }
 
-int run_reproduce(const ReproduceCommand& command, const Call&) {
-    const auto extent = command.whole ? reproduce::Extent::whole : reproduce::Extent::quick;
-    check_outputs(files_named({command.json}));
+int run_reproduce(const ReproduceCommand& command, const command::Call&) {
+    const auto extent = command.whole ? Extent::whole : Extent::quick;
+    command::check_outputs(command::files_named({command.json}));
     auto all = nlohmann::ordered_json::array();
-    for (const Experiment& experiment : reproduce::catalogue()) {
+    for (const Experiment& experiment : all_experiments()) {
         if (command.paper != "all" && command.paper != experiment.paper)
             continue;
         if (experiment.needs_simgrid && !simulate::available()) {
-            print_note(fmt::format("{}, {}: left out: {}", experiment.paper, experiment.item,
-                                   simulate::unavailable()));
+            command::print_note(fmt::format("{}, {}: left out: {}", experiment.paper,
+                                            experiment.item, simulate::unavailable()));
             continue;
         }
         const Result result = experiment.run(extent);
         if (!command.json.empty())
             all.push_back(json_of(experiment, result));
         else
-            print_text(text_of(experiment, result));
+            command::print_text(text_of(experiment, result));
         std::fflush(stdout);
     }
     if (!command.json.empty())
-        write_text(command.json, sextant::to_text(all, 1) + "\n");
+        command::write_text(command.json, sextant::to_text(all, 1) + "\n");
     return 0;
 }
 
 } // namespace
 
-Operation reproduce_operation() {
-    return declare_command<ReproduceCommand>(
+command::Operation reproduce_operation() {
+    return command::declare_command<ReproduceCommand>(
         "reproduce", "tables and figures of the papers, ours beside theirs",
         "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce, true);
 }
 
-} // namespace sextant::command
+} // namespace sextant::lab

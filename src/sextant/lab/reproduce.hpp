@@ -3,9 +3,9 @@
 
 #include "sextant/command/operation.hpp"
 
-namespace sextant::command {
+namespace sextant::lab {
 
 /// `sextant reproduce`: tables and figures of papers, our numbers next to theirs.
-Operation reproduce_operation();
+command::Operation reproduce_operation();
 
-} // namespace sextant::command
+} // namespace sextant::lab

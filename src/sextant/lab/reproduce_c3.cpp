@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 model::C3Reading as_the_c3_paper_reads(const Grid& grid) {
     return {model::Counting::paper, true, [grid](int, int group) {
@@ -346,4 +346,4 @@ std::span<const Experiment> c3_charges() {
     return charge_experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

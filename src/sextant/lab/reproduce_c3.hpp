@@ -4,10 +4,10 @@
 #include "sextant/core/grid.hpp"
 #include "sextant/model/c3.hpp"
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 /// The counting rules of the C³ paper on a grid of processors: fractions of packets, p for p - 1,
 /// printed distances, and groups at the places that the algorithms say.
 model::C3Reading as_the_c3_paper_reads(const Grid& grid);
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -196,4 +196,4 @@ std::span<const Experiment> c3_contours() {
     return experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

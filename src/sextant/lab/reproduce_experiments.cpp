@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -122,7 +122,7 @@ Seconds composite(const std::string& algorithm, int ranks, Elements pixels, cons
     return run(compositing_schedule(algorithm, ranks, pixels, radices), pixel, setting).seconds;
 }
 
-std::vector<Experiment> catalogue() {
+std::vector<Experiment> all_experiments() {
     std::vector<Experiment> all;
     for (const auto paper : {shift_based_paper, shift_based_bandwidths, radix_k_paper,
                              radix_k_sparse, c3_charges, c3_paper, c3_contours, p3pc_paper,
@@ -147,4 +147,4 @@ std::string_view verdict(const Row& row) {
     return *found <= most && *found * most >= 1 ? "agrees" : "differs";
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 /// One case: the paper's number, if printed, and ours, by column.
 struct Row {
@@ -50,7 +50,7 @@ struct Experiment {
 };
 
 /// Every experiment, by paper.
-std::vector<Experiment> catalogue();
+std::vector<Experiment> all_experiments();
 
 /// Ours (the compared column) over theirs. Empty if the paper has no number.
 std::optional<double> ratio(const Row& row);
@@ -131,4 +131,4 @@ machine::Profile machine_of_paper(const std::string& name);
 Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,
                               const std::vector<int>& radices = {});
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 using machine::Layout;
 using machine::Path;
@@ -317,4 +317,4 @@ std::span<const Experiment> p3pc_paper() {
     return experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

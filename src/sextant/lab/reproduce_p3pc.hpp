@@ -4,7 +4,7 @@
 #include "sextant/core/grid.hpp"
 #include "sextant/machine/profile.hpp"
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 /// T_path,layout(n) on DAS, in milliseconds for n 4-byte values: P-3PC, from its Table 1, or
 /// LogGP*, with which the paper compares it.
@@ -43,4 +43,4 @@ double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
 inline constexpr Grid das_grids[] = {
     {512, 512, 1, 16}, {512, 512, 2, 8}, {512, 512, 4, 4}, {512, 512, 8, 2}, {512, 512, 16, 1}};
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::span<const Experiment> p3pc_here() {
     return experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

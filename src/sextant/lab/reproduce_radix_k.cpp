@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -448,4 +448,4 @@ std::span<const Experiment> radix_k_sparse() {
     return sparse_experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -3,7 +3,7 @@
 
 #include "sextant/schedule/program.hpp"
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 // MPICH's reductions of long vectors with a user operator, as schedules for comparison. The number
 // of ranks is a power of two.
@@ -26,4 +26,4 @@ Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank
 /// Requires  elements divisible by the number of ranks.
 Program pairwise_reduce_scatter(Elements elements, int ranks, int rank);
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -192,8 +192,8 @@ std::vector<double> work_by_pair(int pairs) {
     std::vector<double> all;
     for (int i = 0; i < pairs; ++i) {
         const auto reference = series.counted(i), moved = series.counted(i + 1);
-        const auto found = registration::thesis_rigid(reference.samples(), moved.samples(),
-                                                      {.sigma = 2, .coarsest = 1});
+        const auto found =
+            thesis_rigid(reference.samples(), moved.samples(), {.sigma = 2, .coarsest = 1});
         double work = 0, pixels = 1;
         for (auto level = found.energies.rbegin(); level != found.energies.rend(); ++level) {
             work += pixels * static_cast<double>(level->size());
@@ -269,4 +269,4 @@ std::span<const Experiment> registration_papers() {
     return experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::reproduce {
+namespace sextant::lab {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::span<const Experiment> work_stealing_paper() {
     return stealing_experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

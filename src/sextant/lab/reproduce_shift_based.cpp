@@ -14,32 +14,28 @@
 
 #include <fmt/format.h>
 
-namespace sextant::simulate {
+namespace sextant::lab {
 
-std::vector<int> loads(const Network& network, std::span<const Flow> flows) {
+std::vector<int> loads(const simulate::Network& network, std::span<const HostMessage> flows) {
     std::vector<int> loads(network.links.size());
-    for (const Flow& flow : flows) {
-        for (const int link : path_of(network, flow.from, flow.to))
+    for (const HostMessage& flow : flows) {
+        for (const int link : simulate::path_of(network, flow.from, flow.to))
             ++loads[static_cast<std::size_t>(link)];
     }
     return loads;
 }
 
-double mean_share(const Network& network, std::span<const Flow> flows) {
+double mean_share(const simulate::Network& network, std::span<const HostMessage> flows) {
     const std::vector<int> all = loads(network, flows);
     double sum = 0;
-    for (const Flow& flow : flows) {
+    for (const HostMessage& flow : flows) {
         int busiest = 1;
-        for (const int link : path_of(network, flow.from, flow.to))
+        for (const int link : simulate::path_of(network, flow.from, flow.to))
             busiest = std::max(busiest, all[static_cast<std::size_t>(link)]);
         sum += 1.0 / busiest;
     }
     return flows.empty() ? 1 : sum / static_cast<double>(flows.size());
 }
-
-} // namespace sextant::simulate
-
-namespace sextant::reproduce {
 
 namespace {
 
@@ -170,12 +166,12 @@ double bisection(const std::string& platform) {
     for (int trial = 0; trial < trials; ++trial) {
         for (std::size_t i = hosts.size(); i > 1; --i)
             std::swap(hosts[i - 1], hosts[draw() % i]);
-        std::vector<simulate::Flow> flows;
+        std::vector<HostMessage> flows;
         for (std::size_t i = 0; i + 1 < hosts.size(); i += 2) {
             flows.push_back({hosts[i], hosts[i + 1]});
             flows.push_back({hosts[i + 1], hosts[i]});
         }
-        sum += simulate::mean_share(tree, flows);
+        sum += mean_share(tree, flows);
     }
     return sum / trials;
 }
@@ -215,10 +211,10 @@ int most_met_in_binary_swap(const std::string& platform, int ranks) {
     const simulate::Network tree = network(platform);
     int most = 0;
     for (int distance = 1; distance < ranks; distance *= 2) {
-        std::vector<simulate::Flow> flows;
+        std::vector<HostMessage> flows;
         for (int rank = 0; rank < ranks; ++rank)
             flows.push_back({rank, rank ^ distance});
-        const std::vector<int> loads = simulate::loads(tree, flows);
+        const std::vector<int> loads = lab::loads(tree, flows);
         most = std::max(most, *std::max_element(loads.begin(), loads.end()));
     }
     return most;
@@ -425,4 +421,4 @@ std::span<const Experiment> shift_based_bandwidths() {
     return bandwidth_experiments;
 }
 
-} // namespace sextant::reproduce
+} // namespace sextant::lab

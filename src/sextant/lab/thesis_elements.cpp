@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <unsupported/Eigen/FFT>
 
-namespace sextant::registration {
+namespace sextant::lab {
 
 namespace {
 
@@ -329,4 +329,4 @@ Flow gradient_flow(const Functional& functional, Parameters start, const FlowOpt
     return flow;
 }
 
-} // namespace sextant::registration
+} // namespace sextant::lab

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant::registration {
+namespace sextant::lab {
 
 /// A value for each node of a grid, row by row.
 using Nodal = std::vector<double>;
@@ -107,4 +107,4 @@ struct Flow {
 ///           doi:10.1016/j.ultramic.2013.11.007
 Flow gradient_flow(const Functional& functional, Parameters start, const FlowOptions& options);
 
-} // namespace sextant::registration
+} // namespace sextant::lab

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::registration {
+namespace sextant::lab {
 
 namespace {
 
@@ -23,43 +23,45 @@ void for_each_node(ImageShape nodes, Body body) {
     std::size_t i = 0;
     for (std::int64_t y = 0; y < nodes.height; ++y) {
         for (std::int64_t x = 0; x < nodes.width; ++x)
-            body(i++, Point{static_cast<double>(x), static_cast<double>(y)});
+            body(i++, registration::Point{static_cast<double>(x), static_cast<double>(y)});
     }
 }
 
 /// x − c for a node, in units of the domain.
-Point arm(Point node, double spacing, Point c) {
+registration::Point arm(registration::Point node, double spacing, registration::Point c) {
     return {node.x * spacing - c.x, node.y * spacing - c.y};
 }
 
-NodalVectors moved_rigidly(const BilinearElements& elements, Point c, const Parameters& p) {
+NodalVectors moved_rigidly(const BilinearElements& elements, registration::Point c,
+                           const Parameters& p) {
     NodalVectors phi{Nodal(elements.count()), Nodal(elements.count())};
     const double h = elements.spacing();
-    const RigidMotion motion{p[0], p[1], p[2]};
-    for_each_node(elements.nodes(), [&](std::size_t i, Point node) {
-        const Point to = apply(motion, {node.x * h, node.y * h}, c);
+    const registration::RigidMotion motion{p[0], p[1], p[2]};
+    for_each_node(elements.nodes(), [&](std::size_t i, registration::Point node) {
+        const registration::Point to = apply(motion, {node.x * h, node.y * h}, c);
         phi.x[i] = to.x / h;
         phi.y[i] = to.y / h;
     });
     return phi;
 }
 
-double mean_square_arm(const BilinearElements& elements, Point c) {
+double mean_square_arm(const BilinearElements& elements, registration::Point c) {
     double sum = 0;
-    for_each_node(elements.nodes(), [&](std::size_t, Point node) {
-        const Point v = arm(node, elements.spacing(), c);
+    for_each_node(elements.nodes(), [&](std::size_t, registration::Point node) {
+        const registration::Point v = arm(node, elements.spacing(), c);
         sum += v.x * v.x + v.y * v.y;
     });
     return sum / static_cast<double>(elements.count());
 }
 
-Parameters rigid_derivative(const CrossCorrelation& images, Point c, const Parameters& p) {
+Parameters rigid_derivative(const CrossCorrelation& images, registration::Point c,
+                            const Parameters& p) {
     const BilinearElements& elements = images.elements();
     const NodalVectors force = images.derivative(moved_rigidly(elements, c, p));
     const double cosine = std::cos(p[0]), sine = std::sin(p[0]);
     double alpha = 0, x = 0, y = 0;
-    for_each_node(elements.nodes(), [&](std::size_t i, Point node) {
-        const Point v = arm(node, elements.spacing(), c);
+    for_each_node(elements.nodes(), [&](std::size_t i, registration::Point node) {
+        const registration::Point v = arm(node, elements.spacing(), c);
         alpha += force.x[i] * (-sine * v.x - cosine * v.y) +
                  force.y[i] * (cosine * v.x - sine * v.y); // R′(α)(x − c)
         x += force.x[i];
@@ -82,7 +84,7 @@ Halves halves(const Parameters& u) {
 NodalVectors displaced(const BilinearElements& elements, const Parameters& u) {
     NodalVectors phi{Nodal(elements.count()), Nodal(elements.count())};
     const auto [ux, uy] = halves(u);
-    for_each_node(elements.nodes(), [&, ux = ux, uy = uy](std::size_t i, Point node) {
+    for_each_node(elements.nodes(), [&, ux = ux, uy = uy](std::size_t i, registration::Point node) {
         phi.x[i] = node.x + ux[i] / elements.spacing();
         phi.y[i] = node.y + uy[i] / elements.spacing();
     });
@@ -116,7 +118,7 @@ Parameters nonrigid_derivative(const CrossCorrelation& images, double lambda, co
 
 } // namespace
 
-Functional rigid_energy(const CrossCorrelation& images, Point c) {
+Functional rigid_energy(const CrossCorrelation& images, registration::Point c) {
     const double weight = mean_square_arm(images.elements(), c);
     return {[&images, c](const Parameters& p) {
                 return -images.value(moved_rigidly(images.elements(), c, p));
@@ -277,14 +279,14 @@ FlowOptions flow_options(const ThesisOptions& options, ImageShape image) {
 }
 
 /// A displacement field at the nodes of a level, in units of the domain.
-Parameters parameters(const DisplacementField& field, const Level& level) {
+Parameters parameters(const registration::DisplacementField& field, const Level& level) {
     const std::size_t count = level.reference.values.size();
     const double unit = unit_of(field.image);
     Parameters u(2 * count);
     std::size_t i = 0;
     for (std::int64_t y = 0; y < level.reference.nodes.height; ++y) {
         for (std::int64_t x = 0; x < level.reference.nodes.width; ++x, ++i) {
-            const Point at = displacement(
+            const registration::Point at = displacement(
                 field, {static_cast<double>(x * level.step), static_cast<double>(y * level.step)});
             u[i] = at.x / unit;
             u[count + i] = at.y / unit;
@@ -293,9 +295,10 @@ Parameters parameters(const DisplacementField& field, const Level& level) {
     return u;
 }
 
-DisplacementField field_of(const Parameters& u, const Level& level) {
+registration::DisplacementField field_of(const Parameters& u, const Level& level) {
     const double unit = unit_of(level.original);
-    DisplacementField field{level.original, level.step, level.reference.nodes, {}, {}, {}, {}};
+    registration::DisplacementField field{
+        level.original, level.step, level.reference.nodes, {}, {}, {}, {}};
     const std::size_t count = field.count();
     for (std::size_t i = 0; i < count; ++i) {
         field.x.push_back(static_cast<float>(u[i] * unit));
@@ -307,9 +310,10 @@ DisplacementField field_of(const Parameters& u, const Level& level) {
 } // namespace
 
 ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                          const ThesisOptions& options, const RigidMotion& start) {
+                          const ThesisOptions& options, const registration::RigidMotion& start) {
     const double unit = unit_of(reference.image);
-    const Point middle = centre(reference.image), c{middle.x / unit, middle.y / unit};
+    const registration::Point middle = registration::centre(reference.image),
+                              c{middle.x / unit, middle.y / unit};
     ThesisMotion result;
     Parameters p{start.alpha, start.tx / unit, start.ty / unit};
     for (const Level& level : levels(reference, templ, options)) {
@@ -324,7 +328,8 @@ ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::Sam
 }
 
 ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                            const ThesisOptions& options, const DisplacementField& start) {
+                            const ThesisOptions& options,
+                            const registration::DisplacementField& start) {
     if (start.image != reference.image)
         throw InvalidTask(fmt::format("a start of {}x{} pixels for frames of {}x{}",
                                       start.image.width, start.image.height, reference.image.width,
@@ -341,4 +346,4 @@ ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::S
     return result;
 }
 
-} // namespace sextant::registration
+} // namespace sextant::lab

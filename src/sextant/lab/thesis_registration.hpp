@@ -7,12 +7,12 @@
 
 #include <vector>
 
-namespace sextant::registration {
+namespace sextant::lab {
 
 /// E[φ] = −NCC[R, T∘φ] of a rigid motion. The parameters are α, t_x and t_y; lengths are in units
 /// of the domain, and `c` is the centre of rotation. The metric is that of ∫‖∂φ‖²/|Ω|: it weighs α
 /// by the mean of ‖x − c‖², t by 1, and has no scale. `images` must outlive the functional.
-Functional rigid_energy(const CrossCorrelation& images, Point c);
+Functional rigid_energy(const CrossCorrelation& images, registration::Point c);
 
 /// E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖Du‖² of φ = id + u. The parameters are u_x at each node, then u_y,
 /// in units of the domain. The metric is A = 1 − (s²/2)Δ with Neumann's condition. `images` must
@@ -32,12 +32,12 @@ struct ThesisOptions {
 using EnergiesOfLevels = std::vector<std::vector<double>>;
 
 struct ThesisMotion {
-    RigidMotion motion;
+    registration::RigidMotion motion;
     EnergiesOfLevels energies;
 };
 
 struct ThesisField {
-    DisplacementField field; ///< on the nodes of the last level
+    registration::DisplacementField field; ///< on the nodes of the last level
     EnergiesOfLevels energies;
 };
 
@@ -62,9 +62,11 @@ struct ThesisField {
 /// Source    Berkels et al., Ultramicroscopy 138, 2014, doi:10.1016/j.ultramic.2013.11.007; the
 ///           gradient flow: Clarenz, Droske, Rumpf, VMV 2002
 ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                          const ThesisOptions& options = {}, const RigidMotion& start = {});
+                          const ThesisOptions& options = {},
+                          const registration::RigidMotion& start = {});
 
 ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                            const ThesisOptions& options, const DisplacementField& start);
+                            const ThesisOptions& options,
+                            const registration::DisplacementField& start);
 
-} // namespace sextant::registration
+} // namespace sextant::lab

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::report {
+namespace sextant::lab {
 
 namespace {
 
@@ -41,7 +41,8 @@ double width_of_column(const WinnerMap& map) {
     double widest = narrowest;
     for (const auto& row : map.cells) {
         for (const WinnerMap::Cell& cell : row)
-            widest = std::max({widest, width_of_text(cell.winner), width_of_text(cell.detail)});
+            widest = std::max(
+                {widest, report::width_of_text(cell.winner), report::width_of_text(cell.detail)});
     }
     return widest + 10;
 }
@@ -56,8 +57,8 @@ class Drawing {
                2 * margin + names + wide_ * static_cast<double>(map.columns.size())) {}
 
     std::string draw() {
-        const auto colours = ordered_colours(static_cast<int>(winners_.size()));
-        std::vector<LegendEntry> legend;
+        const auto colours = report::ordered_colours(static_cast<int>(winners_.size()));
+        std::vector<report::LegendEntry> legend;
         for (std::size_t i = 0; i < winners_.size(); ++i) {
             svg_.colour(fmt::format(".w{}", i), "fill", colours[i]);
             svg_.style(fmt::format(".w{}", i), "fill-opacity:.45");
@@ -99,7 +100,7 @@ class Drawing {
     const WinnerMap& map_;
     const std::vector<std::string> winners_;
     const double wide_; ///< of each column
-    Svg svg_;
+    report::Svg svg_;
 };
 
 } // namespace
@@ -109,4 +110,4 @@ std::string winner_map(const WinnerMap& map) {
     return Drawing(map).draw();
 }
 
-} // namespace sextant::report
+} // namespace sextant::lab

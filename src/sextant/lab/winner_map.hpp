@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant::report {
+namespace sextant::lab {
 
 /// A grid of cases with the winner of each.
 struct WinnerMap {
@@ -21,4 +21,4 @@ struct WinnerMap {
 /// many rows and columns of cells as of names.
 std::string winner_map(const WinnerMap& map);
 
-} // namespace sextant::report
+} // namespace sextant::lab
