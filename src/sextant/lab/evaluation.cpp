@@ -7,7 +7,6 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/core/text.hpp"
 #include "sextant/planner/plan.hpp"
 
 #include <algorithm>

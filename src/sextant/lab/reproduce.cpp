@@ -3,7 +3,9 @@
 
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/simulate/simulation.hpp"
 
@@ -98,23 +100,39 @@ struct ReproduceCommand {
     bool whole = false;
 };
 
-Record record_of(ReproduceCommand& command) {
-    std::vector<std::string_view> papers = {"all"};
+/// The names of all papers.
+std::vector<std::string_view> papers() {
+    std::vector<std::string_view> names;
     for (const Experiment& experiment : all_experiments()) {
-        if (papers.back() != experiment.paper)
-            papers.push_back(experiment.paper);
+        if (names.empty() || names.back() != experiment.paper)
+            names.push_back(experiment.paper);
     }
+    return names;
+}
+
+bool is_paper(std::string_view name) {
+    const std::vector<std::string_view> names = papers();
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Record record_of(ReproduceCommand& command) {
     Record record;
-    record.add("paper", command.paper, "PAPER", "which").positional().one_of(std::move(papers));
+    record.add("paper", command.paper, "PAPER", fmt::format("{}", fmt::join(papers(), ", ")))
+        .positional();
     record.add("whole", command.whole, "every case, in minutes; else what takes about one");
     command::declare_json(record, command.json).meaning =
         "write JSON, here or to a file; otherwise Markdown";
     return record;
 }
 
-int run_reproduce(const ReproduceCommand& command, const command::Call&) {
-    const auto extent = command.whole ? Extent::whole : Extent::quick;
+int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
+    if (command.paper != "all" && !is_paper(command.paper))
+        throw InvalidTask(unknown_name("paper", command.paper, papers()));
+    if (!call.has("paper") && is_paper(command.json))
+        throw InvalidTask(fmt::format(
+            "PAPER is missing: {} is the value of --json, which goes last", command.json));
     command::check_outputs(command::files_named({command.json}));
+    const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
     for (const Experiment& experiment : all_experiments()) {
         if (command.paper != "all" && command.paper != experiment.paper)
