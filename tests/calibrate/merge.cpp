@@ -106,10 +106,10 @@ TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
         return "accepted";
     };
     EXPECT_THAT(refused(text.substr(0, text.size() / 2)), HasSubstr(path + ": is not JSON"));
-    EXPECT_THAT(refused(machine::profile_text(launches[0])), HasSubstr("names no launches"));
+    EXPECT_THAT(refused(machine::profile_text(launches[0])), HasSubstr("has no launches"));
     std::string newer = text;
     EXPECT_THAT(refused(newer.replace(text.find("\"version\": 1"), 12, "\"version\": 9")),
-                HasSubstr("of a newer Sextant"));
+                HasSubstr("written by a newer Sextant"));
     std::string inner = text;
     EXPECT_THAT(refused(inner.replace(text.rfind("\"version\": 1"), 12, "\"version\": 9")),
                 HasSubstr("launches[0]: version is 9"));

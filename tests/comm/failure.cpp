@@ -202,10 +202,11 @@ TEST(Failure, WhatIsNoExceptionReachesEveryRank) {
             agree(communicator, part);
             ADD_FAILURE() << "nothing was thrown";
         } catch (const AgreedFailure& error) {
-            EXPECT_STREQ(error.what(), "threw what is no std::exception");
+            EXPECT_STREQ(error.what(), "threw an exception that is not a std::exception");
         }
         communicator.barrier(); // still of use
-        EXPECT_EQ(first_failure(communicator, part), "rank 1: threw what is no std::exception");
+        EXPECT_EQ(first_failure(communicator, part),
+                  "rank 1: threw an exception that is not a std::exception");
     });
 }
 

@@ -30,7 +30,7 @@ printf '%s\n' "$table" | grep -q "arithmetic alone .*by CPU time" || fail "no co
 grep -q '"stay_gain"' "$folder/f.json" || fail "no JSON of filters"
 
 echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
-"$SEXTANT" bench --size 64 --ranks 3 --rounds 5 --report - | grep -q "What each way takes" ||
+"$SEXTANT" bench --size 64 --ranks 3 --rounds 5 --report - | grep -q "Time of each configuration" ||
     fail "no page of a benchmark"
 status=0
 told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||

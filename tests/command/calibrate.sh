@@ -28,7 +28,7 @@ grep -q "half intervals" "$folder/said" || fail "what 3 s are worth is not said"
 grep -q "of 6 launches" "$folder/json" || fail "append: $(cat "$folder/json")"
 code "$SEXTANT" calibrate --launches 1 --append -o "$MACHINES/das.json"
 [ "$status" = 1 ] || fail "exit code $status for das.json"
-case $message in *"das.json: names no launches"*) ;; *) fail "$message" ;; esac
+case $message in *"das.json: has no launches"*) ;; *) fail "$message" ;; esac
 
 # A profile of another machine does not hold here, and says why.
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' "$threads" >"$folder/other.json"
@@ -87,7 +87,7 @@ reason=$(sed -n 's/^ *"reason": "\(.*\)",$/\1/p' "$folder/filters.json")
 case $reason in "fastest of "*" on $name"*) ;; *) fail "$reason, expected the profile of $name" ;; esac
 ways=${reason#fastest of }
 ways=${ways%% *}
-walked=$(echo "$reason; $ways walked" | sed 's/^[^;]*\(; [0-9]* may be as fast\)*; \([0-9]*\) walked.*/\2/')
+walked=$(echo "$reason; $ways evaluated" | sed 's/^[^;]*\(; [0-9]* may be as fast\)*; \([0-9]*\) evaluated.*/\2/')
 names=$(sed -n '/"results"/,$ s/^ *"name": "\(.*\)",$/\1/p' "$folder/filters.json")
 [ "$(echo "$names" | wc -l)" = "$ways" ] || fail "timed $names, expected $ways ways"
 [ "$(echo "$names" | sort | uniq -d | wc -l)" = 0 ] || fail "timed twice: $names"

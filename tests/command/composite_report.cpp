@@ -60,7 +60,7 @@ TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
     summary.prediction = {{3e-6, 2e-6, 4e-6, summary.trace, {}}};
     const std::string page = to_page(summary, picture);
     for (const char* part : {"What was weighed", "direct-send (predicted)",
-                             "direct-send (measured)", "What was sent", "96 B", "5.00 µs"})
+                             "direct-send (measured)", "Communication: ", "96 B", "5.00 µs"})
         EXPECT_THAT(page, HasSubstr(part));
     // The prediction stands above what was measured.
     EXPECT_LT(page.find("direct-send (predicted)"), page.find("direct-send (measured)"));

@@ -168,7 +168,7 @@ for ranks in 1 2; do
     refuses 2 '(0, 0)' contours "$work/astray.npy" --directions -o "$work/out.csv" --ranks $ranks
     refuses 1 'nine.npy: has 9 at (1, 0), expected a direction' contours "$work/nine.npy" --directions \
         -o "$work/out.csv" --ranks $ranks
-    refuses 2 'thresholds of edges are 9 and 4' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 9,4 --ranks $ranks
+    refuses 2 'edge thresholds are 9 and 4' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 9,4 --ranks $ranks
     refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/bowl.npy" -o "$work/out.csv" --quantiles .9,.5 --ranks $ranks
 done
 refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
@@ -197,7 +197,7 @@ for ranks in 1 3; do
     refuses 2 '(799, 499)' contours "$work/leaves.npy" --directions -o "$work/out.csv" --memory 2 --ranks $ranks
     refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/large.npy" -o "$work/out.csv" --quantiles .9,.5 \
         --memory 2 --ranks $ranks
-    refuses 2 'thresholds of edges are 9 and 4' contours "$work/large.npy" -o "$work/out.csv" --thresholds 9,4 \
+    refuses 2 'edge thresholds are 9 and 4' contours "$work/large.npy" -o "$work/out.csv" --thresholds 9,4 \
         --memory 2 --ranks $ranks
 done
 refuses 2 'u32' label "$work/cells.npy" -o "$work/out.mrc"

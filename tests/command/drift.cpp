@@ -155,7 +155,7 @@ TEST_F(Drift, IsRegisteredSoAndUndoneByAligning) {
     EXPECT_NE(table.find("\n3,"), table.npos);
     std::ifstream html(page);
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(html), {}),
-                HasSubstr("lies to the right (x) and downward (y) in others"));
+                HasSubstr("to the right (x) and downward (y)"));
 }
 
 } // namespace

@@ -103,12 +103,12 @@ fi
 
 # Where a part is missing, the command says where it looked.
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/clocked" 2>"$folder/warned"
-grep -q "own clock.*no sextant-simgrid in $moved/libexec/sextant or " "$folder/warned" ||
+grep -q "own clock.*sextant-simgrid is not in $moved/libexec/sextant or " "$folder/warned" ||
     fail "no word of the missing simulator: $(cat "$folder/warned")"
 status=0
 said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?
 case "$status $said" in "1 "*"libsimgrid-dev"*) ;; *) fail "without SimGrid: $status $said" ;; esac
-"$command" reproduce shift-based 2>&1 | grep -q "left out: there is no sextant-simgrid in" || fail "what is left out is not named"
+"$command" reproduce shift-based 2>&1 | grep -q "left out: sextant-simgrid is not in" || fail "what is left out is not named"
 rm "$moved/libexec/sextant/sextant-lab"
 status=0
 said=$("$command" bench 2>&1) || status=$?
@@ -117,6 +117,6 @@ mv "$moved/share" "$folder/away-share"
 status=0
 said=$("$command" explain composite --ranks 4 --machine das 2>&1) || status=$?
 case "$status $said" in
-"2 "*"unknown machine or platform 'das'; there is none in $moved/share/sextant/machines or "*) ;;
+"2 "*"unknown machine or platform 'das'; none is installed in $moved/share/sextant/machines or "*) ;;
 *) fail "without data: $status $said" ;;
 esac

@@ -17,7 +17,7 @@ SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on da
 
 # Where little is drawn the rest is left out, and it is said what that saves.
 little=$("$SEXTANT" explain --ranks 64 --distributed --density 5 --machine "$MACHINES/das.json")
-echo "$little" | grep -q ', sparse: .*; 5 % drawn: sparse .* ms, dense .* ms' || fail "5 % drawn are sent as 100 %"
+echo "$little" | grep -q ', sparse: .*; 5 % active: sparse .* ms, dense .* ms' || fail "5 % drawn are sent as 100 %"
 "$SEXTANT" explain --ranks 64 --distributed | grep -q 'sparse' && fail "all that is drawn is to be left out"
 "$SEXTANT" explain --density 101 2>"$work/text" && fail "101 % are drawn"
 grep -q -- '--density' "$work/text" || fail "101 %: $(cat "$work/text")"
@@ -85,7 +85,7 @@ filter --sigma 1 --before smooth@2,x@3 | grep -q "in 1x16 tiles -> in 1x16 tiles
 "$SEXTANT" explain filter --machine "$MACHINES/das.json" --kernel p3pc --ranks 64 --size 512 --sigma 3 \
     --before smooth@3,smooth@3 \
     >"$work/filter"
-grep -q "^8x8 tiles, then 1x64 from filter 3 on, " "$work/filter" || fail "tiles do not change: $(cat "$work/filter")"
+grep -q "^8x8 tiles, then 1x64 from filter 3, " "$work/filter" || fail "tiles do not change: $(cat "$work/filter")"
 grep -q "in 8x8 tiles -> in 8x8 tiles: borders, filter, 2 times" "$work/filter" || fail "no filters before the change"
 grep -q "in 8x8 tiles -> in 1x64 tiles: redistribution" "$work/filter" || fail "no state of the change"
 grep -q "in 1x64 tiles -> in 1x64 tiles: filter$" "$work/filter" || fail "no filter after the change"
@@ -113,7 +113,7 @@ for option in "--sigma 2" "--kernel p3pc" "--truncate 4"; do
 done
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
-refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
+refused 1 "no C3 parameters" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
 
 # Platforms are planned for with their links, ranks filling nodes; they say nothing of filters.
 "$SEXTANT" explain --ranks 128 --distributed --machine cluster-64x128 >"$work/text"
@@ -135,7 +135,7 @@ composite --plan "$work/raced.json" | grep -q "the plan of .*: raced over" || fa
 composite --race --algorithm direct-send 2>&1 | grep -q "warning: nothing was raced" ||
     fail "nothing to race, and nothing said"
 
-composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json is not of this machine: .*calibrate' ||
+composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json does not describe this machine: .*calibrate' ||
     fail "another machine's profile is used in silence"
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"

@@ -73,7 +73,7 @@ TEST(Families, refuse_what_they_have_no_use_for) {
     expect_refused(request_for("scan", "radix-k"), "unknown scan algorithm 'radix-k'");
     expect_refused(request_for("compositing", "radixk"), "did you mean radix-k");
     expect_refused(request_for("halo", "", {{4, 2}, 0}), "halo has nothing to tune");
-    expect_refused(request_for("compositing", "direct-send", {{4, 2}, 0}), "takes no radices");
+    expect_refused(request_for("compositing", "direct-send", {{4, 2}, 0}), "does not use radices");
     ScheduleRequest collected = request_for("collective", "");
     collected.root = 0;
     expect_refused(collected, "collective has no picture to collect");

@@ -59,7 +59,7 @@ if [ -n "${MPIRUN:-}" ]; then
         cmp "$work/one.npy" "$work/mpi.npy" || fail "with shared memory $shared it has other bits"
         case $shared in on) used=true ;; off) used=false ;; auto) used='[a-z]*' ;; esac
         grep -q "\"used\": $used," "$work/json" || fail "shared memory $shared: $(cat "$work/json")"
-        grep -Eq '^(shared memory|messages) within nodes \((asked for|predicted .* ms|a rule, .*)\)$' "$work/text" ||
+        grep -Eq '^(shared memory|messages) within nodes \((requested|predicted .* ms|by rule, .*)\)$' "$work/text" ||
             fail "how processes of a node exchange is not told"
     done
 fi
@@ -112,7 +112,7 @@ sed 's/^  "packs": [a-z]*/&, "retilings": [{"filter": 2, "columns": 6, "rows": 1
 for window in 307 100; do
     sed "s/^  \"window\": [0-9]*/  \"window\": $window/" "$work/tiles.json" >"$work/plan.json"
     chain -o "$work/many.npy" --ranks 6 --plan "$work/plan.json" --report "$work/page.html" >"$work/text"
-    grep -q '^2x3 tiles, then 6x1 from filter 2 on, then 1x5 from filter 3 on, each rank' "$work/text" ||
+    grep -q '^2x3 tiles, then 6x1 from filter 2, then 1x5 from filter 3, each rank' "$work/text" ||
         fail "tiles do not change as planned: $(cat "$work/text")"
     cmp "$work/one.npy" "$work/many.npy" || fail "where tiles change it has other bits, windows of $window rows"
     grep -q 'From filter 3 on' "$work/page.html" || fail "the page does not show all tiles"
@@ -190,15 +190,15 @@ refuses 2 'truncate 30: expected a number from 0 to 20' "$work/u8.npy" --truncat
 refuses 2 '--truncate has no effect here: the kernel p3pc has a reach of its own' "$work/u8.npy" --truncate 4 --kernel p3pc
 refuses 2 "kernel" "$work/u8.npy" --kernel box
 refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
-refuses 2 'asked for twice' "$work/u8.npy" --derivatives xy,yx
-refuses 2 'orders along an axis go to 4' "$work/u8.npy" --derivatives yyyyy
+refuses 2 'is requested twice' "$work/u8.npy" --derivatives xy,yx
+refuses 2 'expected an order of at most 4 along each axis' "$work/u8.npy" --derivatives yyyyy
 refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
 filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --grid 2x2 --plan "$work/fresh.json" >/dev/null
 refuses 2 '--grid 4x1: .*fresh.json has 2x2 tiles; leave out one' "$work/u16.npy" --ranks 4 --grid 4x1 --plan "$work/fresh.json"
 refuses 2 '--grid 99x99: 9801 tiles, expected 1024 or fewer' "$work/u8.npy" --grid 99x99
 refuses 2 '--border-value has no effect here: expected --border constant' "$work/u8.npy" --border mirror --border-value 3
 refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --distribute pigeon
-refuses 2 'flat-gather to distribute: it does gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
+refuses 2 'flat-gather cannot distribute: it performs gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
 refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
 refuses 2 '--before smooth@x: expected' "$work/u8.npy" --before smooth@x
 refuses 2 '--before smooth@9000: expected a derivative or feature @ its sigma' "$work/u8.npy" --before smooth@9000
@@ -210,7 +210,7 @@ refuses 2 'has 2 frames: expected one, or --frame N' "$work/cube.npy"
 refuses 2 'frame 2 of .*, which has 2' "$work/cube.npy" --frame 2
 refuses 1 'short.npy' "$work/short.npy"
 refuses 1 'cut.npy' "$work/cut.npy"
-refuses 1 'is of no known format' "$SEXTANT"
+refuses 1 'is not of a known frame format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
 refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"

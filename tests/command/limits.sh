@@ -60,7 +60,7 @@ for file in /dev/zero pipe; do
 done
 
 # Outputs: a pipe needs a reader; what is discarded may be.
-refuses 1 "pipe.json: cannot be written: it is a pipe that nobody reads" draw scan --ranks 2 -o pipe.json
+refuses 1 "pipe.json: cannot be written: it is a pipe without a reader" draw scan --ranks 2 -o pipe.json
 ln -s /dev/null null.json
 "$SEXTANT" composite "$SAMPLE" -o out.png --json null.json >/dev/null || fails "--json to /dev/null"
 [ -c /dev/null ] && [ -s out.png ] || fails "/dev/null or the picture is gone"

@@ -14,7 +14,7 @@ archive=$folder/run.otf2
 
 if predict --trace "$archive" 2>&1 | grep -q "install libopen-trace-format2-dev"; then
     [ "$(ls -A "$folder")" = "" ] || fail "something was left without the library"
-    refused 1 "run.otf2: this build writes no OTF2" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
+    refused 1 "run.otf2: this build cannot write OTF2" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
     [ "$(ls -A "$folder")" = "" ] || fail "the picture was made before the library was missed"
     exit 0
 fi

@@ -27,7 +27,7 @@ all=$(predict collective --algorithm flat-scatter --ranks 16 --element-size 4 \
 for model in hockney loggp loggp-star 3pc p3pc p3pc-extended c3; do
     printf '%s\n' "$all" | grep -q "^$model " || fail "no answer of $model"
 done
-printf '%s\n' "$all" | grep -q "^c3 .*cannot express it: the profile of das has no parameters" ||
+printf '%s\n' "$all" | grep -q "^c3 .*cannot express it: the profile of das has no C3 parameters" ||
     fail "c3 on das"
 
 # Squares of 7 x 7 processors are not equal: C3 charges each as it lies, 11.8 ms. Cut into equal

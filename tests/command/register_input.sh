@@ -37,12 +37,12 @@ size=16384 # of a frame
 
 # Cut off: the whole frames are used, and it is said how many those are.
 head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
-registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames whole'
+registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames complete'
 says '"registered": 5' run.json
 
 # A pixel of an absurd size is none: 1e30 Å a cell, as a float.
 { head -c 40 movie.mrc; printf '\312\362\111\161'; tail -c +45 movie.mrc; } >absurd.mrc
-registered absurd.mrc 'absurd.mrc: its pixel size of .* makes no sense and is left out'
+registered absurd.mrc 'absurd.mrc: its pixel size of .* is implausible and ignored'
 grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
 
 # One channel of a hyperstack is registered, and it is said which: two channels of four frames, by a
@@ -51,7 +51,7 @@ grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
 LC_ALL=C sed -z 's/ImageJ=1.53t\nimages=8\nframes=8\n/ImageJ=1\nchannels=2\nframes=4\n\n\n/' movie.tif >hyper.tif
 [ "$(wc -c <hyper.tif)" = "$(wc -c <movie.tif)" ] && ! cmp -s hyper.tif movie.tif ||
     fail "the TIFF file is not laid out as this test expects"
-registered hyper.tif 'hyper.tif: holds 2 channels a frame, of which channel 0 is read; --channel N chooses another'
+registered hyper.tif 'hyper.tif: has 2 channels per frame, of which channel 0 is read; --channel N selects another'
 says '"registered": 4' run.json
 cp out/average.tif first.tif
 "$SEXTANT" register hyper.tif -o out --channel 1 --stages 1 --ranks 2 >text 2>errors || fail "no channel 1"
@@ -87,7 +87,7 @@ awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }
 { head -c $header movie.npy; bytes $((8 * 4096)) '\\000\\000\\340\\100'; } >constant.npy
 refused 'of 8 frames 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
 mkdir empty
-refused 'empty: is a folder without files of frames' empty
+refused 'empty: is a folder without frame files' empty
 refused 'matches no file' 'nothing_*.tif'
 : >empty.mrc
 refused 'empty.mrc: has 0 bytes, expected an MRC header of 1024' empty.mrc
@@ -154,7 +154,7 @@ refused 'named for two outputs' movie.mrc --report - --json -
 says 'run.json is no page' errors
 head -c 5000 page.html >cut.html
 "$SEXTANT" report cut.html page.html -o no.html 2>errors && fail "a page that was cut"
-says 'cut.html: is no whole page' errors
+says 'cut.html: is not a complete page' errors
 [ ! -e no.html ] || fail "a page of no pages appeared"
 
 # Over processes too.

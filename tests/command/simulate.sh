@@ -5,7 +5,7 @@
 . "$(dirname "$0")/start.sh"
 simulate() { "$SEXTANT" simulate "$@"; }
 
-if simulate --platform crossbar-12 2>&1 | grep -q "built where libsimgrid-dev is installed"; then
+if simulate --platform crossbar-12 2>&1 | grep -q "built if libsimgrid-dev is installed"; then
     "$SEXTANT" reproduce scan | grep -q "agrees" || fail "what needs no simulator is left out"
     "$SEXTANT" reproduce shift-based 2>&1 | grep -q "left out: .*libsimgrid-dev" ||
         fail "what is left out is not named"
@@ -103,6 +103,6 @@ for clock in "" --clock; do
         --platform crossbar-12-calibrated --order "$folder/order.txt" $clock
     refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12-calibrated $clock
 done
-refused 1 "crossbar-12.xml: is SimGrid's; the clock takes platforms in JSON" --platform crossbar-12 --clock
+refused 1 "crossbar-12.xml: is a SimGrid platform; the clock requires a platform in JSON" --platform crossbar-12 --clock
 echo "{" >"$folder/broken.json"
 refused 1 "broken.json: is not JSON" --platform "$folder/broken.json"

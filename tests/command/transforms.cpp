@@ -186,10 +186,11 @@ TEST_F(Transforms, AreNotBelievedToBeSomethingElse) {
                 HasSubstr(": frames[2].flags[0] is \"mendet\", expected one of \"ambiguous\", "));
     EXPECT_THAT(refusal(with_frame_field("flags", {5})),
                 HasSubstr(": frames[2].flags[0] is 5, expected one of"));
-    EXPECT_THAT(refusal(with_frame_field("left_out", "dark")),
-                HasSubstr(": frames[2] has the unknown field 'alpha'; known are frame, left_out"));
+    EXPECT_THAT(
+        refusal(with_frame_field("left_out", "dark")),
+        HasSubstr(": frames[2] has the unknown field 'alpha'; expected one of frame, left_out"));
     EXPECT_EQ(refusal(with("\"left_out\": \"every sample is \\\"0\\\"\"", "\"left_out\": 0")),
-              path + ": frames[1].left_out is 0, expected a text");
+              path + ": frames[1].left_out is 0, expected a string");
 }
 
 } // namespace

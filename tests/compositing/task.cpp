@@ -183,7 +183,7 @@ TEST(CompositingCatalogue, cites_the_right_one_of_two_articles_of_a_volume) {
 
 TEST(CompositingCatalogue, an_unknown_algorithm_is_an_invalid_task_with_near_names) {
     EXPECT_THAT(refusal([] { find("radixk"); }), HasSubstr("did you mean radix-k?"));
-    EXPECT_THAT(refusal([] { find("gaussian"); }), HasSubstr("known are direct-send"));
+    EXPECT_THAT(refusal([] { find("gaussian"); }), HasSubstr("expected one of direct-send"));
 }
 
 TEST(CompositingCatalogue, every_algorithm_for_any_number_has_a_tuning_for_each_number) {

@@ -78,7 +78,7 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
                                 {&mine, 1},
                                 {{}, communicator.rank() == 1 ? std::optional<RgbaF32>() : grey});
                         }),
-                        testing::StartsWith("invalid: ranks ask for different frames: rank 0: "
+                        testing::StartsWith("invalid: ranks request different frames: rank 0: "
                                             "background 0.5,0.5,0.5,1; rank 1: no background"));
         }
     });
@@ -104,7 +104,7 @@ TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
         std::swap(odd.front(), odd.back());
         EXPECT_EQ(what_is_thrown(
                       [&] { wall.composite(bytes, {.order = rank == 1 ? odd : orders.back()}); }),
-                  fmt::format("invalid: ranks ask for different frames: rank 0: visibility order "
+                  fmt::format("invalid: ranks request different frames: rank 0: visibility order "
                               "{}, no background; rank 1: visibility order {}, no background",
                               fmt::join(orders.back(), ","), fmt::join(odd, ",")));
         expect_wall(tiles, wall.composite(bytes, {.order = odd}), rank, odd);

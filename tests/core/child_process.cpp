@@ -27,12 +27,12 @@ std::string failure_of(const std::string& command, Seconds patience = 60) {
 TEST(ChildProcess, a_command_that_fails_is_named_with_how_it_ended) {
     EXPECT_EQ(failure_of("true"), "");
     EXPECT_EQ(failure_of("false"), "false: exit code 1");
-    EXPECT_EQ(failure_of("sh -c 'kill -9 $$'"), "sh -c 'kill -9 $$': ended by signal 9");
+    EXPECT_EQ(failure_of("sh -c 'kill -9 $$'"), "sh -c 'kill -9 $$': killed by signal 9");
     EXPECT_THAT(failure_of("/no/such/program 2>/dev/null"), HasSubstr("exit code 127"));
 }
 
 TEST(ChildProcess, a_command_that_takes_too_long_is_ended) {
-    EXPECT_EQ(failure_of("sleep 600", .05), "sleep 600: did not end within 0 s");
+    EXPECT_EQ(failure_of("sleep 600", .05), "sleep 600: did not exit within 0 s");
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
 }

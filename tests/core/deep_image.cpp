@@ -30,9 +30,9 @@ TEST(DeepImages, NamePixelAndValueWhereTheyAreAtFault) {
               "pixel (0, 1): the depth of fragment 0 is NaN");
     DeepImage image = with_depths({1, 2});
     image.first[1] = 1;
-    EXPECT_EQ(fault_of(image), "its pixels' fragments do not follow one another from 0 to 2");
+    EXPECT_EQ(fault_of(image), "has fragment offsets that do not ascend from 0 to 2");
     image.first.pop_back();
-    EXPECT_EQ(fault_of(image), "says where the fragments of 4 pixels begin and end, expected 5");
+    EXPECT_EQ(fault_of(image), "has 4 fragment offsets, expected 5");
 }
 
 } // namespace

@@ -69,7 +69,8 @@ TEST(Json, of_too_many_values_is_refused) {
 TEST(Json, that_is_none_is_refused_in_a_short_line) {
     EXPECT_THAT(refusal("{\"size\": [7,,"),
                 StartsWith("f.json: is not JSON: parse error at line 1, column 13"));
-    EXPECT_EQ(refusal("[1, 2"), "f.json: is not JSON: ends in the middle: the file was cut off");
+    EXPECT_EQ(refusal("[1, 2"),
+              "f.json: is not JSON: unexpected end of the text: the file is truncated");
     EXPECT_THAT(refusal("[1] 2"), StartsWith("f.json: is not JSON"));
     EXPECT_THAT(refusal(""), StartsWith("f.json: is not JSON"));
     EXPECT_THAT(refusal("\x1b[31m"), Not(testing::HasSubstr("\x1b")));

@@ -36,14 +36,15 @@ TEST(UnknownName, suggests_names_that_contain_what_was_asked_for) {
 TEST(UnknownName, counts_two_swapped_letters_as_one_change) {
     const std::vector<std::string_view> one = {"over"};
     EXPECT_EQ(unknown_name("operator", "voer", one), "unknown operator 'voer'; did you mean over?");
-    EXPECT_EQ(unknown_name("operator", "voref", one), "unknown operator 'voref'; known are over");
+    EXPECT_EQ(unknown_name("operator", "voref", one),
+              "unknown operator 'voref'; expected one of over");
 }
 
 TEST(UnknownName, lists_all_names_where_none_is_near) {
     EXPECT_EQ(asked_for("gaussian"),
-              "unknown algorithm 'gaussian'; known are direct-send, radix-k, "
+              "unknown algorithm 'gaussian'; expected one of direct-send, radix-k, "
               "binary-swap, shift-based");
-    EXPECT_THAT(asked_for(""), HasSubstr("known are direct-send"));
+    EXPECT_THAT(asked_for(""), HasSubstr("expected one of direct-send"));
 }
 
 TEST(UnknownName, takes_an_empty_catalogue) {

@@ -265,12 +265,12 @@ TEST(Record, names_the_field_of_a_file_that_has_no_such_value) {
     EXPECT_EQ(refused(R"("sigma": "1")"),
               "plan.json: plan.sigma is \"1\", expected a number from 0 to 100");
     EXPECT_EQ(refused(R"("fast": 1)"), "plan.json: plan.fast is 1, expected true or false");
-    EXPECT_EQ(refused(R"("name": 7)"), "plan.json: plan.name is 7, expected a text");
+    EXPECT_EQ(refused(R"("name": 7)"), "plan.json: plan.name is 7, expected a string");
     EXPECT_EQ(refused(R"("radices": [2, 65])"),
               "plan.json: plan.radices[1] is 65, expected a whole number from 2 to 64");
     EXPECT_EQ(refused(R"("radices": 2)"), "plan.json: plan.radices is 2, expected an array");
     EXPECT_EQ(refused(R"("files": ["a", ""])"),
-              "plan.json: plan.files[1] is \"\", expected a text");
+              "plan.json: plan.files[1] is \"\", expected a string");
     EXPECT_EQ(refused(R"("season": "sprig")"),
               "plan.json: plan.season has the unknown value 'sprig'; did you mean spring?");
     EXPECT_EQ(

@@ -144,7 +144,7 @@ TEST(DistributedCanny, refuses_thresholds_and_quantiles_that_are_reversed_on_eve
         try {
             edge_directions(image, 1, {2, 1}, always(contour::catalogue()[0]));
         } catch (const AgreedFailure& failure) {
-            EXPECT_THAT(failure.what(), testing::HasSubstr("thresholds of edges are 2 and 1"));
+            EXPECT_THAT(failure.what(), testing::HasSubstr("edge thresholds are 2 and 1"));
             ++refused;
         }
         try {

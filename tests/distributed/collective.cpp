@@ -177,7 +177,7 @@ TEST(Collective, NothingIsPredictedWhereNothingIsToBeChosen) {
     });
     run_threads(2, [](Communicator communicator) {
         const Collective named(communicator, {all_gather, {3}}, {.algorithm = "ring-all-gather"});
-        EXPECT_EQ(named.plan().reason, "asked for");
+        EXPECT_EQ(named.plan().reason, "requested");
         EXPECT_EQ(named.plan().algorithm, "ring-all-gather");
     });
 }

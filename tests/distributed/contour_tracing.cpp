@@ -118,7 +118,7 @@ TEST(ContourTracing, refuses_options_and_names_value_and_expectation) {
         EXPECT_THAT(refusal({.sigma = .1}),
                     HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
         EXPECT_THAT(refusal({.quantiles = {.9, .5}}), HasSubstr("quantiles of edges are 0.9 and"));
-        EXPECT_THAT(refusal({.thresholds = {{9, 4}}}), HasSubstr("thresholds of edges are 9 and"));
+        EXPECT_THAT(refusal({.thresholds = {{9, 4}}}), HasSubstr("edge thresholds are 9 and"));
         EXPECT_THAT(refusal({.min_length = 0}),
                     HasSubstr("min_length 0: expected a whole number from 1 to"));
         EXPECT_THAT(refusal({.merging = {.pattern = "quad"}}),

@@ -151,7 +151,7 @@ TEST(WindowProgram, that_exchanges_a_pixel_too_few_is_refused) {
     const Claim meant = claim(task, way);
     task.filters[1].grid.margin = 1;
     EXPECT_THAT(prove(window_schedule(task, way), meant).error,
-                testing::HasSubstr("of others than it needs"));
+                testing::HasSubstr("from the wrong input pixels"));
 }
 
 TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
@@ -207,17 +207,18 @@ TEST(WindowProgram, that_cannot_be_is_refused_and_says_why) {
     for (const std::vector<Retiling>& wrong :
          {std::vector<Retiling>{{0, 4, 1}}, {{2, 4, 1}}, {{1, 4, 1}, {1, 1, 4}}})
         EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, wrong}),
-                    HasSubstr("expected one of the second to the last"));
+                    HasSubstr("expected filters from 2 to "));
     EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 0, 4}}}),
                 HasSubstr("0x4 tiles: expected 1x1 or more"));
     WindowTask many = task_of(way, {1, 1}, 0, 31);
     many.filters[0].planes = 2;
-    EXPECT_THAT(refusal_of(many, way), HasSubstr("makes 2 planes, expected 1"));
+    EXPECT_THAT(refusal_of(many, way), HasSubstr("produces 2 planes, expected 1"));
     WindowTask rows = task_of(way, {1, 1}, 5, 9);
     rows.filters[0].grid.height = 9;
-    EXPECT_THAT(refusal_of(rows, way), HasSubstr("reads 11 rows, the one before makes 9"));
+    EXPECT_THAT(refusal_of(rows, way),
+                HasSubstr("reads 11 rows, but the previous filter produces 9"));
     EXPECT_THAT(refusal_of(task_of(way, {1}, 0, 31), {2, 2, &collective::find("flat-gather")}),
-                HasSubstr("flat-gather to distribute: it does gather"));
+                HasSubstr("flat-gather cannot distribute: it performs gather"));
 }
 
 } // namespace

@@ -64,7 +64,7 @@ TEST(AtomicFolder, replaces_its_like_and_nothing_else) {
     EXPECT_EQ(test::content(path + "/anchor"), "new");
     EXPECT_EQ(around.entries(), 1);
     test::fill_file(path + "/diary", "mine");
-    EXPECT_THAT(refusal_of(path), HasSubstr("run: cannot be written: the folder that is there also "
+    EXPECT_THAT(refusal_of(path), HasSubstr("run: cannot be written: the existing folder also "
                                             "holds 'diary', which would be lost"));
     EXPECT_EQ(test::content(path + "/diary"), "mine");
     test::fill_file(around.path("file"), "mine");

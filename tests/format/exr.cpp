@@ -186,8 +186,8 @@ TEST_F(ExrFile, MayShowNothingOfItsData) {
 TEST_F(ExrFile, OfLuminanceIsRejectedNamingItsChannels) {
     exr.add("Y", 1, Imf::HALF);
     exr.write(path);
-    EXPECT_EQ(reading_fails(), path + ": has no channel R; it has Y, expected R, G, B and where "
-                                      "wanted A and Z");
+    EXPECT_EQ(reading_fails(), path + ": has no channel R; it has Y, expected R, G, B and "
+                                      "optionally A and Z");
 }
 
 TEST_F(ExrFile, WithSubsampledChannelsIsRejected) {
@@ -201,7 +201,7 @@ TEST_F(ExrFile, WithSubsampledChannelsIsRejected) {
 
 TEST_F(ExrFile, OfAnotherKindIsRejected) {
     fill_file(path, "solid nothing like an image");
-    EXPECT_EQ(reading_fails(), path + ": is not an OpenEXR file: its first bytes are others");
+    EXPECT_EQ(reading_fails(), path + ": is not an OpenEXR file: its signature is wrong");
     fill_file(path, "");
     EXPECT_EQ(reading_fails(), path + ": ends inside its header");
     fill_file(path, std::string("\x76\x2f\x31\x01\x02\x10\x00\x00", 8));

@@ -94,7 +94,7 @@ TEST(DeepExr, PixelsOutsideTheDataWindowAreEmpty) {
     header.dataWindow() = {{1, 2}, {5, 2}};
     write_ones(path, header, {"R", "G", "B", "A", "Z"});
     EXPECT_THAT(deep_failure([&] { format::read_deep(path); }),
-                HasSubstr("has deep pixels outside the picture"));
+                HasSubstr("has deep pixels outside the image"));
 }
 
 TEST(DeepExr, OtherChannelsAreRefused) {
@@ -121,7 +121,7 @@ TEST(DeepExr, FaultsAreRefusedBothWays) {
     EXPECT_THAT(deep_failure([&] {
                     format::write_deep(folder.path("a.png"), some_lists({2, 2}));
                 }),
-                HasSubstr("PNG files hold no deep images"));
+                HasSubstr("PNG files cannot hold deep images"));
     EXPECT_THAT(deep_failure([&] {
                     format::write_deep(path, some_lists({0, 2}));
                 }),

@@ -119,7 +119,7 @@ TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
     }
     EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
     EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
-              "its frames lie on several axes (2×3): all 6 planes are read as one series");
+              "its frames are on several axes (2×3): all 6 planes are read as one series");
 }
 
 TEST_F(Hdf5Frames, OfFloatsOf16BitsAreRead) {
@@ -169,7 +169,7 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
         file.dataset("/line", {5}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
     }
     const auto largest = format::open_frames(path);
-    EXPECT_EQ(remarks(*largest), "read is /b/large; there are also /a/small");
+    EXPECT_EQ(remarks(*largest), "/b/large is read; there are also /a/small");
     EXPECT_EQ(largest->header().sample, Sample::i64);
     EXPECT_TRUE(holds_pattern(*largest));
     EXPECT_EQ(format::open_frames(path + "::/a/small")->header().frames, 1);
@@ -185,7 +185,7 @@ TEST_F(Hdf5Frames, ThatAreNotThereAreRefused) {
                 StartsWith(path + ": cannot be read as HDF5: "));
     { const Hdf5File empty(path); }
     EXPECT_EQ(failure([&] { format::open_frames(path); }),
-              path + ": has no dataset of integers or floats of two axes or more");
+              path + ": has no dataset of integers or floats with two or more axes");
     const std::string whole = content(path);
     fill_file(path, whole.substr(0, whole.size() - 100));
     EXPECT_THAT(failure([&] { format::open_frames(path); }),

@@ -53,8 +53,8 @@ TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
     const std::string other = folder.path("a/other.bin");
     fill_file(other, std::string(frame.begin(), frame.end()));
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, other, 91);
-    EXPECT_EQ(opening_fails(path), path + ": has samples in another file, " + other +
-                                       ": such are read with --allow-external");
+    EXPECT_EQ(opening_fails(path),
+              path + ": has samples in another file, " + other + ": --allow-external allows this");
     EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, "other.bin", 91);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed))) << "beside the file";
@@ -71,21 +71,21 @@ TEST_F(Hdf5Elsewhere, WhatIsNoRegularFileIsNeverOpened) {
     EXPECT_THAT(opening_fails(path, allowed), EndsWith("pipe, which is not a regular file"));
     Hdf5File(path).link("/x", pipe, "/d");
     EXPECT_THAT(opening_fails(path + "::/x", allowed), HasSubstr("not a regular file"));
-    EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("no known format"));
+    EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("is not of a known frame format"));
 }
 
 TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
     write_frames(folder.path("b.h5"), 0, 200); // more than the file has that leads to it
     Hdf5File(path).link("/x", "../b.h5", "/d");
-    EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x leads to another file, ../b.h5: such are "
-                                                   "read with --allow-external");
-    EXPECT_THAT(opening_fails(path), EndsWith("but links to other files, such as /x: those are "
-                                              "followed with --allow-external"));
+    EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
+                                                   "--allow-external allows this");
+    EXPECT_THAT(opening_fails(path), EndsWith("but links to other files, such as /x: "
+                                              "--allow-external follows them"));
     EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::/x", allowed)));
     EXPECT_EQ(format::open_frames(path, allowed)->header().frames, 200);
     Hdf5File(folder.path("a/b.h5")).link("/x", "a.h5", "/x");
     Hdf5File(path).link("/x", "b.h5", "/x");
-    EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("behind too many links"));
+    EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("after too many links"));
 }
 
 TEST_F(Hdf5Elsewhere, VirtualSourcesAreReadInTheFoldersOfTheFile) {
@@ -104,12 +104,12 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesInOtherFoldersAreReadOnlyIfTheyAreAllowed) {
     for (const std::string& named : {other, std::string("../b/0.h5")}) {
         Hdf5File(path).stack("/x", {named}, 2, 7, 13);
         EXPECT_EQ(opening_fails(path), path + ": has samples in another file, " + other +
-                                           ": such are read with --allow-external");
+                                           ": --allow-external allows this");
         EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
     }
     std::filesystem::create_symlink(other, folder.path("a/linked.h5"));
     Hdf5File(path).stack("/x", {"linked.h5"}, 2, 7, 13);
-    EXPECT_THAT(opening_fails(path), HasSubstr("linked.h5: such are read with --allow-external"));
+    EXPECT_THAT(opening_fails(path), HasSubstr("linked.h5: --allow-external allows this"));
 }
 
 TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
@@ -117,7 +117,7 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
     Hdf5File(folder.path("a/0.h5"))
         .external("/d", {2, 7, 13}, H5T_STD_U8LE, folder.path("secret"), 182);
     Hdf5File(path).stack("/x", {"0.h5"}, 2, 7, 13);
-    EXPECT_THAT(opening_fails(path), HasSubstr("secret: such are read with --allow-external"));
+    EXPECT_THAT(opening_fails(path), HasSubstr("secret: --allow-external allows this"));
     EXPECT_EQ(read_frame(*format::open_frames(path, allowed), 1),
               std::vector<float>(91, float{'s'}));
     Hdf5File(path).stack("/d", {"a.h5"}, 2, 7, 13);
@@ -129,7 +129,7 @@ TEST_F(Hdf5Elsewhere, FramesWhoseSourceIsMissingAreLost) {
     write_frames(folder.path("a/2.h5"), 4, 6);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5", "2.h5"}, 2, 7, 13);
     const auto source = format::open_frames(path);
-    EXPECT_EQ(remarks(*source), "1 of 3 sources of samples are lost: 1.h5 is missing");
+    EXPECT_EQ(remarks(*source), "1 of 3 sources of samples are missing: 1.h5 is missing");
     for (const std::int64_t frame : {2, 3})
         EXPECT_EQ(reading_fails(*source, frame),
                   path + ": frame " + std::to_string(frame) + " has no samples: 1.h5 is missing");
@@ -138,7 +138,7 @@ TEST_F(Hdf5Elsewhere, FramesWhoseSourceIsMissingAreLost) {
     std::filesystem::remove(folder.path("a/0.h5"));
     std::filesystem::remove(folder.path("a/2.h5"));
     EXPECT_EQ(opening_fails(path),
-              path + ": dataset /x has none of its 3 sources of samples: 0.h5 is missing");
+              path + ": dataset /x lacks all of its 3 sources of samples: 0.h5 is missing");
 }
 
 TEST_F(Hdf5Elsewhere, FramesBehindTheEndOfTheirSourceAreLost) {
@@ -161,7 +161,7 @@ TEST_F(Hdf5Elsewhere, SourcesWithNumbersAreReadUpToTheFirstThatIsMissing) {
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().frames, 4);
     EXPECT_TRUE(holds_pattern(*source));
-    EXPECT_EQ(remarks(*source), "a source is missing: read are 4 of 8 along axis 0");
+    EXPECT_EQ(remarks(*source), "a source is missing: 4 of 8 along axis 0 are read");
     std::filesystem::remove(folder.path("a/3.h5"));
     EXPECT_EQ(remarks(*format::open_frames(path)), "");
     std::filesystem::remove(folder.path("a/0.h5"));

@@ -89,14 +89,15 @@ TEST_F(JournalOnDisk, is_read_on_while_another_writes) {
 TEST_F(JournalOnDisk, has_one_writer) {
     const Journal writer = Journal::append_to(path, "of a test");
     EXPECT_THAT([&] { Journal::append_to(path, "of a test"); },
-                ThrowsMessage<InvalidFile>(HasSubstr("another run writes to it now")));
+                ThrowsMessage<InvalidFile>(HasSubstr("is in use by another run")));
 }
 
 TEST_F(JournalOnDisk, is_told_from_other_files) {
     fill_file(path, "something else altogether");
-    EXPECT_THAT([&] { Journal::open(path); }, ThrowsMessage<InvalidFile>(HasSubstr("no journal")));
+    EXPECT_THAT([&] { Journal::open(path); },
+                ThrowsMessage<InvalidFile>(HasSubstr("not a journal")));
     EXPECT_THAT([&] { Journal::append_to(path, ""); },
-                ThrowsMessage<InvalidFile>(HasSubstr("no journal")));
+                ThrowsMessage<InvalidFile>(HasSubstr("not a journal")));
     EXPECT_THAT([&] { Journal::open(folder.path("none")); },
                 ThrowsMessage<InvalidFile>(HasSubstr("cannot be read")));
 }

@@ -133,7 +133,7 @@ TEST_F(Manifest, OfAnAbsurdSizeIsRejected) {
 TEST_F(Manifest, WithAnUnknownElementIsRejected) {
     EXPECT_EQ(fails(R"({"size": [7, 5], "element": "rgb8"})"),
               R"(element is "rgb8", expected "rgba f32" or "rgba+depth f32")");
-    EXPECT_EQ(fails(R"({"size": [7, 5], "format": 3})"), "format is 3, expected a text");
+    EXPECT_EQ(fails(R"({"size": [7, 5], "format": 3})"), "format is 3, expected a string");
 }
 
 TEST_F(Manifest, WithAnOrderThatIsNoPermutationIsRejected) {
@@ -141,9 +141,9 @@ TEST_F(Manifest, WithAnOrderThatIsNoPermutationIsRejected) {
               "order_front_to_back is missing");
     EXPECT_EQ(fails(size, "3", bricks), "order_front_to_back is 3, expected an array");
     EXPECT_EQ(fails(size, "[0]", bricks),
-              "order_front_to_back has 1 numbers, expected 2, one a brick");
+              "order_front_to_back has 1 numbers, expected 2, one per brick");
     EXPECT_EQ(fails(size, "[1, 1]", bricks),
-              "order_front_to_back[1] is 1, as order_front_to_back[0] already is");
+              "order_front_to_back[1] is 1, the same as order_front_to_back[0]");
     EXPECT_EQ(fails(size, "[0, 2]", bricks),
               "order_front_to_back[1] is 2, expected the id of a brick from 0 to 1");
     EXPECT_EQ(fails(size, "[0, \"1\"]", bricks),
@@ -157,9 +157,9 @@ TEST_F(Manifest, WithWrongBricksIsRejected) {
     EXPECT_EQ(fails(size, order, "[0, 1]"), "bricks[0] is 0, expected an object");
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"name": 1}])"), "bricks[1].id is missing");
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 0}])"),
-              "bricks[1].id is 0, as bricks[0].id already is");
+              "bricks[1].id is 0, the same as bricks[0].id");
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 7}])"),
-              "bricks[1].id is 7, expected the number of a partial from 0 to 1");
+              "bricks[1].id is 7, expected the number of a partial image from 0 to 1");
 }
 
 TEST_F(Manifest, WithWrongFilesIsRejected) {
@@ -172,7 +172,7 @@ TEST_F(Manifest, WithWrongFilesIsRejected) {
               "partial 1 is " + folder.path("c.exr") + ", which does not exist");
     std::filesystem::create_directory(folder.path("d.exr"));
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": "d.exr"}])"),
-              "partial 1 is " + folder.path("d.exr") + ", which is no file");
+              "partial 1 is " + folder.path("d.exr") + ", which is not a file");
 }
 
 TEST_F(Manifest, ThatIsMissingOrAFolderIsRejected) {

@@ -151,7 +151,7 @@ TEST_F(RawFile, WithoutAManifestSaysWhereItLooked) {
     format::write_image(plain, image);
     std::filesystem::remove(folder.path("manifest.json"));
     EXPECT_EQ(reading_fails("a.rgba32f"),
-              plain + ": is raw pixels, whose shape is in a manifest beside it, but " +
+              plain + ": is raw pixels, which need a manifest in the same folder, but " +
                   folder.path("manifest.json") + " does not exist");
 }
 

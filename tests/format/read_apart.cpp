@@ -100,7 +100,7 @@ TEST(ReadApart, ACrashIsAnErrorOfTheFrameAndTheNextIsRead) {
     EXPECT_EQ(failure_of_frame(*source, loops),
               "some.h5: damaged: reading frame 3 made no progress in 0.05 s");
     EXPECT_EQ(failure_of_frame(*source, leaves), "some.h5: damaged: reading frame 4 ended early");
-    EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("as reading ended 3 times before"));
+    EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading ended 3 times before"));
 }
 
 TEST(ReadApart, OpeningMayCrashLoopOrRefuse) {

@@ -53,7 +53,7 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListIsWhatTheyName) {
         EXPECT_TRUE(holds_pattern(*source)) << name;
     }
     EXPECT_EQ(remarks(*format::open_frames(folder.path("f%d.tif"))),
-              "1 of the numbers 8 to 12 have no file");
+              "1 of the files numbered 8 to 12 are missing");
     EXPECT_EQ(format::open_frames(folder.path("f%02d.tif"))->header().frames, 2);
     fill_file(folder.path("list.txt"), "# best ones\nother.tif\r\n\nf9.tif\n");
     const auto listed = format::open_frames(folder.path("list.txt"));
@@ -73,16 +73,16 @@ TEST_F(Sequence, RefusesWhatIsNone) {
     EXPECT_THAT(refusal("nowhere.png"), HasSubstr("does not exist"));
     EXPECT_THAT(refusal("nowhere.xyz"), HasSubstr("does not exist"));
     fill_file(folder.path("a.xyz"), "frames?");
-    EXPECT_THAT(refusal("a.xyz"), HasSubstr("is of no known format of frames: its extension is "
+    EXPECT_THAT(refusal("a.xyz"), HasSubstr("is not of a known frame format: its extension is "
                                             "\".xyz\", expected one of .tif"));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
-                HasSubstr("is a folder without files of frames"));
+                HasSubstr("is a folder without frame files"));
     write("a.png", 0);
     write("b.tif", 0);
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
                 HasSubstr("holds a.png of PNG and b.tif of TIFF, expected one format"));
     fill_file(folder.path("list.txt"), "a.png\nnotes.md\n");
-    EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is of no known format of frames"));
+    EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is not of a known frame format"));
     fill_file(folder.path("empty.txt"), "\n");
     EXPECT_THAT(refusal("empty.txt"), HasSubstr("lists no file"));
 }
@@ -101,7 +101,7 @@ TEST_F(Sequence, NamesTheFileThatIsLostOrOfAnotherSize) {
     EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, shape));
     write_pattern(folder.path("f0.tif"), {2, shape, Sample::u8, 1, {}, {}});
     EXPECT_THAT(failure([&] { format::open_frames(folder.path("f*.tif")); }),
-                HasSubstr("holds 2 frames, expected one, as a file of a series"));
+                HasSubstr("holds 2 frames, expected one in each file of a series"));
 }
 
 TEST(NaturalOrder, ComparesNumbersAsNumbers) {

@@ -85,10 +85,10 @@ TEST_F(StoredFrames, ThatAFileIsTooShortForAreLeftOutAndSaid) {
         mrc_bytes(1, 20, shape, order, stack_bytes<std::int16_t>(20, shape, order));
     const auto source = open("a.mrc", bytes.substr(0, bytes.size() - 2 * 2 * 91 - 1));
     EXPECT_EQ(source->header().frames, 17);
-    EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames whole");
+    EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames complete");
     EXPECT_TRUE(holds_pattern(*source));
     EXPECT_EQ(refusal("a.mrc", bytes.substr(0, 1100)),
-              "has no frame that can be read: truncated: 0 of 20 frames whole");
+              "has no frame that can be read: truncated: 0 of 20 frames complete");
 }
 
 TEST_F(StoredFrames, OfMrcThatMakeNoSenseAreRefused) {
@@ -109,7 +109,7 @@ TEST_F(StoredFrames, OfPixelSizesThatMakeNoSenseHaveNone) {
         bytes.replace(40, 4, Bytewise().put<float>(cell).bytes());
         const auto source = open("a.mrc", bytes);
         EXPECT_FALSE(source->header().pixel.known()) << cell;
-        EXPECT_THAT(remarks(*source), HasSubstr("makes no sense")) << cell;
+        EXPECT_THAT(remarks(*source), HasSubstr("is implausible")) << cell;
     }
 }
 
@@ -184,17 +184,17 @@ TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {
 }
 
 TEST_F(StoredFrames, OfNpyThatAreNoImagesAreRefused) {
-    EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its first bytes are others");
+    EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its signature is wrong");
     EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
-              "has 1 axes, expected 2 or 3 (in C order more)");
+              "has 1 axes, expected 2 or 3 (or more in C order)");
     EXPECT_THAT(refusal("a.npy", npy_bytes("<c8", false, "7, 13", "")),
                 StartsWith("has elements of type '<c8'"));
     EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "7, -13", "")),
                 StartsWith("has the shape (7, -13)"));
     EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "4000000000, 4000000000, 4, 4", "")),
-              "has more frames than can be counted: damaged");
+              "has an implausible number of frames: damaged");
     EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "4000000000000000000, 4, 4", "")),
-                HasSubstr("expected at least one and fewer bytes than can be counted"));
+                HasSubstr("expected at least one and a total size that does not overflow"));
 }
 
 TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
@@ -216,13 +216,12 @@ TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutAreSaid) {
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
     const auto cut = open("a.ser", ser_bytes(true, {shape, shape, shape}, 3).substr(0, 500));
     EXPECT_EQ(cut->header().frames, 1);
-    EXPECT_EQ(remarks(*cut), "truncated: 1 of 3 frames whole");
+    EXPECT_EQ(remarks(*cut), "truncated: 1 of 3 frames complete");
     EXPECT_TRUE(holds_pattern(*cut));
 }
 
 TEST_F(StoredFrames, OfSerThatAreNoneAreRefused) {
-    EXPECT_EQ(refusal("a.ser", std::string(100, 'x')),
-              "is not a SER file: its first bytes are others");
+    EXPECT_EQ(refusal("a.ser", std::string(100, 'x')), "is not a SER file: its signature is wrong");
     std::string lines = ser_bytes(false, {shape}, 1);
     lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
     EXPECT_EQ(refusal("a.ser", lines), "holds elements of kind 0x4120, expected images, 0x4122");
@@ -251,7 +250,7 @@ TEST_F(StoredFrames, OfDigitalMicrographHaveAnIntervalOnAnAxisOfTime) {
 }
 
 TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
-    const std::string said = "its frames lie on several axes (3×2): all 6 planes are read as one "
+    const std::string said = "its frames are on several axes (3×2): all 6 planes are read as one "
                              "series";
     const std::string samples = stack_bytes<std::int16_t>(6, shape, std::endian::little);
     EXPECT_EQ(remarks(*open("a.npy", npy_bytes("<i2", false, "3, 2, 7, 13", samples))), said);
@@ -263,7 +262,7 @@ TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
     EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),
-              "is not a DM3 or DM4 file: its first bytes are others");
+              "is not a DM3 or DM4 file: its signature is wrong");
     EXPECT_THAT(refusal("a.dm3", bytes.substr(0, bytes.size() - 300)),
                 HasSubstr("claims 273 elements"));
 }
@@ -276,23 +275,23 @@ TEST_F(StoredFrames, OfDigitalMicrographHaveTagsOfBelievableNames) {
         file.put<std::uint8_t>(20).put<std::uint16_t>(2000).text(std::string(2000, 'a'));
     }
     EXPECT_THAT(failure([&] { open("a.dm3", file.bytes()); }),
-                HasSubstr("has a tag with a name of 6002 letters: damaged"));
+                HasSubstr("has a tag with a name of 6002 characters: damaged"));
 }
 
 TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
     const std::string samples = stack_bytes<std::uint16_t>(3, shape, std::endian::big);
     const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");
     EXPECT_EQ(source->header().frames, 3);
-    EXPECT_EQ(remarks(*source), "4 bytes behind the last frame are left over");
+    EXPECT_EQ(remarks(*source), "4 bytes after the last frame are ignored");
     EXPECT_TRUE(holds_pattern(*source));
     const auto cut = open("a.raw", samples, "::13x7,u16,frames=4,big-endian");
-    EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames whole");
-    EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: write width, height"));
-    EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"), StartsWith("\"u12\" says nothing"));
+    EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames complete");
+    EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: append width, height"));
+    EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"),
+                StartsWith("\"u12\" is not a part of a layout"));
     for (const std::string again : {"u8", "7x13", "offset=4", "frames=2", "big-endian"}) {
-        EXPECT_THAT(
-            refusal("a.raw", samples, "::13x7,u16,offset=0,frames=1,big-endian," + again),
-            StartsWith("\"" + again + "\" says nothing of its layout, or not for the first time"));
+        EXPECT_THAT(refusal("a.raw", samples, "::13x7,u16,offset=0,frames=1,big-endian," + again),
+                    StartsWith("\"" + again + "\" is not a part of a layout or repeats one"));
     }
     EXPECT_THAT(refusal("a.raw", samples, "::0x7,u16"), StartsWith("is 0×7, expected"));
 }

@@ -171,7 +171,7 @@ TEST_F(TiffFrames, OfAnotherSizeAreSaidAndOnlyThoseFail) {
     EXPECT_EQ(remarks(*source), "frame 1 is 13×6, expected 13×7");
     EXPECT_EQ(failure([&] { read_frame(*source, 1); }), path + ": frame 1 is 13×6, expected 13×7");
     EXPECT_EQ(failure([&] { read_frame(*source, 2); }),
-              path + ": frame 2 has 1 samples of u16 a pixel, expected 1 of u8");
+              path + ": frame 2 has 1 samples of u16 per pixel, expected 1 of u8");
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
 }
 
@@ -181,7 +181,7 @@ TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileAreSaidToo) {
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
     const auto source = open(file.bytes());
     EXPECT_EQ(source->header().frames, 2);
-    EXPECT_EQ(remarks(*source), "frame 1 has 1 samples of u8 a pixel, expected 1 of f64");
+    EXPECT_EQ(remarks(*source), "frame 1 has 1 samples of u8 per pixel, expected 1 of f64");
     EXPECT_TRUE(read_frame(*source, 0) == pattern_frame<float>(0, shape));
 }
 
@@ -193,7 +193,7 @@ TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
     const auto source = open(file.bytes().substr(0, one + 20));
     EXPECT_EQ(source->header().frames, 1);
-    EXPECT_THAT(remarks(*source), StartsWith("truncated: 1 of 3 frames whole"));
+    EXPECT_THAT(remarks(*source), StartsWith("truncated: 1 of 3 frames complete"));
     EXPECT_TRUE(holds_pattern(*source));
 }
 
@@ -207,7 +207,7 @@ TEST_F(TiffFrames, ThatBeginInTheHeaderOfTheFileAreLeftOut) {
         bytes.replace(value, 4, std::string(4, '\0')); // the position of the last strip
         const auto source = open(bytes);
         EXPECT_EQ(source->header().frames, 1);
-        EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames whole");
+        EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames complete");
         EXPECT_TRUE(holds_pattern(*source));
     }
 }
@@ -218,7 +218,7 @@ TEST_F(TiffFrames, AreNotSoughtInTheDirectoryOfThePageBeforeThem) {
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
     const auto source = open(file.bytes());
     EXPECT_EQ(source->header().frames, 1);
-    EXPECT_EQ(remarks(*source), "truncated: 1 of 3 frames whole");
+    EXPECT_EQ(remarks(*source), "truncated: 1 of 3 frames complete");
     EXPECT_TRUE(holds_pattern(*source));
 }
 
@@ -246,11 +246,11 @@ TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
     TiffBytes many(std::endian::little, false);
     many.add({shape, 8, 1, 2, 7}, std::string(1000, 'x'));
     EXPECT_EQ(failure([&] { open(many.bytes()); }),
-              path + ": has 7 samples a pixel, expected 3, or 4 with alpha");
+              path + ": has 7 samples per pixel, expected 3, or 4 with alpha");
     EXPECT_THAT(failure([&] { open("no TIFF file at all"); }),
                 StartsWith(path + ": cannot be opened as TIFF"));
     EXPECT_EQ(failure([&] { format::open_frames(path + "::part"); }),
-              path + ": its format has no parts to name, but \"::part\" stands behind it");
+              path + ": its format has no named parts, but \"::part\" follows its name");
 }
 
 /// A page of the pattern by the library itself, in the ways that no test here builds by hand.

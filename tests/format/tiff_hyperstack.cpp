@@ -57,8 +57,8 @@ TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelAndSaysSo) {
     write("ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\nhyperstack=true\nfinterval=20\ntunit=ms\n",
           6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
-    EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; --channel N "
-                                "chooses another");
+    EXPECT_EQ(remarks(*source), "has 2 channels per frame, of which channel 0 is read; --channel N "
+                                "selects another");
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 0, 0}));
     EXPECT_DOUBLE_EQ(source->header().frame_interval, .02);
     EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
@@ -132,8 +132,8 @@ TEST_F(TiffHyperstack, OfOmeIsReadInItsOrder) {
     EXPECT_DOUBLE_EQ(source->header().frame_interval, .25);
     write(ome("XYTZC", sizes, ""), 6);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2}));
-    EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; --channel N "
-                                "chooses another");
+    EXPECT_EQ(remarks(*source), "has 2 channels per frame, of which channel 0 is read; --channel N "
+                                "selects another");
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
 }
 
@@ -165,19 +165,19 @@ TEST_F(TiffHyperstack, OfOmeWithPagesOfAnotherImageLeavesThoseOut) {
               "<TiffData IFD=\"0\" PlaneCount=\"3\"/>"),
           5);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2}));
-    EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and are left out");
+    EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and ignored");
 }
 
 TEST_F(TiffHyperstack, OfOmeThatWasNotFinishedGivesTheFramesThatAreThere) {
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"", "<TiffData/>"), 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames whole");
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames complete");
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"",
               "<TiffData IFD=\"0\" "
               "PlaneCount=\"8\"/>"),
           5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames whole");
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames complete");
 }
 
 TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
@@ -193,7 +193,7 @@ TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
 TEST_F(TiffHyperstack, ThatIsCutOffGivesTheFramesThatAreWhole) {
     write("ImageJ=1.53t\nimages=8\nchannels=2\nframes=4\n", 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames whole"));
+    EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames complete"));
 }
 
 /// Two samples a pixel, the second ten more than the first.
@@ -210,8 +210,8 @@ TEST_F(TiffHyperstack, OfSamplesWithoutAMeaningIsOneOfChannels) {
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = extra}, pairs());
         fill_file(path, file.bytes());
         EXPECT_EQ(planes_read(), (Planes{19})) << extra;
-        EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; "
-                                    "--channel N chooses another");
+        EXPECT_EQ(remarks(*source), "has 2 channels per frame, of which channel 0 is read; "
+                                    "--channel N selects another");
         EXPECT_EQ(source->header().channels, 1);
         EXPECT_EQ(planes_read(1), (Planes{29}));
         EXPECT_EQ(read_rows(*source, 0, {1, 2}), (std::vector<float>{15, 16, 17, 18, 19}));
@@ -236,8 +236,9 @@ TEST_F(TiffHyperstack, SaysThatASampleBehindAColourIsLeftOut) {
     fill_file(path, file.bytes());
     source = format::open_frames(path);
     EXPECT_FLOAT_EQ(read_frame(*source, 0)[0], luminance(10, 20, 30));
-    EXPECT_EQ(remarks(*source), "a fourth sample of each pixel, whose meaning the file does not "
-                                "state, is left out");
+    EXPECT_EQ(remarks(*source),
+              "the fourth sample of each pixel is ignored because the file does not "
+              "state its meaning");
 }
 
 TEST_F(TiffHyperstack, IsChosenFromInEveryFileOfASequence) {
@@ -247,7 +248,7 @@ TEST_F(TiffHyperstack, IsChosenFromInEveryFileOfASequence) {
     }
     path = folder.path("f%d.tif");
     EXPECT_EQ(planes_read(), (Planes{0, 0, 0}));
-    EXPECT_THAT(remarks(*source), HasSubstr("--channel N chooses another"));
+    EXPECT_THAT(remarks(*source), HasSubstr("--channel N selects another"));
     EXPECT_EQ(planes_read(1), (Planes{1, 1, 1}));
     EXPECT_EQ(failure([&] { planes_read(2); }),
               folder.path("f0.tif") + ": has no channel 2, expected 0 to 1");

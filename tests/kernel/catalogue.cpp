@@ -48,9 +48,8 @@ TEST(KernelCatalogue, an_unknown_operator_is_an_invalid_task_with_near_names) {
 }
 
 TEST(KernelCatalogue, a_format_an_operator_does_not_have_is_refused_naming_those_it_has) {
-    EXPECT_EQ(
-        refusal("nearest", rgba_f16),
-        "the operator 'nearest' is not for rgba f16; it has rgba+depth f32, rgba u8+depth f32");
+    EXPECT_EQ(refusal("nearest", rgba_f16), "the operator 'nearest' does not support rgba f16; it "
+                                            "supports rgba+depth f32, rgba u8+depth f32");
 }
 
 } // namespace

@@ -220,7 +220,7 @@ TEST(Contours, refuse_links_that_lead_nowhere_with_the_pixel) {
     DirectionMap map = no_directions("nowhere", {70, 9});
     map.at(66, 4) = 3;
     EXPECT_THAT(error_of(map),
-                HasSubstr("direction 3 at (66, 4) leads to (65, 5), which is no edge point"));
+                HasSubstr("direction 3 at (66, 4) leads to (65, 5), which is not an edge point"));
     map.at(66, 4) = 8;
     EXPECT_THAT(error_of(map), HasSubstr("direction 8 at (66, 4), expected -2 to 7"));
     map.at(66, 4) = -3;

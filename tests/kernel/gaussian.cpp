@@ -185,8 +185,8 @@ TEST(GaussianDerivatives, that_cannot_be_are_refused) {
     EXPECT_EQ(made(.1, five), "sigma is 0.1, expected 0.5 to 1000 pixels");
     EXPECT_EQ(made(1, {{5, 0}}), "a derivative of order 5, expected 0 to 4");
     EXPECT_EQ(made(1, {{0, -1}}), "a derivative of order -1, expected 0 to 4");
-    EXPECT_EQ(made(1, {}), "no Gaussian derivative is asked for");
-    EXPECT_THAT(made(1, {{1, 0}, {0, 1}, {1, 0}}), HasSubstr("orders 1, 0 is asked for twice"));
+    EXPECT_EQ(made(1, {}), "no Gaussian derivative: expected one or more");
+    EXPECT_THAT(made(1, {{1, 0}, {0, 1}, {1, 0}}), HasSubstr("orders 1, 0 is requested twice"));
 }
 
 TEST(GaussianDerivatives,
@@ -202,17 +202,17 @@ TEST(GaussianDerivatives,
     const Tile tile{10, 8, 6, 5};
     const auto lacking = picture.cut({5, 3, 16, 14});
     EXPECT_EQ(applied(lacking.view(), tile, planes.of(tile)),
-              "Gaussian derivatives of 6x5 samples at (10, 8) are computed from 16x15 samples at "
-              "(5, 3); given are 16x14 samples at (5, 3)");
+              "Gaussian derivatives of 6x5 samples at (10, 8) need 16x15 samples at "
+              "(5, 3), given are 16x14 samples at (5, 3)");
     EXPECT_EQ(applied(picture.view(), {36, 0, 5, 1}, planes.of({})),
-              "Gaussian derivatives of 5x1 samples at (36, 0), expected them within 40x30");
+              "Gaussian derivatives of 5x1 samples at (36, 0), expected a tile within 40x30");
     EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),
               "Gaussian derivatives of -1x1 ");
     EXPECT_EQ(applied(picture.view(), tile, {}), "0 planes for 5 Gaussian derivatives");
     auto narrow = planes.of(tile);
     narrow[3].stride = 5;
     EXPECT_EQ(applied(picture.view(), tile, narrow),
-              "a plane of stride 5 for 6x5 samples at (10, 8)");
+              "a stride of 5 is too small for a plane of 6x5 samples at (10, 8)");
     EXPECT_TRUE(planes == untouched);
 }
 

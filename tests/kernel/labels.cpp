@@ -202,7 +202,8 @@ TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
         HasSubstr("labels of 65536x65536 pixels, which may have more than 2147483630 runs"));
     EXPECT_NE(error({65536, 32768}, Sameness::value, 65536), "");
     EXPECT_NE(error({Elements{1} << 40, Elements{1} << 40}, Sameness::value, 1), "");
-    EXPECT_THAT(error({4, 2}, Sameness::value, 3), HasSubstr("a plane of stride 3 for labels of"));
+    EXPECT_THAT(error({4, 2}, Sameness::value, 3),
+                HasSubstr("a stride of 3 is too small for labels of"));
     EXPECT_EQ(label, 5);
 }
 

@@ -183,7 +183,8 @@ TEST(SparseCodes, say_what_is_wrong_with_them) {
     EXPECT_EQ(said(0, 1), "begins with 0x53505801, expected 0x53505853");
     EXPECT_EQ(said(0, 0x53, 999), "a code of 1000 elements, expected 999");
     EXPECT_EQ(said(5, 1), "257 runs do not fit in 280 bytes");
-    EXPECT_EQ(said(run + 1, 7), "run 0 is of 16 elements from 2032 on, expected some in [0, 1000)");
+    EXPECT_EQ(said(run + 1, 7),
+              "run 0 has 16 elements from 2032, expected one or more within [0, 1000)");
     EXPECT_EQ(said(run + 4, 15), "256 bytes of elements, expected 240");
 }
 

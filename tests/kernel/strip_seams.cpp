@@ -71,8 +71,9 @@ TEST(StripSeams, refuse_more_components_than_labels) {
         seams.add(3, {row, {}}, {row, {}});
         FAIL() << "6 components of 5";
     } catch (const InvalidTask& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("6 components of strips, counted one by one, "
-                                                     "expected at most 5"));
+        EXPECT_THAT(error.what(),
+                    testing::HasSubstr("6 components in all strips, counted separately, "
+                                       "expected at most 5"));
     }
 }
 

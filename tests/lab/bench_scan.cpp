@@ -125,7 +125,7 @@ TEST(ScanCases, name_what_is_wrong_with_them) {
                      "cases[0].times.kind has the unknown value 'normal'");
     expect_complaint(R"({"cases": [{"times": {"kind": "recorded"}}]})", "expected one or more");
     expect_complaint(R"({"cases": [{"times": {"kind": "correlated", "correlation": 1}}]})",
-                     "below 1");
+                     "less than 1");
     expect_complaint(R"({"cases": [{"strategies": ["scan-then-propagate"], "threads": [2]}]})",
                      "no strategy takes");
 }

@@ -149,25 +149,26 @@ TEST(ProfileFile, errors_name_file_field_value_and_what_was_expected) {
     expect_refused("[1, 2]", "is an array of 2, expected a JSON object");
     expect_refused("{}", "version is missing");
     expect_refused(with("\"version\": 1", "\"version\": 2"),
-                   "version is 2, expected at most 1: the file is of a newer Sextant");
+                   "version is 2, expected at most 1: the file was written by a newer Sextant");
     expect_refused(with("\"version\": 1", "\"version\": \"1\""),
                    "version is \"1\", expected a whole");
-    expect_refused(with("\"name\": \"two cores\"", "\"name\": 3"), "name is 3, expected a text");
+    expect_refused(with("\"name\": \"two cores\"", "\"name\": 3"), "name is 3, expected a string");
     expect_refused(
         with("\"link\": \"same node\"", "\"link\": \"next door\""),
         "links[0].link is \"next door\", expected one of \"same process\", \"same node\"");
     expect_refused(with("\"path\": \"full\"", "\"paht\": \"full\""),
                    "links[0].curves[0].path is missing");
-    expect_refused(with("\"strategy\": \"contiguous\"", "\"strategy\": \"packing\""),
-                   "links[0].curves[0].strategy is \"packing\", expected \"contiguous\" for");
+    expect_refused(
+        with("\"strategy\": \"contiguous\"", "\"strategy\": \"packing\""),
+        "links[0].curves[0].strategy is \"packing\", expected \"contiguous\" or \"lending\" for");
     expect_refused(
         with("\"path\": \"send\",\n     \"layout\": \"nn\",\n     \"strategy\": \"packing\"",
              "\"path\": \"full\", \"layout\": \"cc\", \"strategy\": \"contiguous\""),
-        "links[0].curves[1] is a second curve of this path, layout and strategy");
+        "links[0].curves[1] repeats the path, layout and strategy of another curve");
     expect_refused(with("\"element\": \"u8\"", "\"element\": \"i8\""),
                    "operators[1].element is \"i8\", expected one of \"f32\", \"f16\", \"u8\"");
     expect_refused(with("\"element\": \"u8\"", "\"element\": \"f32\""),
-                   "operators[1] is a second one of this name and element");
+                   "operators[1] repeats the name and element of another");
     expect_refused(with("\"seconds_per_element\"", "\"seconds\""),
                    "operators[0] has neither points nor seconds_per_element");
     expect_refused(with("\"packet\": 512", "\"packet\": 0"), "c3.packet is 0, expected a whole");
@@ -187,7 +188,7 @@ TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals)
                    at + "[1] is an array of 3, expected more bytes");
     expect_refused(points("[[8, 8, 1], [8, 8, 2]]"), at + "[1]");
     expect_refused(points("[[8, 9, 1]]"), at + "[0][1] is 9, expected a whole number from 0 to 8");
-    expect_refused(points("[[8, 0, 1]]"), at + "[0][1] is 0, expected the length of a block");
+    expect_refused(points("[[8, 0, 1]]"), at + "[0][1] is 0, expected a block length");
     expect_refused(points("[[8, 8, -1]]"), at + "[0][2] is -1, expected a number from 0");
     expect_refused(points("[[8, 8, 1, 2]]"), at + "[0] is an array of 4, expected [bytes, block");
     expect_refused(points("[[8, 8, 4, 2, 3, 9]]"),

@@ -32,7 +32,8 @@ TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
         test::predicted("c3", relay, delta, 4);
         FAIL() << "predicted";
     } catch (const CannotExpress& error) {
-        EXPECT_THAT(error.what(), HasSubstr("rank 1 sends in round 0 what depends on a message"));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("rank 1 sends data in round 0 that depends on a message"));
     }
 }
 
@@ -98,7 +99,8 @@ TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {
     const Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
     // 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
     EXPECT_NEAR(charges(asked)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
-    EXPECT_THAT(find("c3").predict(asked).remarks, Contains(HasSubstr("like machine of 12")));
+    EXPECT_THAT(find("c3").predict(asked).remarks,
+                Contains(HasSubstr("the prediction is for a machine of this kind with 12")));
 }
 
 } // namespace

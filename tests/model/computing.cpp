@@ -70,7 +70,8 @@ TEST(Computing, costs_nothing_where_the_profile_does_not_know_the_kernel_and_say
     const std::array<KernelUse, 1> names = {{{"product"}}};
     const Prediction unknown = predicted(slow_machine(), names);
     ASSERT_EQ(unknown.remarks.size(), 1u);
-    EXPECT_THAT(unknown.remarks[0], testing::HasSubstr("kernels that the profile of slow"));
+    EXPECT_THAT(unknown.remarks[0],
+                testing::HasSubstr("kernels that are not in the profile of slow"));
     EXPECT_EQ(predicted(slow_machine(), {}).seconds, unknown.seconds);
 }
 

@@ -97,7 +97,7 @@ TEST_F(Windows, ThatAreNotToBeHadEitherAreAReason) {
         const SharedNodes nodes = share_nodes(communicator);
         setrlimit(RLIMIT_FSIZE, &limit);
         EXPECT_FALSE(nodes.communicator.shares_nodes());
-        EXPECT_THAT(nodes.why_not, testing::MatchesRegex("rank 0: .*; rank 0: no room for .*"));
+        EXPECT_THAT(nodes.why_not, testing::MatchesRegex("rank 0: .*; rank 0: cannot allocate .*"));
         expect_bits_of_messages(communicator, nodes.communicator,
                                 compositing::one_image_each(3, 997, 1));
     });

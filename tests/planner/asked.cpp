@@ -20,7 +20,7 @@ TEST(Asked, leaves_open_what_is_usual) {
     EXPECT_EQ(chosen("direct-send", {{}, 2}, 6), "direct-send, window 2");
     EXPECT_EQ(chosen("radix-k", {}, 48), "radix-k, radices 8,6");
     EXPECT_EQ(chosen("radix-k", {}, 22), "radix-k, radices 22");
-    EXPECT_EQ(choose_by_name("radix-k", {{2, 3}, 0}, 6).reason, "asked for");
+    EXPECT_EQ(choose_by_name("radix-k", {{2, 3}, 0}, 6).reason, "requested");
 }
 
 void expect_refused(const std::string& name, const compositing::Tuning& asked, int positions,
@@ -31,11 +31,11 @@ void expect_refused(const std::string& name, const compositing::Tuning& asked, i
 
 TEST(Asked, refuses_what_an_algorithm_does_not_have_or_take) {
     expect_refused("radixk", {}, 8, "did you mean radix-k");
-    expect_refused("direct-send", {{2, 4}, 0}, 8, "direct-send takes no radices");
-    expect_refused("radix-k", {{}, 2}, 8, "radix-k takes no window");
-    expect_refused("shift-based", {{}, -1}, 8, "a window of -1");
+    expect_refused("direct-send", {{2, 4}, 0}, 8, "direct-send does not use radices");
+    expect_refused("radix-k", {{}, 2}, 8, "radix-k does not use a window");
+    expect_refused("shift-based", {{}, -1}, 8, "window -1");
     expect_refused("radix-k", {{2, 3}, 0}, 8, "multiply to 6");
-    expect_refused("binary-swap", {}, 6, "binary-swap does not take 6 ranks with images");
+    expect_refused("binary-swap", {}, 6, "binary-swap does not support 6 ranks with images");
 }
 
 std::vector<std::string> texts(int ranks, const compositing::Tuning& asked) {

@@ -187,7 +187,7 @@ TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine
                 continue;
             Seconds predicted = weighed.predicted ? weighed.predicted->seconds : 0;
             if (!weighed.predicted) {
-                EXPECT_THAT(weighed.remark, HasSubstr("its bound alone is slower"));
+                EXPECT_THAT(weighed.remark, HasSubstr("its lower bound is slower"));
                 const Choice one =
                     choose(std::span(&question.candidates[weighed.candidate], 1), setting);
                 predicted = one.chosen().predicted->seconds;
@@ -262,7 +262,9 @@ TEST(Choose, of_thousands_of_ranks_says_what_is_bound_only) {
     const Question question(2048, 1 << 20);
     const Choice choice = question.ask(machine::built_in(), 100'000);
     EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "though it is cheap to walk";
-    const auto bound_only = [](const Weighed& w) { return w.remark.starts_with("bound only"); };
+    const auto bound_only = [](const Weighed& w) {
+        return w.remark.starts_with("lower bound only");
+    };
     EXPECT_TRUE(std::any_of(choice.ranking.begin(), choice.ranking.end(), bound_only));
 }
 
@@ -313,8 +315,8 @@ TEST(Choose, says_how_many_ranks_take_turns) {
                                             .nodes = nodes})
             .reason;
     };
-    EXPECT_THAT(reason(2), HasSubstr("; 3 ranks take turns on 2 cores"));
-    EXPECT_THAT(reason(1), HasSubstr("; 3 ranks take turns on 1 core"));
+    EXPECT_THAT(reason(2), HasSubstr("; 3 ranks share 2 cores"));
+    EXPECT_THAT(reason(1), HasSubstr("; 3 ranks share 1 core"));
     EXPECT_THAT(reason(3), Not(HasSubstr("take turns")));
 }
 

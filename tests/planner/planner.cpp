@@ -83,7 +83,7 @@ TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster
     const Plan sparse = planner.plan(task, moved(.1));
     EXPECT_TRUE(sparse.sparse);
     EXPECT_THAT(sparse.text(), testing::EndsWith(", sparse"));
-    EXPECT_THAT(sparse.reason, HasSubstr("10 % drawn: sparse "));
+    EXPECT_THAT(sparse.reason, HasSubstr("10 % active: sparse "));
     const Plan dense = planner.plan(task, moved(1));
     EXPECT_FALSE(dense.sparse);
     EXPECT_LT(sparse.alternatives.front().expected->seconds,

@@ -67,7 +67,7 @@ TEST(ScanChoice, is_told_as_text_and_as_json) {
     const ScanChoice choice = choose_scan(question);
     const std::string text = to_text(choice, 5);
     EXPECT_NE(text.find(choice.best().text()), std::string::npos);
-    EXPECT_NE(text.find("least expected makespan of"), std::string::npos);
+    EXPECT_NE(text.find("lowest expected makespan of"), std::string::npos);
     EXPECT_NE(text.find("more\n"), std::string::npos);
     const auto json = nlohmann::json::parse(to_json(choice));
     EXPECT_EQ(json["candidates"].size(), choice.candidates.size());

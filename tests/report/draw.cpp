@@ -57,7 +57,7 @@ TEST(Draw, EveryComputationIsADiamondThatTellsWhatItReadsAndMakes) {
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, "class=\"box compute "), 9);
     EXPECT_THAT(svg, HasSubstr(">9</tspan><tspan class=\"quiet\" dx=\"4\">computations<"));
-    EXPECT_THAT(svg, HasSubstr("compute by kernel 0, round 0, group 0, 2 elements\n"
+    EXPECT_THAT(svg, HasSubstr("compute with kernel 0, round 0, group 0, 2 elements\n"
                                "    buffer 0: 1 to 4\n    into buffer 1: 1 to 2"));
 }
 
@@ -131,7 +131,7 @@ TEST(Draw, TooManyMessagesAreAggregatedAndThePictureSaysSo) {
         EXPECT_LE(test::occurrences(svg, arrow), 4000);
         EXPECT_THAT(svg, HasSubstr("Aggregated: 200 ranks in "));
         EXPECT_THAT(svg, HasSubstr("39,800 messages in "));
-        EXPECT_THAT(svg, HasSubstr("Left out: "));
+        EXPECT_THAT(svg, HasSubstr("Not shown: "));
         EXPECT_LT(svg.size(), 3'000'000U);
     }
 }

@@ -35,7 +35,7 @@ TEST(Gantt, has_a_bar_for_each_stretch_with_its_kind_and_title) {
 TEST(Gantt, says_how_many_workers_are_left_out) {
     const std::string picture = gantt(chart_of(300));
     EXPECT_EQ(count(picture, "class=\"bar"), 256);
-    EXPECT_EQ(count(picture, "Left out: 44 of 300 workers."), 1);
+    EXPECT_EQ(count(picture, "Not shown: 44 of 300 workers."), 1);
 }
 
 TEST(Gantt, of_nothing_is_an_empty_picture) {

@@ -42,7 +42,7 @@ TEST(LogChart, LeavesOutWhatHasNoLogarithmAndSaysSo) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::string svg =
         log_chart(chart_of({{1, 2, "a"}, {0, 1, "b"}, {1, -1, "c"}, {nan, 1, "d"}}));
-    EXPECT_THAT(svg, HasSubstr("3 points left out"));
+    EXPECT_THAT(svg, HasSubstr("3 points not shown"));
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(log_chart(chart_of({})), "");

@@ -93,7 +93,7 @@ TEST(Page, APictureAlwaysHasAnAlternativeText) {
     page.picture.alternative.clear();
     EXPECT_THAT(render(page), HasSubstr("alt=\"frame.png\""));
     page.picture.caption.clear();
-    EXPECT_THAT(render(page), HasSubstr("alt=\"The image that this run made\""));
+    EXPECT_THAT(render(page), HasSubstr("alt=\"The image produced by this run\""));
 }
 
 TEST(Page, PhasesThatTakeNoTimeHaveNoShare) {

@@ -126,7 +126,7 @@ TEST(DriftSection, OfManyFlagsNamesAFew) {
             frames[i].left_out = "dark";
     }
     const std::string html = drift_section(frames, 0, "").html;
-    EXPECT_THAT(html, HasSubstr("20, 22 and 1,488 more: another place"));
+    EXPECT_THAT(html, HasSubstr("20, 22 and 1,488 more: another motion"));
     EXPECT_EQ(test::occurrences(html, "left out: dark"), 20);
     EXPECT_LT(html.size(), 200'000U);
 }
@@ -189,7 +189,7 @@ TEST(Document, ThatIsNotOursOrCutIsRefused) {
             read_document("a.html", text);
             ADD_FAILURE() << "accepted: " << text.substr(0, 80);
         } catch (const InvalidFile& error) {
-            EXPECT_STREQ(error.what(), "a.html: is no whole page that --report wrote");
+            EXPECT_STREQ(error.what(), "a.html: is not a complete page written by --report");
         }
     }
 }

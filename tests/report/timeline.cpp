@@ -109,7 +109,7 @@ TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_LE(test::occurrences(svg, "class=\"event "), 100);
     EXPECT_THAT(svg, HasSubstr("Aggregated: 8,000 events in "));
-    EXPECT_THAT(svg, HasSubstr("Left out: "));
+    EXPECT_THAT(svg, HasSubstr("Not shown: "));
 }
 
 TEST(Timeline, RanksThatDoNotFitShareLanesAndThePictureSaysSo) {

@@ -109,7 +109,7 @@ TEST(TraceFile, EventsAreAListEvenIfThereAreNone) {
     for (const std::string other :
          {"\"traceEvents\": 5}", "\"traceEvents\": {\"ph\": 1}}", "\"events\": []}"})
         EXPECT_THAT(refusal_of(empty.substr(0, list) + other),
-                    HasSubstr("traceEvents: expected a list"))
+                    HasSubstr("traceEvents: expected an array"))
             << other;
 }
 
@@ -118,14 +118,14 @@ TEST(TraceFile, ATraceThatWasCutOffIsRefusedWhereverThatWas) {
     for (std::size_t length :
          {whole.size() - 3, whole.size() / 2, whole.size() / 3, std::size_t{40}})
         EXPECT_THAT(refusal_of(whole.substr(0, length)),
-                    HasSubstr("ends in the middle: the file was cut off"))
+                    HasSubstr("unexpected end of the text: the file is truncated"))
             << length;
 }
 
 TEST(TraceFile, ANewerVersionIsRefused) {
     EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"sextant_trace\": 1",
                                     "\"sextant_trace\": 2")),
-                HasSubstr("a trace of version 2; this Sextant reads version 1"));
+                HasSubstr("a trace of version 2, expected version 1"));
 }
 
 TEST(TraceFile, AClockThatRanBackwardsIsNamed) {

@@ -58,7 +58,8 @@ TEST(Computing, before_the_halo_has_come_is_refused) {
     test::Case c = test::line_sums_case(3);
     for (Program& program : c.schedule)
         std::erase_if(program.steps, [](const Step& step) { return is_message(step.verb); });
-    EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("reads an element that nobody wrote"));
+    EXPECT_THAT(prove(c.schedule, c.claim).error,
+                HasSubstr("reads an element that was never written"));
 }
 
 TEST(Computing, less_than_everything_leaves_a_transfer_dead) {
@@ -72,14 +73,15 @@ TEST(Computing, more_than_what_is_read_gives_is_refused) {
     test::Case c = test::line_sums_case(1);
     Program& only = c.schedule[0];
     only.regions[step_of(only, Verb::compute, 1).first].length = 4;
-    EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("another number of elements"));
+    EXPECT_THAT(prove(c.schedule, c.claim).error,
+                HasSubstr("the number of computed elements differs"));
 }
 
 TEST(Computing, without_a_meaning_is_refused) {
     test::Case c = test::line_sums_case(1);
     c.claim.computed = {};
     EXPECT_THAT(prove(c.schedule, c.claim).error,
-                HasSubstr("rank 0, step 0 (compute): nothing is said of what kernels mean"));
+                HasSubstr("rank 0, step 0 (compute): the claim does not say what kernels compute"));
 }
 
 TEST(Computing, makes_neither_what_it_reads_nor_something_twice) {
@@ -147,7 +149,7 @@ TEST(ElementSizes, that_differ_do_not_meet_in_a_step_or_a_message) {
         return builder.finish(all);
     });
     EXPECT_THAT(prove(schedule, {test::own_operand, {}, {}}).error,
-                HasSubstr("exchange elements of another size"));
+                HasSubstr("exchange elements of different sizes"));
 }
 
 TEST(Computing, is_no_part_of_a_circuit) {

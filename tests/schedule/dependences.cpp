@@ -200,10 +200,10 @@ Program one_step(Verb verb, const Region& region, const Region& to = {}) {
 }
 
 TEST(Dependences, refuse_regions_that_do_not_lie_inside_their_buffer) {
-    const char* outside = "step 0 (send): a region lies outside its buffer";
+    const char* outside = "step 0 (send): a region is outside its buffer";
     EXPECT_EQ(refusal(one_step(Verb::send, block(0, 1, 10))), outside);
     EXPECT_EQ(refusal(one_step(Verb::send, block(0, -1, 3))), outside);
-    const char* lacking = "step 0 (send): a region lies in a buffer that the program lacks";
+    const char* lacking = "step 0 (send): a region is in a buffer that does not exist";
     EXPECT_EQ(refusal(one_step(Verb::send, block(2, 0, 3))), lacking);
     EXPECT_EQ(refusal(one_step(Verb::send, block(-1, 0, 3))), lacking);
     EXPECT_EQ(refusal(one_step(Verb::send, Region{0, 0, 2, 3, 4})), outside);
@@ -211,7 +211,7 @@ TEST(Dependences, refuse_regions_that_do_not_lie_inside_their_buffer) {
     Program program;
     program.buffers = {{Role::input, 10}};
     program.result = block(0, 5, 6);
-    EXPECT_EQ(refusal(program), "step 0 (result): a region lies outside its buffer");
+    EXPECT_EQ(refusal(program), "step 0 (result): a region is outside its buffer");
 }
 
 TEST(Dependences, refuse_a_region_whose_runs_lead_backwards_out_of_its_buffer) {
@@ -229,7 +229,7 @@ TEST(Dependences, refuse_to_write_to_an_input) {
 }
 
 TEST(Dependences, refuse_a_destination_that_overlaps_an_operand_in_part) {
-    const char* overlaps = "step 0 (copy): the destination overlaps an operand in part";
+    const char* overlaps = "step 0 (copy): the destination partially overlaps an operand";
     EXPECT_EQ(refusal(one_step(Verb::copy, block(1, 0, 4), block(1, 2, 4))), overlaps);
     EXPECT_EQ(refusal(one_step(Verb::copy, Region{1, 0, 1, 2, 4}, Region{1, 1, 1, 2, 4})), "");
 }

@@ -78,7 +78,7 @@ TEST(Prove, sees_that_a_window_can_deadlock) {
 }
 
 TEST(Prove, refuses_reads_of_elements_that_nobody_wrote) {
-    const char* undefined = "reads an element that nobody wrote";
+    const char* undefined = "reads an element that was never written";
     EXPECT_THAT(wrong_with_receiver(0,
                                     [](ProgramBuilder& b, const Region&) {
                                         const Region s = b.scratch(4), t = b.scratch(4);
@@ -110,8 +110,9 @@ TEST(Prove, refuses_reads_of_elements_that_nobody_wrote) {
             b.receive(0, s);
         return s;
     });
-    EXPECT_THAT(prove(sends_nothing, anything()).error,
-                HasSubstr("rank 0, step 0 (send to rank 1): reads an element that nobody wrote"));
+    EXPECT_THAT(
+        prove(sends_nothing, anything()).error,
+        HasSubstr("rank 0, step 0 (send to rank 1): reads an element that was never written"));
 }
 
 TEST(Prove, refuses_operands_out_of_order_and_of_different_elements) {
@@ -155,7 +156,7 @@ TEST(Prove, refuses_messages_that_do_not_match_and_programs_that_leave_their_buf
                 HasSubstr("rank 1, step 0 (copy): writes to an input"));
     EXPECT_THAT(wrong_with_receiver(
                     0, [](ProgramBuilder&, const Region& in) { return block(in.buffer, 0, 5); }),
-                HasSubstr("rank 1, step 0 (result): a region lies outside its buffer"));
+                HasSubstr("rank 1, step 0 (result): a region is outside its buffer"));
 }
 
 /// One fold of two operands of four elements into four, and nothing else.

@@ -115,7 +115,7 @@ TEST(Clock, refuses_what_it_cannot_run) {
     const Schedule pair = test::star(2, 10);
     EXPECT_THAT(refusal_of<InvalidFile>(
                     [&] { simulate_on_clock({.schedule = pair, .platform = "crossbar-12.xml"}); }),
-                HasSubstr("crossbar-12.xml: is SimGrid's"));
+                HasSubstr("crossbar-12.xml: is a SimGrid platform"));
     EXPECT_THAT(refusal_of<InvalidTask>([] { on_clock(test::star(6, 10)); }),
                 HasSubstr("6 ranks, but small.json has 5 cores on 5 hosts"));
     EXPECT_THAT(refusal_of<InvalidTask>([&] {
@@ -134,7 +134,7 @@ TEST(Clock, names_ranks_that_wait_for_ever) {
         return builder.finish(own);
     });
     EXPECT_THAT(refusal_of<std::logic_error>([&] { on_clock(schedule); }),
-                HasSubstr("2 of 2 ranks wait for ever"));
+                HasSubstr("2 of 2 ranks wait forever"));
 }
 
 } // namespace

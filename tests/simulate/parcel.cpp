@@ -130,9 +130,9 @@ std::string without_answer(const std::string& program) {
 }
 
 TEST(Simulator, that_ends_without_an_answer_is_an_error_that_says_how) {
-    EXPECT_EQ(without_answer("/bin/false"), "the simulator ended by exit code 1: ");
+    EXPECT_EQ(without_answer("/bin/false"), "the simulator ended with exit code 1: ");
     EXPECT_EQ(without_answer("/no/such/program"),
-              "the simulator ended by exit code 127: No such file or directory");
+              "the simulator ended with exit code 127: No such file or directory");
 }
 
 } // namespace

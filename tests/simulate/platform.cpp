@@ -107,7 +107,7 @@ TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
     EXPECT_THAT(place(rooms, std::vector<OrderedHost>{{"c"}, {"b"}}, 3, "small"),
                 ElementsAre(2, 2, 1));
     EXPECT_THAT(refusal(rooms, {}, 6), HasSubstr("6 ranks, but small has 5 cores on 3 hosts"));
-    EXPECT_THAT(refusal(rooms, {{"b"}}, 2), HasSubstr("1 cores on 1 hosts that the order names"));
+    EXPECT_THAT(refusal(rooms, {{"b"}}, 2), HasSubstr("1 cores on 1 hosts named in the order"));
     EXPECT_THAT(refusal(rooms, {{"b"}, {"d", "o.txt: line 2"}}, 2),
                 HasSubstr("o.txt: line 2 names 'd', expected a host of small"));
     EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("names 'b' again"));

@@ -196,7 +196,7 @@ TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
         return builder.finish(own);
     });
     const std::string what = refusal<std::logic_error>(schedule);
-    EXPECT_THAT(what, HasSubstr("2 of 3 ranks wait for ever"));
+    EXPECT_THAT(what, HasSubstr("2 of 3 ranks wait forever"));
     EXPECT_THAT(what, HasSubstr("rank 0, step 0 (receive"));
     EXPECT_THAT(what, HasSubstr("rank 1, step 0 (receive"));
 }

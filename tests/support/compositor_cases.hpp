@@ -108,7 +108,8 @@ inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
     EXPECT_THAT(said_of([](auto& options, auto&, auto&) { options.blend = "ovre"; }),
                 testing::HasSubstr("operator: rank 0 has over, rank " + odd_rank + " has ovre"));
     EXPECT_THAT(said_of([](auto&, auto& shape, auto&) { shape.width = 9; }),
-                testing::HasSubstr("rank " + odd_rank + " has images of 9x8, rank 0 of 8x8"));
+                testing::HasSubstr("rank " + odd_rank +
+                                   " has images of 9x8, but rank 0 has images of 8x8"));
     EXPECT_THAT(said_of([](auto&, auto&, auto& images) { images = -1; }),
                 testing::HasSubstr("rank " + odd_rank + ": -1 images"));
     EXPECT_THAT(said_of([](auto& options, auto&, auto&) { options.root = 1; }),

@@ -104,7 +104,7 @@ inline void faulty_deep_images_are_refused(const Communicator& communicator) {
     EXPECT_EQ(said_of([](DeepImage& image) { image.fragments[1].depth = std::nanf(""); }),
               rank + "pixel (1, 1): the depth of fragment 1 is NaN");
     EXPECT_EQ(said_of([](DeepImage& image) { image.first[6] = 2; }),
-              rank + "its pixels' fragments do not follow one another from 0 to 3");
+              rank + "has fragment offsets that do not ascend from 0 to 3");
     EXPECT_EQ(said_of([](DeepImage& image) {
                   image.shape = {2, 3};
               }),

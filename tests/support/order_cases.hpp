@@ -156,7 +156,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
     const RgbaF32 grey{.5f, .5f, .5f, 1};
     if (ranks > 2) {
         const bool is_odd = rank == ranks - 1;
-        const auto said = fmt::format("invalid: ranks ask for different frames: rank 0: visibility "
+        const auto said = fmt::format("invalid: ranks request different frames: rank 0: visibility "
                                       "order {}, no background; rank {}: visibility order {}, no "
                                       "background",
                                       fmt::join(order, ","), ranks - 1, fmt::join(other, ","));
@@ -204,7 +204,7 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
             std::string said = "nothing"; // a rank that only sends may notice one frame later
             for (int frame = 0; frame < 2 && said == "nothing"; ++frame)
                 said = thrown_by_frame(compositor, {.order = changes ? order : std::vector<int>()});
-            EXPECT_THAT(said, testing::StartsWith("invalid: ranks ask for different frames"))
+            EXPECT_THAT(said, testing::StartsWith("invalid: ranks request different frames"))
                 << algorithm.name << " on " << ranks << ", rank " << rank;
             EXPECT_THAT(said, testing::HasSubstr(fmt::format("order {}", fmt::join(order, ","))));
             const std::vector<std::string> all = all_gather_texts(communicator, said);

@@ -259,7 +259,7 @@ inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& commu
 inline void one_ranks_odd_request_reaches_all(const Communicator& communicator) {
     const bool odd = communicator.rank() == communicator.size() - 1;
     const Operator op = exact_operator<Matrix>();
-    expect_agreed_failure("other options", [&] {
+    expect_agreed_failure("different options", [&] {
         prefix::Scan(communicator, 2, op, {odd ? "reduce-then-scan" : "scan-then-propagate"});
     });
     expect_agreed_failure("unknown strategy",

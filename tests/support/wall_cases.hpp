@@ -143,7 +143,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     };
     const auto lie = [&](int tile, const std::string& place) {
         return "rank " + std::to_string(last) + ", tile " + std::to_string(tile) + ": pixel " +
-               place + " of the wall is drawn, outside the declared bounds 4x5+2+1";
+               place + " of the wall is active, outside the declared bounds 4x5+2+1";
     };
     EXPECT_EQ(said_of(2, 1, false), "nothing");
     EXPECT_EQ(said_of(5, 5, true), "nothing") << "an image without pixels drawn is no lie";
@@ -170,7 +170,7 @@ inline void odd_walls_are_refused(const Communicator& communicator) {
     EXPECT_THAT(said_of({{{0, 0, 5, 5}, 0}}, unknown),
                 testing::HasSubstr("tile 0: unknown compositing algorithm 'direct-snd'"));
     if (ranks > 1) {
-        EXPECT_EQ(said_of({{{0, 0, 5 + rank, 5}, 0}}), "rank 1 has other tiles than rank 0");
+        EXPECT_EQ(said_of({{{0, 0, 5 + rank, 5}, 0}}), "rank 1 has different tiles from rank 0");
     }
     TileWall wall(communicator, {{{0, 0, 5, 5}, 0}}, {0, 0, 5, 5});
     EXPECT_EQ(agreed_failure([&] { blend_on_wall(wall, {std::vector<RgbaF32>(24)}); }),

@@ -406,7 +406,7 @@ std::vector<Profile> merged(std::span<const Profile> launches) {
                         launches.size());
         if (used < launches.size()) {
             profile.origin.method +=
-                fmt::format(", {} left out: alone in another state of the machine, or in several",
+                fmt::format(", {} left out: their state of the machine was unique or changed",
                             launches.size() - used);
         }
         if (groups.size() > 1)

@@ -28,12 +28,12 @@ class ScratchFile {
   public:
     ScratchFile() : file_(std::tmpfile()) {
         if (!file_)
-            fail("no temporary file to time");
+            fail("a temporary file cannot be created");
     }
 
     void write_anew(std::span<const std::byte> bytes) {
         if (ftruncate(descriptor(), 0) != 0)
-            fail("a temporary file cannot be emptied");
+            fail("a temporary file cannot be truncated");
         go_through(bytes.size(), "written to", [&](std::size_t at) {
             return pwrite(descriptor(), bytes.data() + at, bytes.size() - at,
                           static_cast<off_t>(at));
@@ -135,7 +135,7 @@ const TimedFilter& filter_of(const Cell& cell) {
         if (filter.bank().multiply_adds() == cell.operands)
             return filter;
     }
-    throw std::logic_error("no filter of so many multiply-adds is timed");
+    throw std::logic_error("no timed filter has this number of multiply-adds");
 }
 
 /// Filters a square image as a step of a schedule would.

@@ -232,8 +232,9 @@ planner::UsualPlanner planner_here(const Communicator& communicator, const std::
         if (known && communicator.rank() == 0)
             keep_probe(ranks, *known);
         if (!known)
-            usual.warnings.emplace_back("this machine could not be probed in a second, which other "
-                                        "programs may keep busy; planned with a built-in machine");
+            usual.warnings.emplace_back(
+                "this machine could not be probed in one second, possibly because other programs "
+                "keep it busy; planned with a built-in machine profile");
     }
     if (known)
         usual.planner = planner_with(std::move(*known), text);
@@ -247,15 +248,16 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
     const std::vector<std::string> found =
         differences(profile, describe_machine(profile.transport));
     if (!found.empty()) {
-        warnings.push_back(fmt::format("{} is not of this machine: {}; sextant calibrate measures "
-                                       "it",
-                                       usual.path, fmt::join(found, "; ")));
+        warnings.push_back(
+            fmt::format("{} does not describe this machine: {}; sextant calibrate measures "
+                        "it",
+                        usual.path, fmt::join(found, "; ")));
     }
 }
 
 void require_planner(const planner::UsualPlanner& usual) {
     if (!usual.planner)
-        throw InvalidTask("the profile that rank 0 plans with cannot be read here");
+        throw InvalidTask("the machine profile of rank 0 cannot be read on this rank");
 }
 
 planner::UsualPlanner planner_of(const std::string& transport, int ranks,

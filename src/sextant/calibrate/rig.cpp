@@ -204,7 +204,8 @@ const Operator& operator_of(const Cell& cell) {
         if (channels(op.element) == cell.element)
             return op;
     }
-    throw std::logic_error("the operator " + cell.operator_name + " is not for " + cell.element);
+    throw std::logic_error("the operator " + cell.operator_name + " does not support " +
+                           cell.element);
 }
 
 Timed passes(const Cell& cell, int rank) {
@@ -359,7 +360,7 @@ Execution Rig::bound(const Timed& what, const Program& program, Prepared& prepar
         const std::span<std::byte> place(memory_.data() + offset, static_cast<std::size_t>(size));
         offset += (size + page - 1) / page * page;
         if (offset > memory_.size())
-            throw std::logic_error("a cell that needs more memory than the rig has");
+            throw std::logic_error("a cell needs more memory than the rig has");
         run.bind(static_cast<int>(b), place);
         for (const Region& region : what.fresh) {
             if (region.buffer == static_cast<int>(b))

@@ -195,7 +195,7 @@ namespace {
 Divide in_two(double share) {
     if (!(share > 0 && share < 1))
         throw InvalidTask(
-            fmt::format("a share of {}, expected more than 0 and less than 1", share));
+            fmt::format("a fraction of {}, expected more than 0 and less than 1", share));
     return [share](const Submachine& machine, int) {
         return Division{machine, cut_in_two(machine, share)};
     };

@@ -145,7 +145,7 @@ Region PackedTiles::place(const Tile& inner, int buffer) const {
         region.offset += start;
         return region;
     }
-    throw std::logic_error("a tile lies outside the range of tiles");
+    throw std::logic_error("a tile is outside the range of tiles");
 }
 
 std::vector<Region> PackedTiles::regions_of(const PackedTiles& part, int buffer) const {
@@ -196,8 +196,9 @@ int group_of(const Grid& grid, const Submachine& machine) {
         return 0;
     const std::int64_t ranks = grid.ranks();
     if (ranks * ranks >= std::numeric_limits<int>::max()) {
-        throw InvalidTask(fmt::format(
-            "{} ranks have more submachines than there are labels; at most 46340", grid.ranks()));
+        throw InvalidTask(
+            fmt::format("{} ranks have more submachines than labels: expected at most 46340 ranks",
+                        grid.ranks()));
     }
     const int size = (machine.rows - 1) * grid.columns + machine.columns - 1;
     return 1 + leader(grid, machine) * grid.ranks() + size;

@@ -130,7 +130,7 @@ void require_same(const Communicator& communicator, const Record& options) {
                 fmt::format("{}: rank 0 has {}, rank {} has {}", field.called(), first, rank, its),
                 true);
     }
-    throw AgreedFailure(fmt::format("rank {} has other options than rank 0", rank), true);
+    throw AgreedFailure(fmt::format("rank {} has different options from rank 0", rank), true);
 }
 
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
@@ -309,8 +309,8 @@ void Comparison::fail() {
                            text_of_(numbers));
     };
     const bool other_run = low[run_field] != high[run_field];
-    throw AgreedFailure(fmt::format("ranks ask for different frames{}: {}; {}",
-                                    other_run ? ", or are not at the same frame" : "",
+    throw AgreedFailure(fmt::format("ranks request different frames{}: {}; {}",
+                                    other_run ? ", or are at different frames" : "",
                                     said(in_order ? low : high), said(in_order ? high : low)),
                         true);
 }

@@ -43,7 +43,7 @@ void all_gather_bytes(const Communicator& communicator, std::span<const std::byt
     if (std::ssize(sizes) != communicator.size() ||
         mine.size() != sizes[static_cast<std::size_t>(communicator.rank())] ||
         all.size() != std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}))
-        throw std::logic_error("bytes gathered of other sizes than said");
+        throw std::logic_error("the sizes of the gathered bytes differ from the announced sizes");
     if (*std::max_element(sizes.begin(), sizes.end()) > little)
         gather<much>(communicator, mine, sizes, all);
     else

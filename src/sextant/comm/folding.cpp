@@ -14,8 +14,8 @@ namespace sextant {
 
 std::vector<std::byte> nothing_of(const Operator& op) {
     if (!op.fill_identity || op.element.size % 4 != 0) {
-        throw std::logic_error(fmt::format("{} on {}: messages cannot leave out what is not drawn",
-                                           op.name, op.element.name));
+        throw std::logic_error(
+            fmt::format("{} on {}: messages cannot skip empty pixels", op.name, op.element.name));
     }
     std::vector<std::byte> nothing(static_cast<std::size_t>(op.element.size));
     op.fill_identity(nothing.data(), 1);

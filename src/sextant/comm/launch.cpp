@@ -58,19 +58,18 @@ std::string launcher_mismatch(const LaunchedBy& by) {
     };
     const bool open_mpi = ours.starts_with("Open MPI"), mpich = ours.starts_with("MPICH");
     if (by.launcher == Launcher::open_mpi && !open_mpi) {
-        return started("Open MPI's mpirun") + "use the mpirun of that MPI, or none";
+        return started("Open MPI's mpirun") + "use the mpirun of that MPI, or run without mpirun";
     }
     if (by.launcher == Launcher::mpich && !mpich) {
-        return started("MPICH's mpirun") + "use the mpirun of that MPI, or none";
+        return started("MPICH's mpirun") + "use the mpirun of that MPI, or run without mpirun";
     }
     if (by.launcher == Launcher::pmix && ours.empty()) {
-        return started("a PMIx launcher") + "build it with that launcher's MPI";
+        return started("a PMIx launcher") + "build it with the MPI of that launcher";
     }
     if (by.launcher == Launcher::slurm_without_mpi) {
-        return fmt::format(
-            "started by srun as {} tasks with no MPI to join them, which would be {} "
-            "separate jobs; use srun --mpi=pmix, or mpirun",
-            by.size, by.size);
+        return fmt::format("started by srun as {} tasks without MPI, which would run as {} "
+                           "separate jobs; use srun --mpi=pmix or mpirun",
+                           by.size, by.size);
     }
     return "";
 }
@@ -100,9 +99,10 @@ class Session {
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         if (by.size > 0 && size != by.size) {
             MPI_Finalize();
-            throw InvalidTask(fmt::format("{} says {} processes, but MPI found {}: the launcher is "
-                                          "of another MPI than {}",
-                                          by.evidence, by.size, size, mpi_of_build()));
+            throw InvalidTask(
+                fmt::format("{} indicates {} processes, but MPI found {}: the launcher "
+                            "belongs to a different MPI than {}",
+                            by.evidence, by.size, size, mpi_of_build()));
         }
     }
     Session(const Session&) = delete;

@@ -155,12 +155,13 @@ Communicator from_mpi(MPI_Comm communicator) {
     if (!initialized)
         throw CommunicationFailed("from_mpi: MPI is not initialised");
     if (communicator == MPI_COMM_NULL)
-        throw InvalidTask("from_mpi: the communicator is MPI_COMM_NULL, expected a group of ranks");
+        throw InvalidTask(
+            "from_mpi: the communicator is MPI_COMM_NULL, expected an intracommunicator");
     int joins_two_groups = 0;
     mpi_check(MPI_Comm_test_inter(communicator, &joins_two_groups), "MPI_Comm_test_inter");
     if (joins_two_groups != 0) {
-        throw InvalidTask("from_mpi: the communicator is an intercommunicator, expected one group "
-                          "of ranks (MPI_Intercomm_merge makes one of both)");
+        throw InvalidTask("from_mpi: the communicator is an intercommunicator, expected an "
+                          "intracommunicator (MPI_Intercomm_merge creates one)");
     }
     void* attribute = nullptr;
     int found = 0;

@@ -259,8 +259,8 @@ class MpiExchange : public Exchange {
 
     void check_tag(int tag, int peer) const {
         if (tag > most_tag_) {
-            throw InvalidTask(fmt::format("message {} to rank {}: this MPI has tags up to {}", tag,
-                                          peer, most_tag_));
+            throw InvalidTask(fmt::format("message {} to rank {}: this MPI supports tags up to {}",
+                                          tag, peer, most_tag_));
         }
     }
 

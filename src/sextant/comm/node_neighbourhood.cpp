@@ -137,9 +137,8 @@ NodeNeighbourhood::meet_by_windows(const Communicator& communicator, Bytes size,
     const auto of_peer = [&](int rank, const Card&) {
         Segment& segment = segments[static_cast<std::size_t>(rank)];
         if (segment.size() == 0) {
-            throw CommunicationFailed(fmt::format("rank {} is on this host, but MPI shares no "
-                                                  "memory with it",
-                                                  rank));
+            throw CommunicationFailed(fmt::format(
+                "rank {} is on this host, but MPI does not share memory with it", rank));
         }
         return std::move(segment);
     };
@@ -171,9 +170,8 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
 NodeNeighbourhood::Card NodeNeighbourhood::keep(Segment own) {
     const auto least = static_cast<Bytes>(sizeof(Head));
     if (own.size() < least + smallest || !own.has_memory(0, least)) {
-        throw CommunicationFailed(fmt::format("no room for {} bytes in shared memory, which is "
-                                              "the least",
-                                              least + smallest));
+        throw CommunicationFailed(fmt::format(
+            "cannot allocate {} bytes of shared memory, the minimum", least + smallest));
     }
     arena_ = std::make_shared<Arena>(std::move(own), least);
     const Segment& segment = arena_->segment();
@@ -213,7 +211,7 @@ void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
     bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
     if (head(rank).token != card.token) { // here the process number belongs to another process
         throw CommunicationFailed(
-            fmt::format("process {} is not rank {} as seen from here", card.process, rank));
+            fmt::format("process {} is not rank {} in this PID namespace", card.process, rank));
     }
     peers_.push_back(std::move(peer));
     processes_.add(card.process);
@@ -223,8 +221,8 @@ Memory NodeNeighbourhood::memory(Bytes size) {
     if (std::optional<Memory> taken = arena_->take(size))
         return std::move(*taken);
     if (shortage_.empty()) {
-        shortage_ = fmt::format("rank {} has room for {} bytes in shared memory, too little for {} "
-                                "more: what lies elsewhere is sent in messages",
+        shortage_ = fmt::format("rank {} has {} bytes of shared memory, too little for {} more: "
+                                "data in other memory is sent in messages",
                                 rank_, arena_->segment().size(), size);
     }
     return Memory(size);

@@ -22,8 +22,8 @@ bool some_share_a_node(const Communicator& communicator) {
 /// Threads always share memory.
 OfferedSharing among_threads(const std::string& asked) {
     if (asked == "off") {
-        throw InvalidTask("shared_memory off: ranks are threads of one process here; expected "
-                          "processes, as mpirun starts them");
+        throw InvalidTask("shared_memory off: ranks are threads of one process; expected processes "
+                          "started by mpirun");
     }
     return {};
 }
@@ -34,7 +34,7 @@ OfferedSharing offer_sharing(const std::string& asked, const Communicator& commu
     if (communicator.shares_memory())
         return among_threads(asked);
     if (asked == "off")
-        return {{}, {false, true, "asked for"}, ""};
+        return {{}, {false, true, "requested"}, ""};
     if (!some_share_a_node(communicator)) {
         if (asked == "on")
             throw InvalidTask("shared_memory on: every rank is alone on its node");
@@ -43,13 +43,13 @@ OfferedSharing offer_sharing(const std::string& asked, const Communicator& commu
     SharedNodes nodes = share_nodes(communicator);
     if (nodes.why_not.empty()) {
         const bool on = asked == "on";
-        return {std::move(nodes.communicator), {true, on, on ? "asked for" : ""}, ""};
+        return {std::move(nodes.communicator), {true, on, on ? "requested" : ""}, ""};
     }
     if (asked == "on")
         throw InvalidTask("shared_memory on: " + nodes.why_not);
     return {{},
-            {false, true, "shared memory is not to be had"},
-            "no memory is shared within nodes: " + nodes.why_not};
+            {false, true, "shared memory is not available"},
+            "shared memory within nodes is not available: " + nodes.why_not};
 }
 
 bool reads_all(const Communicator& communicator, const std::vector<int>& nodes) {
@@ -78,7 +78,7 @@ NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional
     const std::array mine{shared.value_or(unknown), messages.value_or(unknown)};
     const auto [in_memory, by_messages] = communicator.all_gather(mine).front();
     if (in_memory < 0 || by_messages < 0)
-        return {true, true, "a rule, not predicted"};
+        return {true, true, "by rule, not predicted"};
     const bool shares = in_memory <= by_messages;
     return {shares, true,
             fmt::format("predicted {:.3g} ms, {} {:.3g} ms",

@@ -36,7 +36,7 @@ bool reads_all(const Communicator& communicator, const std::vector<int>& nodes);
 /// none. For a warning to the user, once. Collective.
 std::string shortage_of(const Communicator& communicator);
 
-/// A short text: "shared memory within nodes (asked for)".
+/// A short text: "shared memory within nodes (requested)".
 std::string within_nodes(const NodeSharingChoice& choice);
 
 /// Chooses what rank 0 predicts to be faster; shared memory if there is no prediction.

@@ -68,7 +68,7 @@ void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     const BufferSpec& spec = program_.buffers.at(static_cast<std::size_t>(buffer));
     const Bytes expected = spec.size * places_.element_size(buffer);
     if (spec.role == Role::scratch)
-        throw std::logic_error("scratch is not the caller's to bind");
+        throw std::logic_error("a scratch buffer cannot be bound");
     if (static_cast<Bytes>(bytes) != expected) {
         throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
                                       rank_, bytes, expected, spec.size,
@@ -288,7 +288,7 @@ void Execution::Runner::rest() {
 
 void Execution::Runner::finish() {
     if (!over_)
-        throw std::logic_error("a run that is not over was to be finished");
+        throw std::logic_error("finish() before the end of the run");
     if (outcome_)
         std::rethrow_exception(std::exchange(outcome_, nullptr));
 }
@@ -405,8 +405,8 @@ void Execution::Runner::end() {
         outcome_ = failure_;
     } else if (failed_peer_ >= 0) {
         outcome_ = std::make_exception_ptr(
-            PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
-                                                 "failed or needed one that did",
+            PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose data it needs, "
+                                                 "failed or depends on a rank that failed",
                                                  rank_, failed_peer_)));
     }
 }
@@ -543,9 +543,9 @@ const kernel::SparseCode* Execution::Runner::read_code(int index, int message,
     try {
         return encoding_->read(message, came);
     } catch (const kernel::InvalidCode& wrong) {
-        throw CommunicationFailed(fmt::format("rank {}, step {}: the code that came from rank {} "
-                                              "is damaged: {}",
-                                              rank_, index, step_at(index).peer, wrong.what()));
+        throw CommunicationFailed(
+            fmt::format("rank {}, step {}: the encoded message from rank {} is damaged: {}", rank_,
+                        index, step_at(index).peer, wrong.what()));
     }
 }
 

@@ -30,9 +30,9 @@ void check_file_limit(Bytes size) {
     rlimit limit{};
     const bool known = getrlimit(RLIMIT_FSIZE, &limit) == 0;
     if (known && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < static_cast<rlim_t>(size)) {
-        throw CommunicationFailed(fmt::format("{} bytes of shared memory: files may have {} here "
-                                              "(RLIMIT_FSIZE)",
-                                              size, limit.rlim_cur));
+        throw CommunicationFailed(
+            fmt::format("{} bytes of shared memory: the file size limit is {} (RLIMIT_FSIZE)", size,
+                        limit.rlim_cur));
     }
 }
 
@@ -42,7 +42,7 @@ std::byte* map_aligned(int descriptor, Bytes size) {
     void* const reserved = mmap(nullptr, length + huge_page, PROT_NONE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED)
-        fail(fmt::format("{} bytes of addresses for shared memory", size));
+        fail(fmt::format("reserving {} bytes of addresses for shared memory", size));
     const auto first = reinterpret_cast<std::uintptr_t>(reserved);
     const std::uintptr_t aligned = (first + huge_page - 1) / huge_page * huge_page;
     if (aligned > first)

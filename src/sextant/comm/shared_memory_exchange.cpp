@@ -254,8 +254,7 @@ void LoanExchange::take(const Note& note) {
 void LoanExchange::take_offer(const Note& note) {
     const Known* const found = find(known_receives_, note);
     if (!found) {
-        throw std::logic_error(fmt::format("rank {}: a message {} from rank {} that it does not "
-                                           "expect",
+        throw std::logic_error(fmt::format("rank {}: unexpected message {} from rank {}",
                                            neighbours_.own_rank(), note.tag, note.source));
     }
     Receive& receive = receives_[static_cast<std::size_t>(found->message)];
@@ -281,7 +280,7 @@ void LoanExchange::match(int m) {
     Receive& receive = receives_[static_cast<std::size_t>(m)];
     const Note& offer = receive.offer;
     if (offer.bytes > at(m).bytes()) {
-        throw std::logic_error(fmt::format("rank {}: {} bytes from rank {}, room for {}",
+        throw std::logic_error(fmt::format("rank {}: {} bytes from rank {}, expected at most {}",
                                            neighbours_.own_rank(), offer.bytes, offer.source,
                                            at(m).bytes()));
     }

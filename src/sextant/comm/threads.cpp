@@ -220,8 +220,9 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
             threads.emplace_back(run, rank);
     } catch (const std::system_error& error) {
         group->cancel(static_cast<int>(threads.size()) + 1);
-        throw CommunicationFailed(fmt::format("only {} of {} ranks got a thread: {}",
-                                              threads.size() + 1, ranks, error.what()));
+        throw CommunicationFailed(
+            fmt::format("only {} of {} threads for ranks could be started: {}", threads.size() + 1,
+                        ranks, error.what()));
     }
     run(0);
     threads.clear();

@@ -140,7 +140,7 @@ Computing::Computing(const Program& program, std::vector<Kernel> kernels, const 
     for (const Step& step : program.steps) {
         if (step.kernel >= static_cast<int>(kernels_.size()))
             throw std::logic_error(
-                fmt::format("rank {} has {} kernels, its program wants number {}", rank,
+                fmt::format("rank {} has {} kernels, but its program uses kernel {}", rank,
                             kernels_.size(), step.kernel));
         made_.reserve(step.made); // so that runs allocate nothing
     }

@@ -225,7 +225,7 @@ Finding profile() {
             calibrate::differences(profile, calibrate::describe_machine(profile.transport));
         if (differences.empty())
             return {"profile", State::good, usual.path, ""};
-        return {"profile", State::note, usual.path + " is not of this machine as it is",
+        return {"profile", State::note, usual.path + " does not describe this machine",
                 "sextant machine check " + usual.path + " says why"};
     } catch (const InvalidFile& unreadable) {
         return {"profile", State::bad, unreadable.what(), "unset SEXTANT_MACHINE, or mend it"};

@@ -135,7 +135,7 @@ std::string no_command(const Commands& commands, const std::vector<std::string>&
     for (const LaboratoryCommand& command : commands.laboratory)
         names.push_back(command.name);
     if (words.empty())
-        return fmt::format("a command is missing; known are {}", fmt::join(names, ", "));
+        return fmt::format("a command is missing; expected one of {}", fmt::join(names, ", "));
     if (!words[0].starts_with('-'))
         return unknown_name("command", words[0], names);
     return unknown_name("option", words[0], std::array<std::string_view, 2>{"--help", "--version"});

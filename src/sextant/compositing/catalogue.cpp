@@ -49,7 +49,7 @@ Piece part_by_position(const Task& task, const Tuning&, int position) {
 }
 
 constexpr Algorithm algorithms[] = {
-    {"direct-send", "each rank gathers and blends one part from all others",
+    {"direct-send", "each rank receives one part of the image from all others and blends it",
      "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
@@ -63,13 +63,13 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning& tuning, int position) {
          return radix_k_piece(task, tuning.radices, position);
      }},
-    {"binary-swap", "pairs halve and exchange, log2 rounds",
+    {"binary-swap", "pairs of ranks exchange halves of their part, in log2 rounds",
      "Ma et al. 1994, doi:10.1109/38.291532", "a power of two", false, powers_of_two,
      [](const Task& task, const Tuning&, int position) { return binary_swap(task, position); },
      [](const Task& task, const Tuning&, int position) {
          return radix_k_piece(task, binary_swap_radices(task.positions()), position);
      }},
-    {"two-three-swap", "binary swap up a tree of twos and threes, for any number of ranks",
+    {"two-three-swap", "binary swap with groups of two and three ranks, for any number of ranks",
      "Yu et al. 2008, doi:10.1109/SC.2008.5219060", "any number", false, nothing_to_tune,
      [](const Task& task, const Tuning&, int position) { return two_three_swap(task, position); },
      [](const Task& task, const Tuning&, int position) {
@@ -84,7 +84,7 @@ constexpr Algorithm algorithms[] = {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
      part_by_position, true},
-    {"parallel-pipeline", "parts go round a ring and are blended on the way",
+    {"parallel-pipeline", "parts circulate around a ring and are blended at each rank",
      "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return parallel_pipeline(task, tuning.window, position);

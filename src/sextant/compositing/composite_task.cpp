@@ -38,7 +38,9 @@ void declare_tuning(Record& record, std::vector<int>& radices, int& window) {
         .add("radices", radices, "K,K,...",
              "factors of the number of ranks, 2 or more, for radix-k")
         .between(2, most);
-    record.add("window", window, "N", "rounds of messages open at once, for algorithms in rounds")
+    record
+        .add("window", window, "N",
+             "rounds of messages in flight at once, for algorithms that run in rounds")
         .between(1, most)
         .none_is(0);
 }
@@ -87,7 +89,7 @@ void check(const Task& task) {
         }
     }
     if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {
-        throw InvalidTask(fmt::format("the result is to lie on rank {}: expected 0 to {}",
+        throw InvalidTask(fmt::format("the result is requested on rank {}: expected 0 to {}",
                                       task.root, task.ranks - 1));
     }
 }

@@ -75,7 +75,7 @@ class Interlaced {
         }
         if (!dealt_.result.empty() && as_it_lies(dealt_.result) &&
             dealt_.result.elements() != task_.elements)
-            throw std::logic_error("a piece that lies in an image cannot be in dealt order");
+            throw std::logic_error("a result that is part of an image cannot be interlaced");
         made_.result = dealt_.result; // the whole composited image, or scratch
         return std::move(made_);
     }
@@ -136,7 +136,7 @@ class Interlaced {
     static std::vector<Region> cut(const std::vector<Region>& whole,
                                    const std::vector<Elements>& cuts) {
         if (whole.size() != 1 || !whole[0].contiguous())
-            throw std::logic_error("a fold whose operands are not of the same pixels");
+            throw std::logic_error("the operands of a fold hold different pixels");
         std::vector<Region> parts;
         Elements offset = whole[0].offset;
         for (const Elements count : cuts) {
@@ -152,7 +152,7 @@ class Interlaced {
         made.to = all[0][i];
         for (std::size_t operand = 1; operand < all.size(); ++operand) {
             if (all[operand][i].elements() != made.to.elements())
-                throw std::logic_error("a fold whose operands are not of the same pixels");
+                throw std::logic_error("the operands of a fold hold different pixels");
             made_.regions.push_back(all[operand][i]);
         }
         made_.steps.push_back(made);

@@ -173,9 +173,10 @@ Program radix_k(const Task& task, std::span<const int> radices, int position) {
 std::vector<int> binary_swap_radices(int positions) {
     const auto p = static_cast<unsigned>(positions);
     if (!std::has_single_bit(p)) {
-        throw InvalidTask(fmt::format("binary-swap takes a power of two ranks, but {} hold images; "
-                                      "two-three-swap, radix-k and direct-send take any number",
-                                      positions));
+        throw InvalidTask(
+            fmt::format("binary-swap requires a power of two ranks, but {} hold images; "
+                        "two-three-swap, radix-k and direct-send support any number",
+                        positions));
     }
     return std::vector<int>(static_cast<std::size_t>(std::countr_zero(p)), 2);
 }

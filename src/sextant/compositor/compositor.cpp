@@ -23,7 +23,7 @@ Operator operator_of(const CompositeOptions& options) {
     if (options.blend == "deep") {
         if (options.background)
             throw InvalidTask(
-                "no background can be put behind deep pixels before they are blended");
+                "a background cannot be added to deep pixels before they are blended");
         return kernel::deep_operator(options.fragments);
     }
     return options.element ? kernel::find(options.blend, *options.element)
@@ -77,7 +77,7 @@ void Compositor::enter_race(const planner::Plan& plan) {
         planner::Plan other = plan;
         if (rank_ == 0)
             other.take(mine.ways[static_cast<std::size_t>(i)]);
-        other.reason = "raced, since it may be as fast as " + plan.text();
+        other.reason = "raced because it may be as fast as " + plan.text();
         other = told(other);
         agree(communicator_, [&] { prepare(std::move(other)); });
     }
@@ -165,7 +165,7 @@ void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> pi
 void Compositor::place_picture(std::span<std::byte> picture) {
     const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
     if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
-        throw InvalidTask(fmt::format("rank {}: room for a picture of {} bytes, expected {}", rank_,
+        throw InvalidTask(fmt::format("rank {}: an image buffer of {} bytes, expected {}", rank_,
                                       picture.size(), size));
     }
     picture_ = picture;
@@ -235,8 +235,8 @@ Image composite(const Image& image, const Communicator& communicator,
     with_element.element = image.element();
     Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
     if (options.root == CompositeOptions::distributed) {
-        throw InvalidTask("a picture left distributed is no image: use a Compositor, whose frame "
-                          "is each rank's piece");
+        throw InvalidTask("a distributed result is not an image: use a Compositor, whose frame is "
+                          "each rank's piece");
     }
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
@@ -298,8 +298,8 @@ bool Compositor::list_asked(const FrameOptions& frame) {
 /// run the frame as one that failed.
 std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
-        throw CommunicationFailed("ranks asked for different frames before, when some had begun: "
-                                  "the communicator is of no further use");
+        throw CommunicationFailed("ranks requested different frames earlier, after some had begun: "
+                                  "the communicator can no longer be used");
     }
     ++frames_;
     const bool changed = list_asked(frame) || (comparison_ && !comparison_->agreed());
@@ -308,7 +308,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
         std::swap(asked_, next_asked_);
         try {
             if (frame.background && options_.blend == "deep")
-                throw InvalidTask("deep pixels are blended where they are, without a background");
+                throw InvalidTask("deep pixels are blended in place, without a background");
             background_ = frame.background ? frame.background : options_.background;
             take_order(frame.order.empty() ? first_order_ : frame.order);
             for (Runner& each : runners_)

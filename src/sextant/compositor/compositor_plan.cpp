@@ -16,7 +16,7 @@ namespace sextant {
 namespace {
 
 constexpr const char* interlacing_reason =
-    "; interlaced: drawn so unevenly that the busiest rank has less to move";
+    "; interlaced: active pixels are so uneven that the busiest rank moves less";
 
 /// True if one position blends the whole image in the end, so that there is no work to balance.
 bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {

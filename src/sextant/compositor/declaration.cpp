@@ -111,51 +111,54 @@ Record record_of(CompositeOptions& options) {
     constexpr int most_threads = 1024;
     Record record;
     record.add("algorithm", options.algorithm, "NAME",
-               "predicted to be fastest; or one of 'sextant list algorithms'");
+               "one of 'sextant list algorithms'; auto: predicted to be fastest");
     compositing::declare_tuning(record, options.radices, options.window);
     record.add("sparse", options.sparse,
                {{"auto", planner::Sparse::automatic},
                 {"on", planner::Sparse::on},
                 {"off", planner::Sparse::off}},
-               "WHEN", "leave empty pixels out of messages");
+               "WHEN", "skip empty pixels in messages");
     record.add("interlace", options.interlace,
                {{"auto", planner::Interlace::automatic},
                 {"on", planner::Interlace::on},
                 {"off", planner::Interlace::off}},
-               "WHEN", "give rows to ranks in turn, to balance their work");
+               "WHEN", "assign rows to ranks cyclically, to balance work");
     record.add("operator", options.blend, "NAME", "over, nearest, add, max or deep");
     record.add("element", codec_of(options.element, options.blend), "FORMAT", "the pixel format");
-    record.add("fragments", options.fragments, "N", "most fragments of a deep pixel")
+    record.add("fragments", options.fragments, "N", "maximum number of fragments per deep pixel")
         .between(0, std::numeric_limits<int>::max());
     record.add("order", options.order, "I,I,...", "ranks front to back")
         .between(0, std::numeric_limits<int>::max());
     record.add("background", codec_of(options.background), "COLOUR", std::string(colour_forms));
-    record.add("root", options.root, "RANK", "which rank gets the image; -1: it stays distributed")
+    record
+        .add("root", options.root, "RANK", "rank that receives the image; -1: it stays distributed")
         .between(-1, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "how operands are bracketed");
+               "HOW", "how the blending of several images is bracketed");
     record
         .add("threads", options.threads, "N",
-             "threads that share a rank's blending; results do not depend on it")
+             "threads per rank for blending; results do not depend on it")
         .between(1, most_threads);
     record
         .add("machine", options.machine, "FILE",
-             "a profile to predict with; default: this machine's")
+             "machine profile for predictions; default: this machine's")
         .file();
     record.add("probe", options.probing,
                {{"now", planner::Probing::now},
                 {"kept", planner::Probing::kept},
                 {"off", planner::Probing::off}},
                "WHEN", "measure a machine that has no profile, once, for about a second");
-    record.add("plan", options.plan, "FILE", "do as this plan says").file();
-    record.add("frames", options.frames, "N", "about how many frames will be composited")
+    record.add("plan", options.plan, "FILE", "use this plan").file();
+    record.add("frames", options.frames, "N", "approximate number of frames to composite")
         .between(0, std::numeric_limits<int>::max());
-    record.add("density", options.density, "FRACTION", "active pixels of an image, for sparse")
+    record
+        .add("density", options.density, "FRACTION",
+             "fraction of active pixels in an image, for sparse")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "bracket every frame alike, and race no configurations");
-    record.add("trace", options.trace, "record when each rank did what");
+               "bracket every frame alike, and do not race configurations");
+    record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }
 
@@ -170,12 +173,12 @@ void check_alike(const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
         if (own.width < 0 || own.height < 0) {
-            throw InvalidTask(
-                fmt::format("rank {}: an image of {}x{}", rank, own.width, own.height));
+            throw InvalidTask(fmt::format("rank {}: an image of {}x{}, expected 0 or more", rank,
+                                          own.width, own.height));
         }
         if (own.layers < 0) {
             throw InvalidTask(
-                fmt::format("rank {}: {} images; expected 0 or more", rank, own.layers));
+                fmt::format("rank {}: {} images, expected 0 or more", rank, own.layers));
         }
         if (is_too_large({own.width, own.height}, std::max(1, own.layers))) {
             throw InvalidTask(fmt::format("rank {}: {} images of {}x{}: expected no more than {} "
@@ -183,8 +186,9 @@ void check_alike(const std::vector<Declaration>& all) {
                                           rank, own.layers, own.width, own.height, most_pixels));
         }
         if (own.width != first.width || own.height != first.height) {
-            throw InvalidTask(fmt::format("rank {} has images of {}x{}, rank 0 of {}x{}", rank,
-                                          own.width, own.height, first.width, first.height));
+            throw InvalidTask(
+                fmt::format("rank {} has images of {}x{}, but rank 0 has images of {}x{}", rank,
+                            own.width, own.height, first.width, first.height));
         }
     }
 }
@@ -224,9 +228,8 @@ void list_order(std::span<const int> order, std::span<const int> layers, std::ve
     }
     for (std::size_t rank = 0; rank < layers.size(); ++rank) {
         if (layers[rank] > 0 && found[rank] == 0) {
-            throw InvalidTask(
-                fmt::format("rank {} brings an image but has no place in the order {}", rank,
-                            fmt::join(order, ",")));
+            throw InvalidTask(fmt::format("rank {} has an image but is not in the order {}", rank,
+                                          fmt::join(order, ",")));
         }
     }
 }
@@ -296,7 +299,7 @@ void agree_on_frame(const Communicator& communicator, std::span<const int> asked
         return;
     const std::vector<std::string> texts = all_gather_texts(communicator, text_of_asked(asked));
     const auto rank = static_cast<std::size_t>(other - hashes.begin());
-    throw AgreedFailure(fmt::format("ranks ask for different frames: rank 0: {}; rank {}: {}",
+    throw AgreedFailure(fmt::format("ranks request different frames: rank 0: {}; rank {}: {}",
                                     texts[0], rank, texts[rank]),
                         true);
 }

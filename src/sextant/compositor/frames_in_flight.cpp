@@ -97,9 +97,10 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
     agree(communicator, [&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
             if (all[rank] < 1 || all[rank] != all[0]) {
-                throw InvalidTask(fmt::format("rank {} wants {} frames in flight, rank 0 {}; "
-                                              "expected 1 or more, the same on all",
-                                              rank, all[rank], all[0]));
+                throw InvalidTask(
+                    fmt::format("rank {} requests {} frames in flight, rank 0 requests {}; "
+                                "expected 1 or more, the same on all ranks",
+                                rank, all[rank], all[0]));
             }
         }
     });

@@ -35,7 +35,7 @@ void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size
                  int ranks) {
     for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
         if (hashes[rank] != hashes[0])
-            throw InvalidTask(fmt::format("rank {} has other tiles than rank 0", rank));
+            throw InvalidTask(fmt::format("rank {} has different tiles from rank 0", rank));
     }
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const auto& [area, owner] = tiles[t];
@@ -226,7 +226,7 @@ void TileWall::check_empty_outside(int tile, std::span<const std::byte> image) c
             return;
         while (empty(first, 1))
             ++first;
-        throw InvalidTask(fmt::format("rank {}, tile {}: pixel ({}, {}) of the wall is drawn, "
+        throw InvalidTask(fmt::format("rank {}, tile {}: pixel ({}, {}) of the wall is active, "
                                       "outside the declared bounds {}",
                                       communicator_.rank(), tile, area.left + first, area.top + y,
                                       text_of(bounds_)));

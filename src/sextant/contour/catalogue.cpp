@@ -14,11 +14,12 @@ constexpr std::string_view paper =
     "Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010";
 
 const Pattern patterns[] = {
-    {"1-lev-dir", "everyone's list to everyone, the longest distance first", paper,
+    {"1-lev-dir", "each rank's list is exchanged with all others, longest distance first", paper,
      one_level_direct},
-    {"2-lev-rc", "within rows of tiles, then within columns", paper, two_level_rows_columns},
-    {"logp-lev-quad", "two by two neighbours, again and again", paper, log_level_quad},
-    {"logp-lev-bal", "the same on ranks with reversed digits: far apart while lists are short",
+    {"2-lev-rc", "exchange within rows of tiles, then within columns", paper,
+     two_level_rows_columns},
+    {"logp-lev-quad", "merge two by two neighbouring tiles, recursively", paper, log_level_quad},
+    {"logp-lev-bal", "logp-lev-quad on ranks with reversed digits: far apart while lists are short",
      paper, log_level_quad, Hosts::reversed},
 };
 
@@ -58,7 +59,7 @@ Claim claim(const Pattern& pattern, const Grid& grid) {
                 for (std::size_t i = 0; i < wanted.size(); ++i) {
                     const Symbol &is = result[i], should_be{0, wanted[i].first, wanted[i].last, 0};
                     if (!is.same_value(should_be))
-                        return fmt::format("list {} is of tiles [{}, {}), expected [{}, {})", i,
+                        return fmt::format("list {} covers tiles [{}, {}), expected [{}, {})", i,
                                            is.first, is.last, should_be.first, should_be.last);
                 }
                 return "";

@@ -13,8 +13,8 @@ Run joined_runs(std::span<const Run> runs) {
     Run joined = runs.front();
     for (const Run& run : runs.subspan(1)) {
         if (run.first != joined.last)
-            throw std::logic_error(fmt::format("tiles [{}, {}) merged behind [{}, {})", run.first,
-                                               run.last, joined.first, joined.last));
+            throw std::logic_error(fmt::format("tiles [{}, {}) do not follow tiles [{}, {})",
+                                               run.first, run.last, joined.first, joined.last));
         joined.last = run.last;
     }
     return joined;
@@ -22,8 +22,8 @@ Run joined_runs(std::span<const Run> runs) {
 
 void require_room(Elements entries, Elements most, Run run) {
     if (entries > most)
-        throw std::logic_error(fmt::format("{} entries of tiles [{}, {}), room for {}", entries,
-                                           run.first, run.last, most));
+        throw std::logic_error(fmt::format("{} entries for tiles [{}, {}), expected at most {}",
+                                           entries, run.first, run.last, most));
 }
 
 namespace {

@@ -79,7 +79,7 @@ template <class Entry>
 Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     Operator made;
     made.name = "merge lists";
-    made.summary = "what is known of the borders of tiles, as far as others need it";
+    made.summary = "merge the border information of consecutive tiles";
     made.element = {"list", bytes_for<Entry>(0)};
     made.exact_when_split = true;
     made.fold = [=](FoldFunction::Sources sources, std::byte* to, Elements) {

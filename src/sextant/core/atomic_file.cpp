@@ -72,7 +72,7 @@ void AtomicFile::open_device() {
         std::this_thread::sleep_for(pause);
     }
     if (descriptor_ < 0 && errno == ENXIO)
-        fail("it is a pipe that nobody reads");
+        fail("it is a pipe without a reader");
     if (descriptor_ < 0)
         fail(errno);
     const int flags = fcntl(descriptor_, F_GETFL);
@@ -267,8 +267,7 @@ void AtomicFolder::require_replaceable(std::span<const std::string_view> entries
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         if (std::find(entries.begin(), entries.end(), name) == entries.end())
-            fail(
-                fmt::format("the folder that is there also holds '{}', which would be lost", name));
+            fail(fmt::format("the existing folder also holds '{}', which would be lost", name));
     }
     if (error)
         fail(error.message());

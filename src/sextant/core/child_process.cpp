@@ -23,7 +23,8 @@ namespace {
 [[noreturn]] void fail() {
     if (errno == EPIPE || errno == ECONNRESET)
         throw ChannelClosed();
-    throw Error("a channel to another process: " + std::generic_category().message(errno));
+    throw Error("communication with another process failed: " +
+                std::generic_category().message(errno));
 }
 
 } // namespace
@@ -142,11 +143,11 @@ void run_process(const std::string& command, Seconds patience) {
     }
     if (!child->ended_within(patience)) {
         child->end(5); // a launcher then ends what it started
-        throw Error(fmt::format("{}: did not end within {:.0f} s", command, patience));
+        throw Error(fmt::format("{}: did not exit within {:.0f} s", command, patience));
     }
     const int status = child->status();
     if (WIFSIGNALED(status))
-        throw Error(fmt::format("{}: ended by signal {}", command, WTERMSIG(status)));
+        throw Error(fmt::format("{}: killed by signal {}", command, WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0)
         throw Error(fmt::format("{}: exit code {}", command, WEXITSTATUS(status)));
 }

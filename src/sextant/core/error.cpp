@@ -11,7 +11,7 @@ std::string text_of_current_exception() {
     } catch (const std::exception& error) {
         return error.what();
     } catch (...) {
-        return "threw what is no std::exception";
+        return "threw an exception that is not a std::exception";
     }
 }
 

@@ -45,10 +45,10 @@ Bytes FrameSource::row_bytes() const {
 void FrameSource::check(std::int64_t frame, Rows rows, std::size_t given, Bytes expected) const {
     if (frame < 0 || frame >= header_.frames || rows.first < 0 || rows.first > rows.last ||
         rows.last > header_.shape.height) {
-        throw std::logic_error("rows or frames read that a source does not have");
+        throw std::logic_error("read of rows or frames that the source does not have");
     }
     if (static_cast<Bytes>(given) != expected)
-        throw std::logic_error("rows read into memory of another size");
+        throw std::logic_error("rows read into a buffer of a different size");
 }
 
 void FrameSource::read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to) {
@@ -93,7 +93,7 @@ void FrameSource::read_frame(std::int64_t frame, std::span<float> to) {
 FrameSink::FrameSink(std::string path, FrameHeader header)
     : path_(std::move(path)), header_(std::move(header)) {
     if (header_.channels != 1)
-        throw std::logic_error("a sink takes grey frames");
+        throw std::logic_error("a sink accepts only grey frames");
 }
 
 Bytes FrameSink::row_bytes() const {
@@ -104,7 +104,7 @@ Bytes FrameSink::row_bytes() const {
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
-        throw std::logic_error("rows written that are not whole or that no frame has");
+        throw std::logic_error("write of incomplete rows or beyond the last frame");
     return count;
 }
 
@@ -269,7 +269,7 @@ Centred centred_by(std::unique_ptr<FrameSource> source, std::span<const std::int
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
                     std::span<float> to) {
     if (from.size() != to.size() * static_cast<std::size_t>(size_of(sample)))
-        throw std::logic_error("samples converted to another number of floats");
+        throw std::logic_error("the buffer of floats does not match the number of samples");
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_arithmetic_v<T>) {
             const auto taken_off = static_cast<T>(offset);
@@ -282,7 +282,7 @@ void to_floats_less(Sample sample, double offset, std::span<const std::byte> fro
                     to[i] = static_cast<float>(value - taken_off);
             }
         } else {
-            throw std::logic_error("an offset taken off halves");
+            throw std::logic_error("an offset cannot be subtracted from half-precision samples");
         }
     });
 }

@@ -13,12 +13,11 @@ namespace {
 std::string fault_of_lists(const DeepImage& image) {
     const auto expected = static_cast<std::size_t>(image.shape.elements()) + 1;
     if (image.first.size() != expected) {
-        return fmt::format("says where the fragments of {} pixels begin and end, expected {}",
-                           image.first.size(), expected);
+        return fmt::format("has {} fragment offsets, expected {}", image.first.size(), expected);
     }
     if (image.first.front() != 0 || !std::is_sorted(image.first.begin(), image.first.end()) ||
         image.first.back() != static_cast<Elements>(image.fragments.size())) {
-        return fmt::format("its pixels' fragments do not follow one another from 0 to {}",
+        return fmt::format("has fragment offsets that do not ascend from 0 to {}",
                            image.fragments.size());
     }
     return "";

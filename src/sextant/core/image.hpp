@@ -50,7 +50,7 @@ class Image {
   private:
     void check_size(std::size_t size) const {
         if (static_cast<Bytes>(size) != element_.size) {
-            throw std::logic_error("pixels read as another type than the image holds");
+            throw std::logic_error("pixels accessed as a type other than the image's");
         }
     }
 

@@ -103,7 +103,7 @@ Journal Journal::append_to(const std::string& path, const std::string& text, con
     Journal journal(path, ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666),
                     true);
     if (flock(journal.descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        throw InvalidFile(path, "another run writes to it now");
+        throw InvalidFile(path, "is in use by another run");
     journal.read_start();
     if (!journal.text_)
         journal.begin(text);
@@ -118,7 +118,7 @@ Journal Journal::append_to(const std::string& path, const std::string& text, con
 void Journal::read_start() {
     const std::vector<std::byte> start = bytes_at(descriptor_, 0, magic.size());
     if (!std::equal(start.begin(), start.end(), std::as_bytes(std::span(magic)).begin()))
-        throw InvalidFile(path_, "is no journal of this version");
+        throw InvalidFile(path_, "is not a journal of this version");
     if (start.size() < magic.size())
         return;
     visited_ = static_cast<Bytes>(magic.size());
@@ -170,7 +170,8 @@ std::vector<std::byte> Journal::read(const RecordPlace& place) const {
     std::vector<std::byte> record =
         bytes_at(descriptor_, place.position, static_cast<std::size_t>(place.size));
     if (static_cast<Bytes>(record.size()) != place.size)
-        throw InvalidFile(path_, fmt::format("ends before a record at {}", place.position));
+        throw InvalidFile(path_,
+                          fmt::format("ends before the record at offset {}", place.position));
     return record;
 }
 

@@ -66,7 +66,7 @@ class Builder : public nlohmann::json_sax<Json> {
     bool parse_error(std::size_t byte, const std::string& token,
                      const nlohmann::detail::exception& error) override {
         if (byte > length_ && length_ > 0)
-            fail("is not JSON: ends in the middle: the file was cut off");
+            fail("is not JSON: unexpected end of the text: the file is truncated");
         fail("is not JSON: " + complaint(error.what(), token));
     }
 

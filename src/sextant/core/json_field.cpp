@@ -124,13 +124,13 @@ bool JsonField::boolean() const {
 std::string JsonField::text() const {
     std::string text = any_text();
     if (text.empty())
-        refuse("a text");
+        refuse("a string");
     return text;
 }
 
 std::string JsonField::any_text() const {
     if (!value_->is_string())
-        refuse("a text");
+        refuse("a string");
     return value_->get<std::string>();
 }
 

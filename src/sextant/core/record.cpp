@@ -370,27 +370,27 @@ std::string text_of_ranges(const std::vector<int>& numbers) {
 
 Field& Record::add_ranges(std::string_view name, std::vector<int>& value,
                           std::string_view meaning) {
-    Codec codec = {[&value] { return text_of_ranges(value); },
-                   [&value](const Field& field, std::string_view text) {
-                       std::vector<std::pair<int, int>> ranges;
-                       for (const std::string_view part : split(text)) {
-                           const auto range = parsed_range(field, part);
-                           if (!range)
-                               return fmt::format("N or FIRST..LAST, or several with commas "
-                                                  "between, each from {} to {}",
-                                                  field.least, field.most);
-                           ranges.push_back(*range);
-                       }
-                       std::sort(ranges.begin(), ranges.end());
-                       value.clear();
-                       for (const auto& [first, last] : ranges) {
-                           const int from =
-                               value.empty() ? first : std::max(first, value.back() + 1);
-                           for (int each = from; each <= last; ++each)
-                               value.push_back(each);
-                       }
-                       return std::string();
-                   }};
+    Codec codec = {
+        [&value] { return text_of_ranges(value); },
+        [&value](const Field& field, std::string_view text) {
+            std::vector<std::pair<int, int>> ranges;
+            for (const std::string_view part : split(text)) {
+                const auto range = parsed_range(field, part);
+                if (!range)
+                    return fmt::format(
+                        "N or FIRST..LAST, or several separated by commas, each from {} to {}",
+                        field.least, field.most);
+                ranges.push_back(*range);
+            }
+            std::sort(ranges.begin(), ranges.end());
+            value.clear();
+            for (const auto& [first, last] : ranges) {
+                const int from = value.empty() ? first : std::max(first, value.back() + 1);
+                for (int each = from; each <= last; ++each)
+                    value.push_back(each);
+            }
+            return std::string();
+        }};
     return add(name, Field::Kind::text, std::move(codec), "A..B,C", meaning);
 }
 
@@ -566,7 +566,7 @@ void read(const Field& field, const JsonField& json) {
     case Field::Kind::record:
         return read(field.records.front(), json);
     case Field::Kind::records:
-        throw std::logic_error(fmt::format("{} is only written", field.name));
+        throw std::logic_error(fmt::format("{} is write-only", field.name));
     }
 }
 

@@ -63,7 +63,7 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
                                                               : How::as_floats) {
     if (frame < 0 || frame >= header().frames)
         throw InvalidTask(
-            fmt::format("frame {} of {}, which has {}", frame, path(), header().frames));
+            fmt::format("frame {} of {}, which has {} frames", frame, path(), header().frames));
     if (how_ != How::as_floats)
         return;
     Centred centred = less_offset(std::move(frames_), frame);

@@ -27,7 +27,7 @@ constexpr std::array named{
 
 void check_count(Sample sample, std::size_t bytes, std::size_t floats) {
     if (bytes != floats * static_cast<std::size_t>(size_of(sample)))
-        throw std::logic_error("samples converted to or from another number of floats");
+        throw std::logic_error("the buffer of floats does not match the number of samples");
 }
 
 template <class T>

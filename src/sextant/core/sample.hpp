@@ -44,7 +44,7 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
     case Sample::f64:
         return visit(std::type_identity<double>());
     }
-    throw std::logic_error("a sample of no known type");
+    throw std::logic_error("unknown type of sample");
 }
 
 Bytes size_of(Sample sample);

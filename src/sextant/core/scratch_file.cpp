@@ -82,8 +82,9 @@ void ScratchFile::read(Bytes position, std::span<std::byte> to) const {
 }
 
 void ScratchFile::fail(int error) const {
-    throw InvalidFile(beside_, "cannot be made: what does not fit in memory lies beside it: " +
-                                   std::generic_category().message(error));
+    throw InvalidFile(
+        beside_, "a scratch file next to it, for data that exceeds the memory, cannot be used: " +
+                     std::generic_category().message(error));
 }
 
 PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
@@ -94,7 +95,7 @@ void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const fl
     const auto count = static_cast<std::int64_t>(rows.size() / width);
     if (rows.size() % width != 0 || plane < 0 || plane >= planes() || first < 0 ||
         first + count > shape().height) {
-        throw std::logic_error("rows written that are not whole or that no plane has");
+        throw std::logic_error("write of incomplete rows or beyond the last plane");
     }
     rows_given_ += count;
     if (plane == plane_ && first == row_)
@@ -142,9 +143,9 @@ void PlaneSink::pass_on_kept() {
         const auto bytes = std::as_writable_bytes(std::span(rows));
         const Bytes got = kept_->read_at(place_of(plane_, row_), bytes);
         if (got != static_cast<Bytes>(bytes.size()))
-            throw InvalidFile(kept_->path(), fmt::format("{} bytes of rows {} on of plane {} are "
-                                                         "there, expected {}",
-                                                         got, row_, plane_, bytes.size()));
+            throw InvalidFile(kept_->path(),
+                              fmt::format("has {} bytes from row {} of plane {}, expected {}", got,
+                                          row_, plane_, bytes.size()));
         pass_on(rows);
     }
 }

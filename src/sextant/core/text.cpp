@@ -184,7 +184,7 @@ std::string unknown_name(std::string_view kind, std::string_view wanted,
     }
     std::string message = "unknown ";
     message.append(kind).append(" '").append(shortened(wanted, longest)).append("'; ");
-    return near.empty() ? message.append("known are ").append(all)
+    return near.empty() ? message.append("expected one of ").append(all)
                         : message.append("did you mean ").append(near).append("?");
 }
 

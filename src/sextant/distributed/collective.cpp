@@ -470,7 +470,7 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
 std::size_t Collective::choose(std::span<const Candidate> candidates,
                                const CollectiveOptions& options) {
     if (options.algorithm != "auto" || candidates.size() < 2 || communicator_.size() < 2) {
-        plan_.reason = options.algorithm != "auto" ? "asked for"
+        plan_.reason = options.algorithm != "auto" ? "requested"
                        : communicator_.size() < 2  ? "nothing to choose: one rank"
                                                    : "nothing to choose: one algorithm";
         return 0;

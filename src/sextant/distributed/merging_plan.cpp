@@ -116,7 +116,7 @@ MergingPlan plan_merging(const Communicator& communicator, const MergingOptions&
                            .within_node = communicator.shares_memory() ? machine::Link::same_process
                                                                        : machine::Link::same_node,
                            .timeline = options.timeline})
-                : stated(options.pattern, "asked for");
+                : stated(options.pattern, "requested");
         plan.density = density;
         chosen = static_cast<std::size_t>(plan.pattern - contour::catalogue().data());
     });

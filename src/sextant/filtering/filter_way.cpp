@@ -12,7 +12,8 @@ namespace sextant::filtering {
 void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,
                 std::string_view role) {
     if (row && std::find(expected.begin(), expected.end(), row->what) == expected.end())
-        throw InvalidTask(fmt::format("{} to {}: it does {}", row->name, role, name(row->what)));
+        throw InvalidTask(
+            fmt::format("{} cannot {}: it performs {}", row->name, role, name(row->what)));
 }
 
 std::vector<Retiling> Way::all_tiles() const {
@@ -40,8 +41,8 @@ Retiling Way::tiles_of(int filter) const {
 std::string Way::tiles_text() const {
     std::string text = fmt::format("{}x{} tiles", columns, rows);
     for (const Retiling& tiles : retilings)
-        text += fmt::format(", then {}x{} from filter {} on", tiles.columns, tiles.rows,
-                            tiles.filter + 1);
+        text +=
+            fmt::format(", then {}x{} from filter {}", tiles.columns, tiles.rows, tiles.filter + 1);
     return text;
 }
 
@@ -75,8 +76,7 @@ void check_tiles(const Way& way, int filters) {
     for (const Retiling& tiles : way.retilings) {
         check(tiles.columns, tiles.rows);
         if (tiles.filter < least || tiles.filter >= filters)
-            throw InvalidTask(fmt::format("{}: of {} filters, expected one of the second to the "
-                                          "last, each after the one before",
+            throw InvalidTask(fmt::format("{}: expected filters from 2 to {}, in ascending order",
                                           way.tiles_text(), filters));
         least = tiles.filter + 1;
     }

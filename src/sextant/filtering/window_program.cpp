@@ -34,13 +34,14 @@ void check(const WindowTask& task, const Way& way) {
                                           filter.grid.columns, filter.grid.rows, tiles.columns,
                                           tiles.rows));
         if (k + 1 < task.filters.size() && filter.planes != 1)
-            throw InvalidTask(fmt::format("filter {} makes {} planes, expected 1: another follows",
-                                          k, filter.planes));
+            throw InvalidTask(fmt::format(
+                "filter {} produces {} planes, expected 1 because another filter follows", k,
+                filter.planes));
         if (k > 0 && (filter.grid.at_hand().height != task.filters[k - 1].grid.height ||
                       filter.grid.width != task.filters[k - 1].grid.width))
-            throw InvalidTask(fmt::format("filter {} reads {} rows, the one before makes {}", k,
-                                          filter.grid.at_hand().height,
-                                          task.filters[k - 1].grid.height));
+            throw InvalidTask(
+                fmt::format("filter {} reads {} rows, but the previous filter produces {}", k,
+                            filter.grid.at_hand().height, task.filters[k - 1].grid.height));
     }
 }
 

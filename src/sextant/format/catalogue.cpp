@@ -20,17 +20,19 @@ namespace {
 
 constexpr std::array formats{
     Format{"OpenEXR", ".exr",
-           "premultiplied half or float RGBA, linear by custom, with depth where it has Z; deep",
+           "premultiplied half or float RGBA, linear by convention, with depth if it has Z; deep",
            read_exr_header, read_exr, write_exr, true, false, read_exr_deep, write_exr_deep},
-    Format{
-        "PNG", ".png",
-        "8 or 16 bits a channel, straight alpha, values as stored (sRGB by custom); written with 8",
-        read_png_header, read_png, write_png, false, true},
-    Format{"raw RGBA", ".rgba32f", "little-endian floats; manifest.json beside it has the shape",
+    Format{"PNG", ".png",
+           "8 or 16 bits per channel, straight alpha, values as stored (sRGB by convention); "
+           "written with 8",
+           read_png_header, read_png, write_png, false, true},
+    Format{"raw RGBA", ".rgba32f",
+           "little-endian floats; manifest.json in the same folder has the shape", read_raw_header,
+           read_raw, write_raw},
+    Format{"raw RGBA+depth", ".rgbaz32f", "raw RGBA with a depth after each colour",
            read_raw_header, read_raw, write_raw},
-    Format{"raw RGBA+depth", ".rgbaz32f", "the same with a depth after each colour",
-           read_raw_header, read_raw, write_raw},
-    Format{"zstd", ".zst", "either raw format compressed", read_raw_header, read_raw, write_raw},
+    Format{"zstd", ".zst", "one of the raw formats, compressed", read_raw_header, read_raw,
+           write_raw},
 };
 
 std::string known_extensions() {
@@ -61,9 +63,10 @@ const Format& format_of(const std::string& path) {
             return format;
     }
     const std::string extension = std::filesystem::path(path).extension().string();
-    throw InvalidFile(path, fmt::format("is of no known image format: its extension is \"{}\", "
-                                        "expected one of {}",
-                                        extension, known_extensions()));
+    throw InvalidFile(
+        path,
+        fmt::format("is not of a known image format: its extension is \"{}\", expected one of {}",
+                    extension, known_extensions()));
 }
 
 ImageHeader read_header(const std::string& path) {
@@ -82,17 +85,17 @@ Image read_image(const std::string& path) {
         format.read_pixels(path, header, image.bytes());
         return image;
     } catch (const std::bad_alloc&) {
-        throw InvalidFile(path, fmt::format("needs {} bytes for its {}×{} pixels, more memory than "
-                                            "there is",
-                                            header.shape.elements() * header.element.size,
-                                            header.shape.width, header.shape.height));
+        throw InvalidFile(
+            path, fmt::format("needs {} bytes for its {}×{} pixels, more memory than available",
+                              header.shape.elements() * header.element.size, header.shape.width,
+                              header.shape.height));
     }
 }
 
 void write_image(const std::string& path, const Image& image) {
     const Format& format = format_of(path);
     if (!format.write) {
-        throw InvalidFile(path, fmt::format("{} files are only read", format.name));
+        throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     }
     format.write(path, image);
 }
@@ -102,7 +105,7 @@ namespace {
 const Format& deep_format_of(const std::string& path) {
     const Format& format = format_of(path);
     if (!format.read_deep)
-        throw InvalidFile(path, fmt::format("{} files hold no deep images", format.name));
+        throw InvalidFile(path, fmt::format("{} files cannot hold deep images", format.name));
     return format;
 }
 

@@ -35,10 +35,11 @@ void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ra
 
 void check_held(const std::string& path, Elements pixels, Bytes size) {
     if (pixels > std::max(believable_image, deflate_ratio * size)) {
-        throw InvalidFile(path, fmt::format("has {} pixels in {} bytes, expected at most {} pixels "
-                                            "in so small a file",
-                                            pixels, size,
-                                            std::max(believable_image, deflate_ratio * size)));
+        throw InvalidFile(
+            path,
+            fmt::format(
+                "has {} pixels in {} bytes, expected at most {} pixels in a file of this size",
+                pixels, size, std::max(believable_image, deflate_ratio * size)));
     }
 }
 
@@ -58,7 +59,7 @@ void check_expected(const std::string& path, const ImageHeader& found, const Ima
                                       expected.shape.height, expected.element.name));
     }
     if (static_cast<Bytes>(to.size()) != found.shape.elements() * found.element.size) {
-        throw std::logic_error("pixels read into memory of another size");
+        throw std::logic_error("pixels read into a buffer of a different size");
     }
 }
 
@@ -137,7 +138,7 @@ std::string difference(std::int64_t frame, const FrameHeader& found, const Frame
                            to_text(expected.shape));
     }
     if (found.sample != expected.sample || found.channels != expected.channels) {
-        return fmt::format("frame {} has {} samples of {} a pixel, expected {} of {}", frame,
+        return fmt::format("frame {} has {} samples of {} per pixel, expected {} of {}", frame,
                            found.channels, name(found.sample), expected.channels,
                            name(expected.sample));
     }
@@ -176,13 +177,13 @@ void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header) 
     }
     if (longer > 1) {
         header.remarks.push_back(
-            fmt::format("its frames lie on several axes ({}): all {} planes are read as one series",
+            fmt::format("its frames are on several axes ({}): all {} planes are read as one series",
                         axes, header.frames));
     }
 }
 
 std::string truncated(std::int64_t whole, std::int64_t stated) {
-    return fmt::format("truncated: {} of {} frames whole", whole, stated);
+    return fmt::format("truncated: {} of {} frames complete", whole, stated);
 }
 
 void require_frames(const std::string& path, const FrameHeader& header) {
@@ -213,9 +214,9 @@ void check_sink(const std::string& path, const FrameHeader& header,
 
 void refuse_detail(const std::string& path, const std::string& detail) {
     if (!detail.empty()) {
-        throw InvalidFile(path, fmt::format("its format has no parts to name, but \"::{}\" stands "
-                                            "behind it",
-                                            detail));
+        throw InvalidFile(
+            path,
+            fmt::format("its format has no named parts, but \"::{}\" follows its name", detail));
     }
 }
 
@@ -261,7 +262,7 @@ PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
     if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&
         size.y < believed.most)
         return size;
-    remarks.push_back(fmt::format("its pixel size of {} by {} {} makes no sense and is left out",
+    remarks.push_back(fmt::format("its pixel size of {} by {} {} is implausible and ignored",
                                   stated.x, stated.y, size.unit));
     return {};
 }
@@ -316,7 +317,7 @@ PixelCheck check_pixels(const Image& image) {
         return check_pixels(image.pixels<RgbaF32>());
     if (image.element() == rgba_depth_f32)
         return check_pixels(image.pixels<RgbaDepthF32>());
-    throw std::logic_error("pixels checked that are not colours");
+    throw std::logic_error("check of pixels that are not colours");
 }
 
 } // namespace sextant::format

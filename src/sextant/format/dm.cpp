@@ -53,7 +53,7 @@ class Walk {
     void run() {
         const auto version = number<std::uint32_t>();
         if (version != 3 && version != 4)
-            throw InvalidFile(file_.path(), "is not a DM3 or DM4 file: its first bytes are others");
+            throw InvalidFile(file_.path(), "is not a DM3 or DM4 file: its signature is wrong");
         wide_ = version == 4;
         length(); // file length, ignored because the tags are more reliable
         swapped_ = number<std::uint32_t>() != 1;
@@ -86,7 +86,7 @@ class Walk {
     void read_group(const std::string& path, int depth) {
         constexpr int deepest = 64;
         if (depth > deepest)
-            fail(fmt::format("has tags more than {} deep: damaged", deepest));
+            fail(fmt::format("has tags nested more than {} deep: damaged", deepest));
         number<std::uint16_t>(); // flags: sorted, open
         const std::uint64_t count = length();
         for (std::uint64_t i = 0; i < count; ++i)
@@ -103,7 +103,7 @@ class Walk {
         const std::string whole = path.empty() ? own : path + '/' + own;
         constexpr std::size_t longest = 1 << 12;
         if (whole.size() > longest)
-            fail(fmt::format("has a tag with a name of {} letters: damaged", whole.size()));
+            fail(fmt::format("has a tag with a name of {} characters: damaged", whole.size()));
         if (kind == group)
             read_group(whole, depth + 1);
         else if (kind == value)
@@ -118,7 +118,7 @@ class Walk {
         std::array<char, 4> found{};
         if (file_.read_at(position_, std::as_writable_bytes(std::span(found))) < 4 ||
             std::string_view(found.data(), found.size()) != mark)
-            fail("has a tag without its mark %%%%: damaged or truncated");
+            fail("has a tag without its marker %%%%: damaged or truncated");
         position_ += static_cast<Bytes>(mark.size());
         constexpr std::uint64_t most = 1 << 12;
         const std::uint64_t count = length();
@@ -156,10 +156,9 @@ class Walk {
         }
         const Bytes left = file_.size() - position_;
         if (each < 1 || tag.count < 0 || tag.count > left / each) {
-            fail(
-                fmt::format("tag {} claims {} elements of {} bytes, and {} bytes are left: damaged "
-                            "or truncated",
-                            path, tag.count, each, left));
+            fail(fmt::format("tag {} claims {} elements of {} bytes, but {} bytes are left: "
+                             "damaged or truncated",
+                             path, tag.count, each, left));
         }
         tag.size = each * tag.count;
         position_ += tag.size;
@@ -323,9 +322,11 @@ DmImage largest_image(SourceFile& file) {
 Sample checked_sample(const std::string& path, int type) {
     const std::optional<Sample> sample = sample_of(type);
     if (!sample) {
-        throw InvalidFile(path, fmt::format("has an image of DM's type {}, expected real numbers: "
-                                            "1, 2, 6, 7, 9 to 12 or 14",
-                                            type));
+        throw InvalidFile(
+            path,
+            fmt::format(
+                "has an image of DM type {}, expected real numbers: 1, 2, 6, 7, 9 to 12 or 14",
+                type));
     }
     return *sample;
 }

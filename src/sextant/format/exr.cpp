@@ -86,7 +86,7 @@ bool skip_name(SourceFile& file) {
 int check_attributes(SourceFile& file) {
     const std::string& path = file.path();
     if (read_integer(file) != Imf::MAGIC) {
-        throw InvalidFile(path, "is not an OpenEXR file: its first bytes are others");
+        throw InvalidFile(path, "is not an OpenEXR file: its signature is wrong");
     }
     const int version = read_integer(file);
     if (Imf::isMultiPart(version))
@@ -179,10 +179,10 @@ void check_channels(const std::string& path, const Imf::ChannelList& channels) {
         const Imf::Channel* channel = channels.findChannel(name);
         const bool required = std::strchr("RGB", *name) != nullptr;
         if (!channel && required) {
-            throw InvalidFile(path,
-                              fmt::format("has no channel {}; it has {}, expected R, G, B and "
-                                          "where wanted A and Z",
-                                          name, names_of(channels)));
+            throw InvalidFile(
+                path,
+                fmt::format("has no channel {}; it has {}, expected R, G, B and optionally A and Z",
+                            name, names_of(channels)));
         }
         if (channel && (channel->xSampling != 1 || channel->ySampling != 1)) {
             throw InvalidFile(
@@ -323,8 +323,9 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
         }
     }
     if (channels.findChannel("ZBack")) {
-        throw InvalidFile(path, "has channel ZBack: samples with an extent, which are not merged; "
-                                "expected points");
+        throw InvalidFile(
+            path,
+            "has channel ZBack: samples with an extent are not supported, expected point samples");
     }
 }
 
@@ -429,8 +430,8 @@ ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     const bool inside = window.left >= frame.left && window.top >= frame.top &&
                         window.right <= frame.right && window.bottom <= frame.bottom;
     if (!inside) {
-        throw InvalidFile(path, "has deep pixels outside the picture (data window beyond the "
-                                "display window)");
+        throw InvalidFile(
+            path, "has deep pixels outside the image (data window beyond the display window)");
     }
     check_plausible(path, shape.elements() * static_cast<Bytes>(sizeof(unsigned)), start.file_size,
                     deflate_ratio);

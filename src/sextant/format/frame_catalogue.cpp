@@ -34,7 +34,7 @@ constexpr std::array formats{
                 open_mrc, create_mrc, "i8 i16 u16 f16 f32"},
     FrameFormat{"DigitalMicrograph", ".dm3 .dm4", "the largest image; further axes are frames",
                 open_dm},
-    FrameFormat{"SER", ".ser", "series of images by TIA", open_ser},
+    FrameFormat{"SER", ".ser", "series of images written by TIA", open_ser},
     FrameFormat{"NPY", ".npy", "NumPy arrays: frames, rows, columns, in any order", open_npy,
                 create_npy, "any"},
     FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
@@ -42,7 +42,7 @@ constexpr std::array formats{
     FrameFormat{"PNG", ".png", "a frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "a frame, grey or colour", open_jpeg_frame},
-    FrameFormat{"headerless", ".raw .bin", "its layout behind the name: movie.raw::512x512,u16",
+    FrameFormat{"headerless", ".raw .bin", "its layout follows the name: movie.raw::512x512,u16",
                 open_headerless},
 };
 
@@ -65,9 +65,10 @@ const FrameFormat& known_format(const std::string& path) {
     for (const FrameFormat& format : formats)
         known += fmt::format("{}{}", known.empty() ? "" : " ", format.extensions);
     const std::string extension = std::filesystem::path(path).extension().string();
-    throw InvalidFile(path, fmt::format("is of no known format of frames: its extension is \"{}\", "
-                                        "expected one of {}",
-                                        extension, known));
+    throw InvalidFile(
+        path,
+        fmt::format("is not of a known frame format: its extension is \"{}\", expected one of {}",
+                    extension, known));
 }
 
 struct Name {
@@ -146,7 +147,7 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
                                          const SinkOptions& options) {
     const FrameFormat& format = known_format(path);
     if (!format.create)
-        throw InvalidFile(path, fmt::format("{} files are only read", format.name));
+        throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     return format.create(path, header, options);
 }
 
@@ -195,13 +196,13 @@ FrameFiles in_folder(const std::string& name) {
                  [](const std::string& file) { return find_frame_format(file) != nullptr; }),
         {}};
     if (files.paths.empty())
-        throw InvalidFile(name, "is a folder without files of frames");
+        throw InvalidFile(name, "is a folder without frame files");
     const FrameFormat* const first = find_frame_format(files.paths.front());
     for (const std::string& path : files.paths) {
         const FrameFormat* const other = find_frame_format(path);
         if (other != first) {
             throw InvalidFile(name, fmt::format("holds {} of {} and {} of {}, expected one format; "
-                                                "name the files by a pattern",
+                                                "select the files by a pattern",
                                                 fs::path(files.paths.front()).filename().string(),
                                                 first->name, fs::path(path).filename().string(),
                                                 other->name));
@@ -275,7 +276,7 @@ FrameFiles by_number(const std::string& name, const Numbered& parts) {
     const auto missing = last - first + 1 - static_cast<std::int64_t>(files.paths.size());
     if (missing > 0) {
         files.remarks.push_back(
-            fmt::format("{} of the numbers {} to {} have no file", missing, first, last));
+            fmt::format("{} of the files numbered {} to {} are missing", missing, first, last));
     }
     return files;
 }
@@ -296,7 +297,7 @@ FrameFiles from_list(const std::string& name) {
         start = end + 1;
     }
     if (files.paths.empty())
-        throw InvalidFile(name, "lists no file, expected a path a line");
+        throw InvalidFile(name, "lists no file, expected one path per line");
     return files;
 }
 
@@ -345,11 +346,12 @@ namespace {
 std::unique_ptr<FrameSource> open_single(const std::string& path, const SourceOptions& options) {
     const FrameFormat* const format = find_frame_format(path);
     if (!format)
-        throw InvalidFile(path, "is of no known format of frames");
+        throw InvalidFile(path, "is not of a known frame format");
     auto source = format->open(path, "", options);
     if (source->header().frames != 1) {
-        throw InvalidFile(path, fmt::format("holds {} frames, expected one, as a file of a series",
-                                            source->header().frames));
+        throw InvalidFile(path,
+                          fmt::format("holds {} frames, expected one in each file of a series",
+                                      source->header().frames));
     }
     return source;
 }
@@ -387,7 +389,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
                                            const SourceOptions& options) {
     for (const std::string& path : files.paths) {
         if (!find_frame_format(path))
-            throw InvalidFile(path, "is of no known format of frames");
+            throw InvalidFile(path, "is not of a known frame format");
     }
     auto first = open_single(files.paths.front(), options);
     FrameHeader header = first->header();

@@ -116,8 +116,8 @@ void checked_frames(const std::string& path, const FrameHeader& header) {
     checked_shape(path, header.shape.width, header.shape.height);
     const Bytes frame = header.shape.elements() * header.channels * size_of(header.sample);
     if (header.frames < 1 || header.frames > std::numeric_limits<Bytes>::max() / 4 / frame) {
-        throw InvalidFile(path, fmt::format("has {} frames of {}, expected at least one and fewer "
-                                            "bytes than can be counted",
+        throw InvalidFile(path, fmt::format("has {} frames of {}, expected at least one and a "
+                                            "total size that does not overflow",
                                             header.frames, to_text(header.shape)));
     }
 }

@@ -202,18 +202,18 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
             });
         const auto index = static_cast<std::size_t>(largest - found.begin());
         if (found.size() > 1) {
-            remarks.push_back(fmt::format("read is {}; there are also {}", largest->name,
+            remarks.push_back(fmt::format("{} is read; there are also {}", largest->name,
                                           names_of(found, index)));
         }
         return *convention(file, *largest);
     }
-    const std::string what = "has no dataset of integers or floats of two axes or more";
-    throw InvalidFile(file.path(),
-                      contents.links.empty() || file.allows_external()
-                          ? what
-                          : fmt::format("{}, but links to other files, such as {}: those are "
-                                        "followed with --allow-external",
-                                        what, contents.links.front()));
+    const std::string what = "has no dataset of integers or floats with two or more axes";
+    throw InvalidFile(
+        file.path(),
+        contents.links.empty() || file.allows_external()
+            ? what
+            : fmt::format("{}, but links to other files, such as {}: --allow-external follows them",
+                          what, contents.links.front()));
 }
 
 constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
@@ -273,7 +273,7 @@ Hdf5Handle type_in_memory(Sample sample) {
     const bool half = sample == Sample::f16;
     if (!type || (half && (H5Tset_fields(type.id(), 15, 10, 5, 0, 10) < 0 ||
                            H5Tset_size(type.id(), 2) < 0 || H5Tset_ebias(type.id(), 15) < 0)))
-        throw Error("HDF5 makes no type for samples of " + std::string(name(sample)));
+        throw Error("HDF5 cannot create a type for samples of " + std::string(name(sample)));
     return type;
 }
 
@@ -418,7 +418,7 @@ FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
         constexpr std::int64_t most = std::int64_t{1} << 40;
         if (sides[axis] < 0 || header.frames * std::max<std::int64_t>(1, sides[axis]) > most ||
             sides[axis] > most)
-            throw InvalidFile(path, "has more frames than can be believed: damaged");
+            throw InvalidFile(path, "has an implausible number of frames: damaged");
         header.frames *= sides[axis];
         lengths.push_back(sides[axis]);
     }

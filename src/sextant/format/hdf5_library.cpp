@@ -180,12 +180,13 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
     if (H5Ovisit2(file.id(), H5_INDEX_NAME, H5_ITER_INC, note_dataset, &names, H5O_INFO_BASIC) !=
             0 ||
         H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, note_link, &names) != 0) {
-        throw InvalidFile(file.path(),
-                          names.objects > most_objects
-                              ? fmt::format("has more than {} objects: name a dataset behind "
-                                            "its name, such as {}::/data",
-                                            most_objects, file.path())
-                              : "cannot be read as HDF5: " + hdf5_complaint());
+        throw InvalidFile(
+            file.path(),
+            names.objects > most_objects
+                ? fmt::format(
+                      "has more than {} objects: append the name of a dataset, such as {}::/data",
+                      most_objects, file.path())
+                : "cannot be read as HDF5: " + hdf5_complaint());
     }
     Hdf5Contents contents;
     const auto describe = [&](const std::string& name) {

@@ -62,7 +62,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
     return places;
 }
 
-constexpr std::string_view link_starts = "leads to another file, ";
+constexpr std::string_view link_starts = "refers to another file, ";
 
 /// Pushes the innermost of the library's errors, which `complaint_of_link` finds.
 hid_t fail_link(const std::string& what) {
@@ -84,8 +84,8 @@ Target target_of(const void* value, std::size_t size) {
 
 hid_t refuse_link(const char*, hid_t, const void* value, std::size_t size, hid_t, hid_t) {
     const Target target = target_of(value, size);
-    return fail_link(fmt::format("{}: such are read with --allow-external",
-                                 target.file ? target.file : "unknown"));
+    return fail_link(
+        fmt::format("{}: --allow-external allows this", target.file ? target.file : "unknown"));
 }
 
 /// Opens the object that a link names, or sets `failed` to the reason.
@@ -94,7 +94,7 @@ hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& 
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
     if (H5Pget_nlinks(access, &links) < 0 || links < 2 ||
         H5Pset_nlinks(fewer.id(), links - 1) < 0) {
-        failed = fmt::format("{}, behind too many links", target.file);
+        failed = fmt::format("{}, after too many links", target.file);
         return -1;
     }
     const auto file =
@@ -142,10 +142,10 @@ void require_readable(const Hdf5Input& file, const fs::path& other, bool inside)
     const bool near = inside && std::any_of(folders.begin(), folders.end(),
                                             [&](const auto& at) { return lies_in(at, other); });
     if (!near && !file.allows_external()) {
-        throw InvalidFile(file.path(),
-                          fmt::format("has samples in another file, {}: such are read with "
-                                      "--allow-external",
-                                      other.string()));
+        throw InvalidFile(
+            file.path(),
+            fmt::format("has samples in another file, {}: --allow-external allows this",
+                        other.string()));
     }
     std::error_code unknown;
     if (!fs::is_regular_file(other, unknown)) {
@@ -174,7 +174,7 @@ void guard_external_links(bool allowed) {
     H5L_class_t links{};
     links.version = H5L_LINK_CLASS_T_VERS;
     links.id = H5L_TYPE_EXTERNAL;
-    links.comment = "external links that are followed only if they are allowed";
+    links.comment = "external links, followed only if allowed";
     links.trav_func = allowed ? follow_link : refuse_link;
     H5Lregister(&links);
 }
@@ -361,7 +361,7 @@ void Hdf5Sources::find_sides(const Hdf5Input& file) {
     sides_ = sides_by(H5D_VDS_FIRST_MISSING);
     for (std::size_t axis = 0; axis < std::min(all.size(), sides_.size()); ++axis) {
         if (sides_[axis] < all[axis]) {
-            remarks_.push_back(fmt::format("a source is missing: read are {} of {} along axis {}",
+            remarks_.push_back(fmt::format("a source is missing: {} of {} along axis {} are read",
                                            sides_[axis], all[axis], axis));
         }
     }
@@ -377,12 +377,13 @@ void Hdf5Sources::remark_on_missing() {
             troubles.push_back(source.trouble);
     }
     if (!troubles.empty() && troubles.size() == sources_.size()) {
-        throw InvalidFile(path_, fmt::format("dataset {} has none of its {} sources of samples: {}",
-                                             name_, sources_.size(), troubles.front()));
+        throw InvalidFile(path_,
+                          fmt::format("dataset {} lacks all of its {} sources of samples: {}",
+                                      name_, sources_.size(), troubles.front()));
     }
     if (!troubles.empty()) {
-        remarks_.push_back(fmt::format("{} of {} sources of samples are lost: {}", troubles.size(),
-                                       sources_.size(), troubles.front()));
+        remarks_.push_back(fmt::format("{} of {} sources of samples are missing: {}",
+                                       troubles.size(), sources_.size(), troubles.front()));
     }
 }
 

@@ -125,10 +125,10 @@ void write_svg(const std::string& path, LineReader& contours) {
 namespace {
 
 constexpr LineFormat formats[] = {
-    {"GeoJSON", ".geojson", "a LineString a contour, in pixels, rows downward", write_geojson},
-    {"SVG", ".svg", "a path a contour, over the image's pixels", write_svg},
-    {"CSV", ".csv", "a row a point: contour, rank, x, y", write_csv},
-    {"NPY", ".npy", "the same numbers as an array of 64-bit integers", write_npy},
+    {"GeoJSON", ".geojson", "one LineString per contour, in pixels, y downward", write_geojson},
+    {"SVG", ".svg", "one path per contour, in pixels of the image", write_svg},
+    {"CSV", ".csv", "one row per point: contour, rank, x, y", write_csv},
+    {"NPY", ".npy", "the numbers of CSV as an array of 64-bit integers", write_npy},
 };
 
 } // namespace

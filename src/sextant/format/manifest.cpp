@@ -106,7 +106,7 @@ ImageHeader Manifest::header() const {
 Partials Manifest::partials() const {
     const auto [shape, element] = header();
     if (const auto text = content_.find("format"); text != content_.end() && !text->is_string()) {
-        fail_value("format", *text, "a text");
+        fail_value("format", *text, "a string");
     }
     std::vector<std::string> paths = files(element);
     std::vector<int> front_to_back = order(static_cast<int>(paths.size()), element);
@@ -124,7 +124,7 @@ std::vector<int> Manifest::permutation(const std::string& meaning,
         const std::int64_t number = integer(names[i], *values[i], 0, last, meaning);
         std::size_t& first = seen[static_cast<std::size_t>(number)];
         if (first < i)
-            fail(fmt::format("{} is {}, as {} already is", names[i], number, names[first]));
+            fail(fmt::format("{} is {}, the same as {}", names[i], number, names[first]));
         first = i;
         numbers.push_back(static_cast<int>(number));
     }
@@ -146,7 +146,7 @@ std::vector<std::string> Manifest::files(const ElementFormat& element) const {
         values.push_back(&brick.at("id"));
         names.push_back(name + ".id");
     }
-    const std::vector<int> ids = permutation("the number of a partial", values, names);
+    const std::vector<int> ids = permutation("the number of a partial image", values, names);
     std::vector<std::string> paths(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
         paths[static_cast<std::size_t>(ids[i])] =
@@ -181,7 +181,7 @@ std::vector<int> Manifest::order(int partials, const ElementFormat& element) con
     }
     const Json& listed = array(field);
     if (listed.size() != static_cast<std::size_t>(partials)) {
-        fail(fmt::format("{} has {} numbers, expected {}, one a brick", field, listed.size(),
+        fail(fmt::format("{} has {} numbers, expected {}, one per brick", field, listed.size(),
                          partials));
     }
     std::vector<const Json*> values;
@@ -200,7 +200,7 @@ void require_files(const std::string& path, const Partials& partials) {
             continue;
         throw InvalidFile(path, fmt::format("partial {} is {}, which {}", i, partials.paths[i],
                                             std::filesystem::exists(partials.paths[i], error)
-                                                ? "is no file"
+                                                ? "is not a file"
                                                 : "does not exist"));
     }
 }

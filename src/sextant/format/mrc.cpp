@@ -176,9 +176,9 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
     check_sink(path, header, {Sample::i8, Sample::i16, Sample::f32, Sample::u16, Sample::f16});
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (std::max({header.frames, header.shape.width, header.shape.height}) > most) {
-        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at most {} a "
-                                            "side",
-                                            header.frames, to_text(header.shape), most));
+        throw InvalidFile(path,
+                          fmt::format("cannot hold {} frames of {}, expected at most {} per side",
+                                      header.frames, to_text(header.shape), most));
     }
     return stored_sink(path, header, make_header(header));
 }

@@ -95,7 +95,7 @@ class LiteralReader {
         while (!take('}')) {
             const Literal key = value(0);
             if (key.kind != Literal::Kind::text)
-                fail("has a key that is not a text");
+                fail("has a key that is not a string");
             expect(':');
             all[key.text] = value(0);
             if (!take(',')) {
@@ -105,7 +105,7 @@ class LiteralReader {
         }
         skip();
         if (!rest_.empty())
-            fail(fmt::format("goes on with \"{}\" after the dictionary", shortened(rest_, 20)));
+            fail(fmt::format("continues with \"{}\" after the dictionary", shortened(rest_, 20)));
         return all;
     }
 
@@ -133,14 +133,14 @@ class LiteralReader {
     void expect(char c) {
         if (!take(c))
             fail(rest_.empty()
-                     ? std::string("ends in the middle")
+                     ? std::string("is incomplete")
                      : fmt::format("has \"{}\" where '{}' is expected", shortened(rest_, 20), c));
     }
 
     Literal value(int depth) {
         constexpr int most_depth = 16;
         if (depth > most_depth)
-            fail("is nested too deep");
+            fail("is nested too deeply");
         skip();
         if (starts_text())
             return text();
@@ -154,7 +154,7 @@ class LiteralReader {
             skip();
             Literal number = word();
             if (number.kind != Literal::Kind::integer)
-                fail("has a sign before what is not a number");
+                fail("has a sign without a number");
             number.number *= negative ? -1 : 1;
             return number;
         }
@@ -183,7 +183,7 @@ class LiteralReader {
             rest_.remove_prefix(before.size());
             const bool unicode = before.find_first_of("uU") != before.npos;
             if (before.find_first_of("bB") != before.npos || (unicode && before.size() > 1))
-                fail("holds bytes where a text is expected");
+                fail("has bytes where a string is expected");
             append_text(all.text, before.find_first_of("rR") != before.npos);
         }
         return all;
@@ -196,9 +196,9 @@ class LiteralReader {
         rest_.remove_prefix(end.size());
         while (!rest_.starts_with(end)) {
             if (rest_.empty() || (rest_[0] == '\n' && end.size() == 1))
-                fail("has a text without its closing quote");
+                fail("has a string without its closing quote");
             if (rest_[0] == '\\') // no key or type of NumPy's has one
-                fail(raw ? "has a backslash in a text" : "has an escape in a text");
+                fail(raw ? "has a backslash in a string" : "has an escape in a string");
             to += rest_[0];
             rest_.remove_prefix(1);
         }
@@ -252,8 +252,8 @@ class LiteralReader {
         if (const auto number = integer_in(word))
             return {Literal::Kind::integer, *number};
         fail(word.empty() && rest_.empty()
-                 ? std::string("ends in the middle")
-                 : fmt::format("has \"{}\" where a text, a whole number or a list is expected",
+                 ? std::string("is incomplete")
+                 : fmt::format("has \"{}\" where a string, an integer or a list is expected",
                                shortened(word.empty() ? rest_ : word, 20)));
     }
 
@@ -320,7 +320,7 @@ std::optional<Sample> sized(std::string_view text) {
 
 void take_type(const std::string& path, const Literal& descr, NpyHeader& header) {
     if (descr.kind != Literal::Kind::text)
-        throw InvalidFile(path, "has elements of several parts, expected plain numbers");
+        throw InvalidFile(path, "has structured elements, expected plain numbers");
     std::string_view type = descr.text;
     auto sample = named(names, type);
     if (!sample) {
@@ -346,7 +346,8 @@ void take_shape(const std::string& path, const Literal& shape, NpyHeader& header
         throw InvalidFile(path, "has a 'shape' in its NPY header that is not a tuple");
     for (const Literal& side : shape.entries) {
         if (side.kind != Literal::Kind::integer)
-            throw InvalidFile(path, "has a 'shape' in its NPY header that is not of whole numbers");
+            throw InvalidFile(path,
+                              "has a 'shape' in its NPY header that is not a tuple of integers");
         header.shape.push_back(side.number);
     }
     if (std::any_of(header.shape.begin(), header.shape.end(), [](auto side) { return side < 1; }))
@@ -365,8 +366,9 @@ NpyHeader parse_npy_header(const std::string& path, std::string_view text, int v
     }
     for (const auto& [key, value] : fields) {
         if (fields.size() > 3 && key != "descr" && key != "fortran_order" && key != "shape")
-            throw InvalidFile(path, fmt::format("has '{}' in its NPY header, which no NPY file has",
-                                                shortened(key)));
+            throw InvalidFile(
+                path,
+                fmt::format("has '{}' in its NPY header, which is not an NPY key", shortened(key)));
     }
     NpyHeader header;
     take_type(path, fields.at("descr"), header);
@@ -395,7 +397,7 @@ Text read_header(SourceFile& file) {
     const Bytes got = file.read_at(0, start);
     const auto* const letters = reinterpret_cast<const char*>(start.data());
     if (got < 10 || std::string_view(letters, magic.size()) != magic)
-        throw InvalidFile(file.path(), "is not an NPY file: its first bytes are others");
+        throw InvalidFile(file.path(), "is not an NPY file: its signature is wrong");
     const int version = std::to_integer<int>(start[6]);
     const int minor = std::to_integer<int>(start[7]);
     if (version < 1 || version > 3 || minor != 0) {
@@ -422,7 +424,7 @@ std::int64_t count_frames(const std::string& path, const std::vector<std::int64_
     std::int64_t frames = 1;
     for (std::size_t axis = 0; axis + 2 < shape.size(); ++axis) {
         if (shape[axis] > std::numeric_limits<std::int64_t>::max() / frames)
-            throw InvalidFile(path, "has more frames than can be counted: damaged");
+            throw InvalidFile(path, "has an implausible number of frames: damaged");
         frames *= shape[axis];
     }
     return frames;
@@ -444,7 +446,7 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
     const std::size_t axes = array.shape.size();
     if (axes < 2 || (axes > 3 && array.fortran)) {
         throw InvalidFile(path,
-                          fmt::format("has {} axes, expected 2 or 3 (in C order more)", axes));
+                          fmt::format("has {} axes, expected 2 or 3 (or more in C order)", axes));
     }
     FrameHeader header{count_frames(path, array.shape),
                        {array.shape[axes - 1], array.shape[axes - 2]},
@@ -455,8 +457,8 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
                                         : dense_layout(header, text.end, array.big_endian);
     layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
-        header.remarks.push_back("in Fortran order: a frame's samples lie far apart, reading is "
-                                 "slow");
+        header.remarks.push_back(
+            "in Fortran order: a frame's samples are not contiguous, so reading is slow");
     return stored_frames(std::move(file), std::move(header), layout);
 }
 

@@ -184,10 +184,11 @@ ImageHeader read_raw_header(const std::string& path) {
     const SourceFile exists(path); // reports a wrong path first
     std::error_code ignored;
     if (!std::filesystem::exists(beside, ignored)) {
-        throw InvalidFile(path,
-                          fmt::format("is raw pixels, whose shape is in a manifest beside it, "
-                                      "but {} does not exist",
-                                      beside.string()));
+        throw InvalidFile(
+            path,
+            fmt::format(
+                "is raw pixels, which need a manifest in the same folder, but {} does not exist",
+                beside.string()));
     }
     const ImageHeader header = read_manifest_header(beside.string());
     check_name(path, header.element);
@@ -278,16 +279,16 @@ Description parse(const std::string& path, std::string_view detail) {
     while (!detail.empty()) {
         const std::size_t end = std::min(detail.find(','), detail.size());
         if (!take(detail.substr(0, end), description)) {
-            throw InvalidFile(path, fmt::format("\"{}\" says nothing of its layout, or not for the "
-                                                "first time, expected such as "
-                                                "512x512,u16,offset=0,frames=20,big-endian",
-                                                detail.substr(0, end)));
+            throw InvalidFile(
+                path, fmt::format("\"{}\" is not a part of a layout or repeats one, expected for "
+                                  "example 512x512,u16,offset=0,frames=20,big-endian",
+                                  detail.substr(0, end)));
         }
         detail.remove_prefix(std::min(end + 1, detail.size()));
     }
     if (!description.sample || !description.shape) {
-        throw InvalidFile(path, fmt::format("has no header: write width, height and samples behind "
-                                            "its name, such as {}::512x512,u16",
+        throw InvalidFile(path, fmt::format("has no header: append width, height and sample type "
+                                            "to its name, such as {}::512x512,u16",
                                             path));
     }
     return description;
@@ -307,8 +308,8 @@ std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std:
     header.frames = description.frames.value_or(std::max<std::int64_t>(1, left / frame));
     checked_frames(path, header);
     if (!description.frames && left > header.frames * frame) {
-        header.remarks.push_back(fmt::format("{} bytes behind the last frame are left over",
-                                             left - header.frames * frame));
+        header.remarks.push_back(
+            fmt::format("{} bytes after the last frame are ignored", left - header.frames * frame));
     }
     const auto layout = dense_layout(header, offset, description.big_endian.value_or(false));
     return stored_frames(std::move(file), std::move(header), layout);

@@ -37,9 +37,10 @@ class ReadApart : public FrameSource {
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
         if (ends_ >= most_ends)
-            throw InvalidFile(path(), fmt::format("damaged: frame {} is not read, as reading ended "
-                                                  "{} times before",
-                                                  frame, ends_));
+            throw InvalidFile(
+                path(),
+                fmt::format("damaged: frame {} is not read because reading ended {} times before",
+                            frame, ends_));
         if (!child_)
             child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
         try {
@@ -230,7 +231,7 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
     }
 } catch (const std::system_error& error) {
     throw InvalidFile(
-        path, fmt::format("cannot be read by a process of its own: {}", error.code().message()));
+        path, fmt::format("cannot be read by a separate process: {}", error.code().message()));
 }
 
 void ReadingChild::read(std::int64_t frame, Rows rows, std::span<std::byte> to) {
@@ -264,7 +265,7 @@ std::string ReadingChild::receive_text() {
     const auto size = channel_.ours.get<std::size_t>();
     constexpr std::size_t longest = std::size_t{1} << 20; // an intact child never sends more
     if (size > longest)
-        throw ReadingEnded("gave no sense");
+        throw ReadingEnded("returned invalid data");
     std::string text(size, '\0');
     channel_.ours.read(text.data(), size);
     return text;

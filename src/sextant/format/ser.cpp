@@ -40,7 +40,7 @@ Series read_series(SourceFile& file) {
         return number_in<std::int16_t>(header, at, false) == value;
     };
     if (got < static_cast<Bytes>(header.size()) || !is(0, little_endian) || !is(2, series))
-        throw InvalidFile(file.path(), "is not a SER file: its first bytes are others");
+        throw InvalidFile(file.path(), "is not a SER file: its signature is wrong");
     const auto kind = number_in<std::int32_t>(header, 6, false);
     if (kind != images) {
         throw InvalidFile(file.path(), fmt::format("holds elements of kind {:#x}, expected images, "
@@ -59,7 +59,7 @@ std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     const auto size = static_cast<Bytes>(stated.offset_bytes);
     const Bytes room = stated.offsets < 0 ? 0 : file.size() - stated.offsets;
     if (stated.valid < 1 || room < size)
-        throw InvalidFile(file.path(), "has no images, or no table of where they are");
+        throw InvalidFile(file.path(), "has no images, or no table of their offsets");
     const std::int64_t count = std::min(stated.valid, room / size);
     std::vector<std::byte> table(static_cast<std::size_t>(count * size));
     file.read_at(stated.offsets, table);
@@ -89,9 +89,9 @@ std::optional<FrameHeader> read_image(SourceFile& file, Bytes offset) {
     const auto type = number_in<std::int16_t>(head, 40, false);
     const std::optional<Sample> sample = sample_of(type);
     if (!sample) {
-        throw InvalidFile(file.path(), fmt::format("has samples of SER's type {}, expected real "
-                                                   "numbers, 1 to 8",
-                                                   type));
+        throw InvalidFile(
+            file.path(),
+            fmt::format("has samples of SER type {}, expected real numbers, 1 to 8", type));
     }
     FrameHeader image;
     image.shape = {number_in<std::int32_t>(head, 42, false),

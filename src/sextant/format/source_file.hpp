@@ -48,7 +48,7 @@ class SourceFile {
 template <class T>
 T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     if (at + sizeof(T) > header.size())
-        throw std::logic_error("a number read beyond its header");
+        throw std::logic_error("read beyond the end of the header");
     std::array<std::byte, sizeof(T)> bytes{};
     std::memcpy(bytes.data(), header.data() + at, sizeof(T));
     if (swapped)
@@ -61,7 +61,7 @@ template <class T>
 void put_number(std::span<std::byte> header, std::size_t at, T value) {
     static_assert(std::endian::native == std::endian::little);
     if (at + sizeof(T) > header.size())
-        throw std::logic_error("a number put beyond its header");
+        throw std::logic_error("write beyond the end of the header");
     std::memcpy(header.data() + at, &value, sizeof(T));
 }
 

@@ -122,7 +122,7 @@ class TiffFrames : public FrameSource {
         TIFF* const tiff = open_->tiff.get();
         const Bytes line = header().shape.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFScanlineSize64(tiff)) != line)
-            fail_tiff(open_->bytes, fmt::format("frame {} has rows of another length", frame));
+            fail_tiff(open_->bytes, fmt::format("frame {} has rows of a different length", frame));
         line_.resize(static_cast<std::size_t>(line));
         for (int plane = 0; plane < planes(page); ++plane) {
             std::byte* row = to.data();
@@ -186,7 +186,7 @@ class TiffFrames : public FrameSource {
         const Bytes pixel = header().channels * size_of(header().sample);
         const Bytes line = page.tile.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFTileSize64(tiff)) != line * page.tile.height)
-            fail_tiff(open_->bytes, fmt::format("frame {} has tiles of another size", frame));
+            fail_tiff(open_->bytes, fmt::format("frame {} has tiles of a different size", frame));
         tile_.resize(static_cast<std::size_t>(line * page.tile.height));
         if (TIFFReadTile(tiff, tile_.data(), static_cast<std::uint32_t>(x),
                          static_cast<std::uint32_t>(y), 0,
@@ -282,7 +282,7 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     auto open = std::make_unique<OpenTiff>(path);
     find_pages(*open);
     if (open->pages.empty())
-        throw InvalidFile(path, "has no page that is a picture of its own");
+        throw InvalidFile(path, "has no page that is a full image");
     const TiffPage first = open->pages.front();
     go_to(*open, first, 0);
     const auto found = static_cast<std::int64_t>(open->pages.size());
@@ -293,8 +293,8 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     header.frame_interval = notes.frame_interval;
     const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
     if (first.unread > 0) {
-        header.remarks.push_back("a fourth sample of each pixel, whose meaning the file does not "
-                                 "state, is left out");
+        header.remarks.push_back("the fourth sample of each pixel is ignored because the file does "
+                                 "not state its meaning");
     }
     if (notes.images > found) {
         if (auto stack = open_stack(*open, header, choice, notes.images))

@@ -349,9 +349,9 @@ std::int64_t chosen(const std::string& path, std::string_view axis,
                                             count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
     }
     if (!asked && count > 1) {
-        header.remarks.push_back(fmt::format("holds {0} {1}s a frame, of which {1} 0 is read; "
-                                             "--{1} N chooses another",
-                                             count, axis));
+        header.remarks.push_back(
+            fmt::format("has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another",
+                        count, axis));
     }
     return asked.value_or(0);
 }
@@ -409,7 +409,7 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     }
     if (strange > 0) {
         header.remarks.push_back(fmt::format(
-            "{} of its {} pages are outside its first image and are left out", strange, found));
+            "{} of its {} pages are outside its first image and ignored", strange, found));
     }
     std::stable_sort(kept.begin(), kept.end(),
                      [](const Kept& a, const Kept& b) { return a.frame < b.frame; });

@@ -144,7 +144,7 @@ Sample checked_sample(TIFF* file, const std::string& path) {
     const int bits = tag_or<std::uint16_t>(file, TIFFTAG_BITSPERSAMPLE, 1);
     const std::optional<Sample> sample = sample_of(format, bits);
     if (!sample) {
-        throw InvalidFile(path, fmt::format("has samples of {} bits in TIFF's sample format {}, "
+        throw InvalidFile(path, fmt::format("has samples of {} bits in TIFF sample format {}, "
                                             "expected integers of 8, 16, 32 or 64 bits or floats "
                                             "of 16, 32 or 64",
                                             bits, format));
@@ -170,8 +170,8 @@ void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffP
     page.samples = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
     const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
     if (colour && page.samples != 3 && page.samples != 4) {
-        throw InvalidFile(
-            path, fmt::format("has {} samples a pixel, expected 3, or 4 with alpha", page.samples));
+        throw InvalidFile(path, fmt::format("has {} samples per pixel, expected 3, or 4 with alpha",
+                                            page.samples));
     }
     const int least = colour ? 3 : 1;
     const int data = data_samples(file, page.samples - least);
@@ -192,14 +192,13 @@ int checked_photometric(TIFF* file, const std::string& path) {
         return photometric;
     }
     if (photometric > PHOTOMETRIC_PALETTE) {
-        throw InvalidFile(path, fmt::format("has colours of TIFF's kind {}, expected grey, RGB, a "
-                                            "palette, or YCbCr compressed as JPEG",
+        throw InvalidFile(path, fmt::format("has TIFF photometric interpretation {}, expected "
+                                            "grey, RGB, a palette, or YCbCr compressed as JPEG",
                                             photometric));
     }
     if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression))) {
-        throw InvalidFile(path, fmt::format("is compressed by TIFF's scheme {}, which is not "
-                                            "supported",
-                                            compression));
+        throw InvalidFile(
+            path, fmt::format("has TIFF compression {}, which is not supported", compression));
     }
     return photometric;
 }

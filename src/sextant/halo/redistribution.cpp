@@ -28,8 +28,8 @@ Symbol pixel(const Grid& to, const Tile& tile, Elements e) {
 void check(const sextant::Grid& from, const Grid& to) {
     const Tile at_hand = to.at_hand();
     if (from.width != at_hand.width || from.height != at_hand.height)
-        throw InvalidTask(fmt::format("from tiles of {}x{} pixels to tiles of {}x{}", from.width,
-                                      from.height, at_hand.width, at_hand.height));
+        throw InvalidTask(fmt::format("cannot redistribute {}x{} pixels to tiles of {}x{}",
+                                      from.width, from.height, at_hand.width, at_hand.height));
 }
 
 } // namespace

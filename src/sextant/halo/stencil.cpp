@@ -129,8 +129,9 @@ std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, cons
     read_by(stencil, operand).append(part_read(stencil, part), needed);
     const auto same = [](const Symbol& a, const Symbol& b) { return a.same_value(b); };
     if (!std::equal(read.begin(), read.end(), needed.begin(), needed.end(), same)) {
-        throw std::logic_error(fmt::format("makes {}x{} pixels at ({}, {}) of others than it needs",
-                                           part.width, part.height, part.x, part.y));
+        throw std::logic_error(
+            fmt::format("computes {}x{} pixels at ({}, {}) from the wrong input pixels", part.width,
+                        part.height, part.x, part.y));
     }
     for (int plane = 0; plane < stencil.planes; ++plane)
         made_by(stencil, operand, plane).append(part, made);

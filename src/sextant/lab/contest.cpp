@@ -201,7 +201,7 @@ report::Section accuracy_section(const std::vector<TimedWay>& ways) {
 }
 
 std::string table_of(const std::vector<CaseRegret>& all) {
-    std::string html = "<details><summary>These as a table</summary>\n<div class=\"scroll\"><table>"
+    std::string html = "<details><summary>Cases as a table</summary>\n<div class=\"scroll\"><table>"
                        "\n<thead><tr><th scope=\"col\">Case</th><th scope=\"col\">Predicted to be "
                        "fastest</th><th scope=\"col\">Was fastest</th><th scope=\"col\" "
                        "class=\"number\">Ratio</th></tr></thead>\n<tbody>\n";

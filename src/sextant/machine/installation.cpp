@@ -139,8 +139,8 @@ std::string shared_file(std::span<const SharedFolder> folders, const std::string
         kinds += (kinds.empty() ? "" : " or ") + std::string(folder.kind);
     }
     if (names.empty())
-        throw InvalidTask(
-            fmt::format("unknown {} '{}'; there is none in {}", kinds, given, searched(folders)));
+        throw InvalidTask(fmt::format("unknown {} '{}'; none is installed in {}", kinds, given,
+                                      searched(folders)));
     const std::vector<std::string_view> views(names.begin(), names.end());
     throw InvalidTask(unknown_name(kinds, given, views));
 }

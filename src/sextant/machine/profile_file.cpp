@@ -53,7 +53,7 @@ Point point_of(const JsonField& field) {
     point.bytes = field[0].integer(0, INT64_MAX);
     point.block = field[1].integer(0, point.bytes);
     if (point.bytes > 0 && point.block == 0)
-        field[1].refuse("the length of a block in bytes, of at least 1");
+        field[1].refuse("a block length in bytes, at least 1");
     return point;
 }
 
@@ -85,13 +85,13 @@ std::vector<Row> rows_of(const JsonField& field, Row (*read)(const JsonField&), 
 std::vector<Point> points_of(const JsonField& field) {
     return rows_of(
         field, point_of, [](const Point& p) { return std::tuple(p.bytes, p.block); },
-        "more bytes than the point before, or as many in longer blocks");
+        "more bytes than the previous point, or as many in longer blocks");
 }
 
 std::vector<Pass> passes_of(const JsonField& field) {
     return rows_of(
         field, pass_of, [](const Pass& p) { return std::tuple(p.elements, p.operands); },
-        "more elements than the point before, or as many of more operands");
+        "more elements than the previous point, or as many with more operands");
 }
 
 Curve curve_of(const JsonField& field) {
@@ -102,7 +102,8 @@ Curve curve_of(const JsonField& field) {
     const bool whole =
         curve.strategy == Strategy::contiguous || curve.strategy == Strategy::lending;
     if ((curve.layout == Layout::cc) != whole)
-        field.at("strategy").refuse("\"contiguous\" for layout cc, or \"lending\", and only there");
+        field.at("strategy")
+            .refuse("\"contiguous\" or \"lending\" for layout cc, and another for other layouts");
     curve.origin = origin_of(field);
     curve.points = points_of(field.at("points"));
     return curve;
@@ -138,7 +139,7 @@ LinkCosts link_of(const JsonField& field) {
         link.curves.push_back(curve_of(item));
         const Curve& curve = link.curves.back();
         if (!cells.insert({curve.path, curve.layout, curve.strategy}).second)
-            item.fail("is a second curve of this path, layout and strategy");
+            item.fail("repeats the path, layout and strategy of another curve");
     }
     return link;
 }
@@ -168,7 +169,7 @@ std::vector<Work> works_of(const JsonField& field, const char* name) {
     for (const JsonField& item : field.items_or_none(name)) {
         works.push_back(work_of(item));
         if (!seen.insert({works.back().name, works.back().element}).second)
-            item.fail("is a second one of this name and element");
+            item.fail("repeats the name and element of another");
     }
     return works;
 }
@@ -234,7 +235,7 @@ Profile profile_of(const JsonField& field) {
     const JsonField version = field.at("version");
     if (version.integer(1, INT64_MAX) > profile_version)
         version.refuse("at most " + std::to_string(profile_version) +
-                       ": the file is of a newer Sextant");
+                       ": the file was written by a newer Sextant");
     Profile profile;
     profile.name = field.at("name").text();
     profile.host = field.text_or("host", "");
@@ -276,7 +277,7 @@ namespace {
 // memory, both sides move bytes. Nodes: 100 Gbit/s, the processor only starts messages.
 constexpr const char* text = R"({
  "version": 1, "name": "a built-in machine", "date": "2026",
- "method": "round figures of servers and clusters of the 2020s; nothing was measured",
+ "method": "rounded figures for servers and clusters of the 2020s; not measured",
  "links": [
   {"link": "same process", "curves": [
    {"path": "send", "layout": "cc", "strategy": "contiguous",

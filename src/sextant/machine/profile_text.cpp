@@ -184,8 +184,8 @@ std::vector<Profile> read_launches(const std::string& path) {
     const nlohmann::json json = read_json(path);
     const auto found = json.is_object() ? json.find("launches") : json.end();
     if (found == json.end() || !found->is_array() || found->empty()) {
-        throw InvalidFile(path, "names no launches that it was made from, expected a profile that "
-                                "'sextant calibrate' wrote");
+        throw InvalidFile(path,
+                          "has no launches, expected a profile written by 'sextant calibrate'");
     }
     std::vector<Profile> launches;
     for (const nlohmann::json& launch : *found) {

@@ -160,7 +160,7 @@ Trace timeline_of(const Question& question, const std::vector<RoundCharge>& roun
 std::vector<RoundCharge> charges(const Question& question, const C3Reading& reading) {
     if (!question.machine.c3) {
         throw CannotExpress(
-            fmt::format("the profile of {} has no parameters of C3", question.machine.name));
+            fmt::format("the profile of {} has no C3 parameters", question.machine.name));
     }
     const machine::C3& c3 = *question.machine.c3;
     std::vector<RoundCharge> all;
@@ -200,10 +200,9 @@ Prediction c3(const Question& question, const C3Reading& reading) {
         prediction.timeline = timeline_of(question, rounds, c3, sum.median);
     const int processors = c3.topology.processors();
     if (processors != static_cast<int>(question.schedule.size())) {
-        prediction.remarks.push_back(fmt::format("{} has {} processors; taken for a like machine "
-                                                 "of {}",
-                                                 question.machine.name, processors,
-                                                 question.schedule.size()));
+        prediction.remarks.push_back(fmt::format(
+            "{} has {} processors; the prediction is for a machine of this kind with {}",
+            question.machine.name, processors, question.schedule.size()));
     }
     return prediction;
 }
@@ -223,8 +222,8 @@ void require_supersteps(const Program& program, int rank) {
         int latest = heard[static_cast<std::size_t>(i)];
         if (step.verb == Verb::send && latest >= step.round) {
             throw CannotExpress(
-                fmt::format("C3 charges supersteps, but rank {} sends in round {} what depends on "
-                            "a message received in round {}",
+                fmt::format("C3 charges supersteps, but rank {} sends data in round {} that "
+                            "depends on a message received in round {}",
                             rank, step.round, latest));
         }
         if (step.verb == Verb::receive)
@@ -335,9 +334,9 @@ Topology machine_for(const Question& question) {
     if (c3.topology.processors() == ranks)
         return c3.topology;
     if (is_solid(c3.topology)) {
-        throw CannotExpress(fmt::format("the {} of {} has {} processors, the schedule {} ranks",
-                                        name(c3.topology.shape), question.machine.name,
-                                        c3.topology.processors(), ranks));
+        throw CannotExpress(fmt::format(
+            "the {} of {} has {} processors, but the schedule has {} ranks",
+            name(c3.topology.shape), question.machine.name, c3.topology.processors(), ranks));
     }
     if (!is_plane(c3.topology))
         return c3.topology.scaled(ranks);

@@ -108,12 +108,13 @@ constexpr Model models[] = {
      hockney},
     {"loggp", "latency, overhead, gap, gap per byte",
      "Alexandrov et al. 1995, doi:10.1145/215399.215427", loggp},
-    {"loggp-star", "LogGP piecewise linear, as P-3PC was compared with it", seinstra, loggp_star},
-    {"3pc", "three paths, each a line", seinstra, three_paths},
-    {"p3pc", "three paths, piecewise linear, by memory layout", seinstra, p3pc},
+    {"loggp-star", "piecewise linear LogGP, as compared with P-3PC by its authors", seinstra,
+     loggp_star},
+    {"3pc", "three paths (send, receive, full), each a linear function", seinstra, three_paths},
+    {"p3pc", "three paths, piecewise linear, for each memory layout", seinstra, p3pc},
     {"p3pc-extended", "P-3PC with block lengths, packing, gaps, protocols and contention",
      "Seinstra and Koelma 2002; Moritz and Frank 2001, IEEE TPDS 12(4)", p3pc_extended},
-    {"c3", "supersteps with congestion of links and processors",
+    {"c3", "supersteps, with congestion of links and processors",
      "Hambrusch and Khokhar 1996, doi:10.1006/jpdc.1996.0010", c3}};
 
 } // namespace

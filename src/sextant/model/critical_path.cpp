@@ -137,7 +137,7 @@ void Play::check_finished(int rank) {
     int stuck = 0;
     while (walk.finished(stuck))
         ++stuck;
-    throw fault(schedule_, {rank, stuck}, "waits for ever");
+    throw fault(schedule_, {rank, stuck}, "waits forever");
 }
 
 Prepared::Prepared(const Schedule& schedule) : mates(match_messages(schedule)) {

@@ -48,7 +48,7 @@ Bytes bytes_of(const Question& question, const Program& program, const Step& mes
 
 void check_nodes(const Question& question) {
     if (!question.nodes.empty() && question.nodes.size() != question.schedule.size()) {
-        throw CannotExpress(fmt::format("nodes are given for {} ranks, the schedule has {}",
+        throw CannotExpress(fmt::format("nodes are given for {} ranks, but the schedule has {}",
                                         question.nodes.size(), question.schedule.size()));
     }
 }
@@ -91,7 +91,7 @@ Message Messages::describe(StepOfRank send, StepOfRank receive) const {
 const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link) {
     if (const machine::LinkCosts* found = machine.find(link))
         return *found;
-    throw CannotExpress(fmt::format("the profile of {} knows nothing of messages to the {}",
+    throw CannotExpress(fmt::format("the profile of {} has no costs of messages to the {}",
                                     machine.name, name(link)));
 }
 
@@ -151,7 +151,7 @@ std::vector<std::string> Lookup::remarks() const {
         return {};
     const std::string sizes =
         least_ == most_ ? fmt::format("{}", least_) : fmt::format("{} to {}", least_, most_);
-    return {fmt::format("messages of {} bytes lie outside what was measured on {}", sizes,
+    return {fmt::format("messages of {} bytes are outside the range measured on {}", sizes,
                         question_.machine.name)};
 }
 

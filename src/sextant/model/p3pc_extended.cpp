@@ -47,9 +47,9 @@ Contention::Contention(const Question& question) {
     using machine::Shape;
     const Shape shape = network->topology.shape;
     if (shape != Shape::mesh && shape != Shape::torus && shape != Shape::linear_array) {
-        throw CannotExpress(fmt::format("the network of {} is a {}: contention is known for meshes "
-                                        "and tori",
-                                        question.machine.name, name(shape)));
+        throw CannotExpress(fmt::format(
+            "the network of {} is a {}: contention is modelled only for meshes and tori",
+            question.machine.name, name(shape)));
     }
     dimensions_ = static_cast<int>(network->topology.extents.size());
     hops_ = machine::exact_wiring(network->topology).latency;
@@ -173,7 +173,7 @@ class Pricing {
     MessageCost packed(const Message& message) {
         if (question_.machine.copies.empty()) {
             throw CannotExpress("the profile of " + question_.machine.name +
-                                " has neither measured packing nor a rate of copies");
+                                " has neither packing costs nor a copy rate");
         }
         Message contiguous = message;
         contiguous.layout = Layout::cc;

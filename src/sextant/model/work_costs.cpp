@@ -109,18 +109,20 @@ std::vector<std::string> WorkCosts::remarks(const Schedule& schedule) const {
     };
     std::vector<std::string> remarks;
     if (!operator_ && has(Verb::fold)) {
-        remarks.push_back(
-            fmt::format("folds cost nothing: the profile of {} has no operator '{}' on {}",
-                        question_.machine.name, question_.operator_name, question_.element_name));
+        remarks.push_back(fmt::format(
+            "folds are predicted to take no time: the profile of {} has no operator '{}' on {}",
+            question_.machine.name, question_.operator_name, question_.element_name));
     }
     const bool known = std::all_of(kernels_.begin(), kernels_.end(), [](auto* k) { return k; });
     if (has(Verb::compute) && (kernels_.empty() || !known)) {
-        remarks.push_back(fmt::format("kernels that the profile of {} does not know cost nothing",
-                                      question_.machine.name));
+        remarks.push_back(
+            fmt::format("kernels that are not in the profile of {} are predicted to take no time",
+                        question_.machine.name));
     }
     if (question_.machine.copies.empty() && has(Verb::copy)) {
-        remarks.push_back(fmt::format("copies cost nothing: the profile of {} has no rate for them",
-                                      question_.machine.name));
+        remarks.push_back(
+            fmt::format("copies are predicted to take no time: the profile of {} has no copy rate",
+                        question_.machine.name));
     }
     return remarks;
 }

@@ -51,7 +51,7 @@ class Choosing {
         const model::Crowd crowd = model::crowd_of(setting_.machine, setting_.nodes,
                                                    candidates_[0].ranks, setting_.within_node);
         if (crowd.takes_turns())
-            choice.reason += fmt::format("; {} ranks take turns on {} {}", crowd.ranks, crowd.cores,
+            choice.reason += fmt::format("; {} ranks share {} {}", crowd.ranks, crowd.cores,
                                          crowd.cores == 1 ? "core" : "cores");
         return choice;
     }
@@ -190,9 +190,9 @@ class Choosing {
     /// True if the candidate was evaluated.
     bool consider(Entry& entry) {
         if (*entry.weighed.bound > best_ * (1 + worth_showing)) {
-            entry.weighed.remark = "not walked: its bound alone is slower";
+            entry.weighed.remark = "not evaluated: its lower bound is slower";
         } else if (entry.messages > left_) {
-            entry.weighed.remark = "bound only: too many messages to walk";
+            entry.weighed.remark = "lower bound only: too many messages to evaluate";
         } else {
             left_ -= entry.messages;
             walk(entry);
@@ -299,7 +299,7 @@ Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_vi
         choice.reason = reason_of(static_cast<int>(entries.size()), model, machine,
                                   static_cast<int>(choice.rivals), walked(choice));
     } else {
-        choice.reason = fmt::format("bound only: the lowest of {} by {} on {}; {} walked",
+        choice.reason = fmt::format("lower bound only: the lowest of {} by {} on {}; {} evaluated",
                                     entries.size(), model, machine, walked(choice));
     }
     return choice;
@@ -311,7 +311,7 @@ std::string reason_of(int candidates, std::string_view model, std::string_view m
     if (rivals > 1)
         text += fmt::format("; {} may be as fast", rivals - 1);
     if (walked < candidates)
-        text += fmt::format("; {} walked", walked);
+        text += fmt::format("; {} evaluated", walked);
     return text;
 }
 

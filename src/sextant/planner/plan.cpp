@@ -75,7 +75,9 @@ std::string to_json(const Plan& plan) {
 Plan parse_plan(std::string_view text, const std::string& path) {
     const JsonField file = JsonField::parse(text, path);
     if (file.at("plan_version").integer(1, 1 << 30) > plan_version)
-        file.at("plan_version").refuse(std::to_string(plan_version) + " or less: a newer version");
+        file.at("plan_version")
+            .refuse(std::to_string(plan_version) +
+                    " or less: the plan was written by a newer version");
     if (file.at("operation").text() != "composite")
         file.at("operation").refuse("\"composite\"");
     Plan plan;
@@ -126,19 +128,19 @@ void check_asked(const compositing::Algorithm& algorithm, const compositing::Tun
                  int positions) {
     if (!asked.radices.empty()) {
         if (!algorithm.has_radices) {
-            throw InvalidTask(fmt::format("{} takes no radices; radix-k does", algorithm.name));
+            throw InvalidTask(fmt::format("{} does not use radices; radix-k does", algorithm.name));
         }
         compositing::check_radices(asked.radices, positions);
     }
     if (asked.window < 0)
-        throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
+        throw InvalidTask(fmt::format("window {}: expected 1 or more", asked.window));
     if (asked.interlace < 0)
-        throw InvalidTask(fmt::format("blocks of {} pixels to interlace by: expected 1 or more",
-                                      asked.interlace));
+        throw InvalidTask(
+            fmt::format("interlacing in blocks of {} pixels: expected 1 or more", asked.interlace));
     if (asked.window > 0 && !has_window(algorithm)) {
-        throw InvalidTask(fmt::format("{} takes no window; shift-based, direct-send and "
-                                      "parallel-pipeline do",
-                                      algorithm.name));
+        throw InvalidTask(fmt::format(
+            "{} does not use a window; shift-based, direct-send and parallel-pipeline do",
+            algorithm.name));
     }
 }
 
@@ -150,7 +152,7 @@ compositing::Tuning usual_tuning(const compositing::Algorithm& algorithm, int po
     }
     const std::vector<compositing::Tuning> tunings = algorithm.tunings(positions);
     if (tunings.empty()) {
-        throw InvalidTask(fmt::format("{} does not take {} ranks with images; it takes {}",
+        throw InvalidTask(fmt::format("{} does not support {} ranks with images; it supports {}",
                                       algorithm.name, positions, algorithm.takes));
     }
     return tunings.front();
@@ -175,7 +177,7 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
     Plan plan;
     plan.algorithm = &algorithm;
     plan.tuning = std::move(tuning);
-    plan.reason = "asked for";
+    plan.reason = "requested";
     return plan;
 }
 
@@ -195,7 +197,7 @@ std::vector<compositing::Way> ways_with(const compositing::Task& task,
     const auto last = std::unique(ways.begin(), ways.end()); // identical once the window is set
     ways.erase(last, ways.end());
     if (ways.empty())
-        throw InvalidTask("no algorithm has " + compositing::to_text(asked));
+        throw InvalidTask("no algorithm supports " + compositing::to_text(asked));
     return ways;
 }
 

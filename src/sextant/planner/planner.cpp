@@ -47,7 +47,7 @@ Plan faster(Plan dense, Plan sparse, double density) {
     const bool wins = d && s && s->seconds < d->seconds;
     Plan& best = wins ? sparse : dense;
     if (d && s)
-        best.reason += fmt::format("; {:.0f} % drawn: sparse {:.3g} ms, dense {:.3g} ms",
+        best.reason += fmt::format("; {:.0f} % active: sparse {:.3g} ms, dense {:.3g} ms",
                                    density * 100, s->seconds * 1e3, d->seconds * 1e3);
     return best;
 }
@@ -257,9 +257,9 @@ UsualPlanner read_own(const std::string& path) {
         return with(machine::read_profile(path), path);
     } catch (const InvalidFile& damaged) {
         UsualPlanner planner = with(machine::built_in());
-        planner.warnings.push_back(
-            fmt::format("{}; planned with a built-in machine; sextant calibrate measures this one",
-                        damaged.what()));
+        planner.warnings.push_back(fmt::format(
+            "{}; planned with a built-in machine profile; sextant calibrate measures this machine",
+            damaged.what()));
         return planner;
     }
 }
@@ -295,7 +295,8 @@ Plan plan_or_built_in(const UsualPlanner& usual, const compositing::Task& task, 
         return usual.planner->plan(task, work, asked);
     } catch (const model::CannotExpress& why) {
         static Planner built_in(machine::built_in());
-        warnings.push_back(fmt::format("{}; planned with a built-in machine instead", why.what()));
+        warnings.push_back(
+            fmt::format("{}; planned with a built-in machine profile instead", why.what()));
         return built_in.plan(task, work, asked);
     }
 }

@@ -36,7 +36,7 @@ const model::Model& richest_model(const std::string& asked, std::string_view wha
         }
     }
     throw model::CannotExpress(
-        fmt::format("no cost model can say what {} would take here:{}", what, refusals));
+        fmt::format("no cost model can predict the time of {} here:{}", what, refusals));
 }
 
 namespace {

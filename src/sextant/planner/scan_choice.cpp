@@ -26,8 +26,9 @@ void check(const ScanQuestion& question) {
     require(question.cores >= 1, fmt::format("{} cores: expected 1 or more", question.cores));
     require(question.draws >= 1, fmt::format("{} draws: expected 1 or more", question.draws));
     require(!question.speedup.empty() && question.speedup[0] == 1,
-            fmt::format("speedups of the operator [{}]: expected 1 on one core, then those on more",
-                        fmt::join(question.speedup, ", ")));
+            fmt::format(
+                "speedups of the operator [{}]: expected 1 on one core, then those on more cores",
+                fmt::join(question.speedup, ", ")));
     for (const double speedup : question.speedup)
         require(std::isfinite(speedup) && speedup > 0,
                 fmt::format("a speedup of {}: expected more than 0", speedup));
@@ -109,14 +110,14 @@ bool apart(const ExpectedMakespan& a, const ExpectedMakespan& b) {
 std::string reason_for(const std::vector<ScanCandidate>& ranked, const ScanQuestion& question) {
     const ScanCandidate& best = ranked.front();
     std::string reason =
-        fmt::format("least expected makespan of {} candidates over {} draws of {} times",
+        fmt::format("lowest expected makespan of {} candidates over {} draws of {} times",
                     ranked.size(), question.draws, scan::name(question.times.kind));
     const auto even = std::find_if(ranked.begin(), ranked.end(), [&](const ScanCandidate& other) {
         return apart(best.expected, other.expected);
     });
     if (even - ranked.begin() > 1)
-        reason += fmt::format("; the next {} are within the error of the draws",
-                              even - ranked.begin() - 1);
+        reason +=
+            fmt::format("; the next {} are within the sampling error", even - ranked.begin() - 1);
     return reason;
 }
 
@@ -151,7 +152,7 @@ std::string ScanCandidate::text() const {
             ? "one after another"
             : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(way));
     if (operator_cores > 1)
-        text += fmt::format(", {} cores an application", operator_cores);
+        text += fmt::format(", {} cores per application", operator_cores);
     return text;
 }
 

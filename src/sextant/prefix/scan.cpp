@@ -74,11 +74,12 @@ void check_alike(const std::vector<Declaration>& all) {
                 fmt::format("rank {}: {} values, expected 0 or more", rank, own.values));
         }
         if (own.element != first.element) {
-            throw InvalidTask(fmt::format("rank {} has values of {} bytes, rank 0 of {}", rank,
-                                          own.element, first.element));
+            throw InvalidTask(
+                fmt::format("rank {} has values of {} bytes, but rank 0 has values of {}", rank,
+                            own.element, first.element));
         }
         if (own.options != first.options)
-            throw InvalidTask(fmt::format("rank {} gives other options than rank 0", rank));
+            throw InvalidTask(fmt::format("rank {} has different options from rank 0", rank));
     }
 }
 
@@ -103,7 +104,7 @@ void check_commutes(const Operator& op, std::span<const std::byte> values, Eleme
         op.fold(std::array{right, left}, back.data(), 1);
         if (forth != back) {
             throw InvalidTask(fmt::format("{} is declared commutative, but elements {} and {} "
-                                          "combine to another value the other way round",
+                                          "combine to a different value in reverse order",
                                           op.name, first + i, first + i + 1));
         }
     }

@@ -40,7 +40,7 @@ bool known(const Alternative& way) {
 class Intervals {
   public:
     explicit Intervals(const Alternatives& alternatives)
-        : alternatives_(alternatives), svg_("What each way takes", alternatives.by, width) {
+        : alternatives_(alternatives), svg_("Time of each configuration", alternatives.by, width) {
         for (const Alternative& each : alternatives.all) {
             if (drawn_.size() < most_drawn && known(each))
                 drawn_.push_back(&each);
@@ -61,7 +61,7 @@ class Intervals {
         for (int lane = 0; lane < lanes_.count; ++lane)
             draw(lane, *drawn_[static_cast<std::size_t>(lane)]);
         if (beyond_)
-            svg_.note("At the right edge: what took more than fits beside the rest.");
+            svg_.note("Times at the right edge exceed the scale.");
         const std::size_t rest = alternatives_.all.size() - drawn_.size();
         if (rest > 0)
             svg_.note(fmt::format("{} more in the table.", rest));
@@ -125,7 +125,7 @@ class Intervals {
         if (std::any_of(drawn_.begin(), drawn_.end(),
                         [](const Alternative* each) { return each->bound.has_value(); })) {
             entries.push_back(
-                {"<path class=\"bound\" d=\"M9 0v12\"/>", "no run is predicted to take less"});
+                {"<path class=\"bound\" d=\"M9 0v12\"/>", "lower bound of predictions"});
         }
         svg_.legend(entries);
     }
@@ -172,9 +172,9 @@ class Intervals {
 std::string table(const Alternatives& alternatives) {
     std::string html =
         fmt::format("<details><summary>All {} as a table</summary>\n<div class=\"scroll\"><table>\n"
-                    "<thead><tr><th scope=\"col\">Way</th>",
+                    "<thead><tr><th scope=\"col\">Configuration</th>",
                     alternatives.all.size());
-    for (const char* name : {"Predicted", "Interval", "Measured", "Interval", "At least"})
+    for (const char* name : {"Predicted", "Interval", "Measured", "Interval", "Lower bound"})
         html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", name);
     html += "<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n";
     for (const Alternative& way : alternatives.all) {

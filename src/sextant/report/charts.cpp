@@ -120,7 +120,7 @@ class ColumnPicture {
         names();
         svg_.skip(22);
         if (merged_ > 1)
-            svg_.note(fmt::format("{} share a column, as high as the highest of them.", merged_));
+            svg_.note(fmt::format("{} share a column, which shows the highest of them.", merged_));
         return svg_.finish();
     }
 
@@ -221,7 +221,7 @@ class GanttPicture {
         for (const GanttBar& bar : chart_.bars)
             draw(bar);
         if (static_cast<int>(chart_.workers.size()) > lanes_.count) {
-            svg_.note(fmt::format("Left out: {} of {} workers.",
+            svg_.note(fmt::format("Not shown: {} of {} workers.",
                                   static_cast<int>(chart_.workers.size()) - lanes_.count,
                                   chart_.workers.size()));
         }

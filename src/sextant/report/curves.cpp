@@ -78,9 +78,9 @@ class Picture {
         for (const MarkedPlaces& marks : chart_.marks)
             draw(marks);
         if (together_ > 1)
-            svg_.note(fmt::format("{} {}s share each line, from their least value to their "
-                                  "largest.",
-                                  together_, chart_.place));
+            svg_.note(fmt::format(
+                "{} {}s share each line, drawn from their smallest to their largest value.",
+                together_, chart_.place));
         return svg_.finish();
     }
 

@@ -21,11 +21,10 @@ void add_aggregation(const MessageGraph& graph, std::vector<std::string>& notes)
         "Aggregated: {} in {}, {} in {}{}.", counted(graph.ranks, "rank"),
         counted(graph.lanes, "lane"), counted(graph.messages, "message"),
         counted(static_cast<std::int64_t>(graph.arrows.size()), "arrow"),
-        merged ? fmt::format(", {} columns of time in one", graph.merged_columns) : ""));
-    notes.push_back(merged
-                        ? "Left out: which ranks of two lanes exchange a message, and the order of "
-                          "messages in an arrow."
-                        : "Left out: which ranks of two lanes exchange a message.");
+        merged ? fmt::format(", {} columns of time merged into one", graph.merged_columns) : ""));
+    notes.push_back(merged ? "Not shown: which ranks of two lanes exchange a message, and the "
+                             "order of messages in an arrow."
+                           : "Not shown: which ranks of two lanes exchange a message.");
 }
 
 } // namespace
@@ -49,8 +48,9 @@ std::vector<std::string> notes_on(const MessageGraph& graph) {
     if (graph.levels() == 0)
         return {"Nothing to do: no rank sends, folds, copies or computes."};
     std::vector<std::string> notes = {
-        "What can happen at once lies in one level; a message or a piece of work takes one.",
-        "Within a level, the messages of a rank leave one after another."};
+        "Steps that can run at the same time share a level; a message or an operation takes one "
+        "level.",
+        "Within a level, a rank sends its messages one after another."};
     if (graph.aggregated())
         add_aggregation(graph, notes);
     return notes;

@@ -102,7 +102,7 @@ class Drawing {
         svg_.skip(y_.length + 34);
         if (left_out_ > 0)
             svg_.note(
-                fmt::format("{} left out: not a positive number.", counted(left_out_, "point")));
+                fmt::format("{} not shown: not a positive number.", counted(left_out_, "point")));
         return svg_.finish();
     }
 

@@ -77,7 +77,7 @@ std::vector<StepOfRank> possible(std::vector<std::unique_ptr<RankState>>& states
     }
     if (waiting > most_named)
         ranks += fmt::format(" and {} more", waiting - most_named);
-    throw std::logic_error("deadlock: the schedule never finishes; waiting for ever: " + ranks);
+    throw std::logic_error("deadlock: the schedule never finishes; waiting forever: " + ranks);
 }
 
 } // namespace
@@ -300,7 +300,7 @@ std::string verb_in_words(const Step& step) {
     case Verb::fold:
         return fmt::format("fold of {}", counted(step.count, "operand"));
     case Verb::compute:
-        return fmt::format("compute by kernel {}", step.kernel);
+        return fmt::format("compute with kernel {}", step.kernel);
     case Verb::copy:
         break;
     }

@@ -56,7 +56,8 @@ std::string table(const std::vector<Outline>& outlines) {
     const auto count = static_cast<int>(outlines.size());
     const std::vector<Colour> colours = ordered_colours(count);
     std::string html =
-        "<details><summary>These as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>"
+        "<details><summary>Contours as a table</summary>\n<div "
+        "class=\"scroll\"><table>\n<thead><tr>"
         "<th scope=\"col\"></th><th scope=\"col\">Contour</th><th scope=\"col\" "
         "class=\"number\">From x</th><th scope=\"col\" class=\"number\">y</th></tr></thead>\n"
         "<tbody>\n";

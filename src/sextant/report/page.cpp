@@ -22,7 +22,7 @@ PngSize png_size(std::span<const std::byte> png) {
     const auto same = [](std::byte a, std::uint8_t b) { return std::to_integer<int>(a) == b; };
     if (png.size() < 24 || !std::equal(std::begin(signature), std::end(signature), png.begin(),
                                        [&](std::uint8_t a, std::byte b) { return same(b, a); })) {
-        throw std::logic_error("the picture of a page is not PNG");
+        throw std::logic_error("the image of a page is not PNG");
     }
     const auto number = [&](std::size_t at) {
         std::uint32_t value = 0;
@@ -70,7 +70,7 @@ std::string picture(const Picture& picture) {
         "<figure>\n<div class=\"picture\"><img{} width=\"{}\" height=\"{}\" alt=\"{}\" "
         "src=\"data:image/png;base64,{}\"/></div>\n{}</figure>\n",
         std::max(size.width, size.height) <= small ? " class=\"small\"" : "", size.width,
-        size.height, escape(alternative.empty() ? "The image that this run made" : alternative),
+        size.height, escape(alternative.empty() ? "The image produced by this run" : alternative),
         base64(picture.png), caption(picture.caption));
 }
 
@@ -228,7 +228,7 @@ Document read_document(const std::string& path, const std::string& html) {
     const auto header = between(html, at, "<header>\n", "</header>\n");
     const std::size_t end = html.rfind("</main>\n");
     if (!ours || !title || !header || end == std::string::npos || !html.ends_with("</html>\n"))
-        throw InvalidFile(path, "is no whole page that --report wrote");
+        throw InvalidFile(path, "is not a complete page written by --report");
     const std::size_t begin = html.find("<main>\n", at) + std::string_view("<main>\n").size();
     Document document{*title, *header, html.substr(begin, end - begin), {}};
     at = end;

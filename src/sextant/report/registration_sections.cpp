@@ -28,11 +28,13 @@ std::string_view meaning_of(std::string_view flag) {
         std::string_view flag, text;
     };
     constexpr Meaning all[] = {
-        {"ambiguous", "another place was nearly as likely, as on a lattice a period further"},
-        {"unrelated", "no more alike than noise is"},
-        {"not-converged", "the search ended before it stood still"},
-        {"mended", "disagreed with the frames around it, and was registered again from there"},
-        {"in-doubt", "the frames around it do not agree where it lies"},
+        {"ambiguous",
+         "another motion was nearly as likely, for example one lattice period further"},
+        {"unrelated", "no higher correlation than noise"},
+        {"not-converged", "the search ended before it converged"},
+        {"mended",
+         "disagreed with neighbouring frames and was registered again, starting from their motion"},
+        {"in-doubt", "neighbouring frames disagree about its motion"},
         {"gaps", "some samples are not finite"}};
     for (const Meaning& meaning : all) {
         if (meaning.flag == flag)
@@ -88,10 +90,11 @@ std::string row(const std::string& name, const std::string& count, const std::st
 
 std::string table(std::span<const RegisteredFrame> frames, const std::vector<MarkedPlaces>& marks) {
     if (marks.empty())
-        return "<p>No frame has a flag, and none was left out.</p>\n";
-    std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Flag</th><th "
-                       "scope=\"col\" class=\"number\">Frames</th><th scope=\"col\" "
-                       "class=\"words\">Which, and what it means</th></tr></thead>\n<tbody>\n";
+        return "<p>No frame is flagged, and none was left out.</p>\n";
+    std::string html =
+        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Flag</th><th "
+        "scope=\"col\" class=\"number\">Frames</th><th scope=\"col\" "
+        "class=\"words\">Numbers, and meaning of the flag</th></tr></thead>\n<tbody>\n";
     for (const MarkedPlaces& mark : marks) {
         const std::string_view meaning = meaning_of(mark.name);
         html += row(mark.name, grouped(std::ssize(mark.places)),
@@ -120,8 +123,8 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
                       const std::string& pixel) {
     const std::vector<MarkedPlaces> marks = marks_of(frames);
     CurveChart drift{"Drift",
-                     fmt::format("how far what frame {} shows lies to the right (x) and downward "
-                                 "(y) in others; bands: one deviation",
+                     fmt::format("motion relative to frame {}, to the right (x) and downward (y); "
+                                 "bands: one standard deviation",
                                  reference),
                      "frame", "px"};
     drift.curves = {curve("x", frames, &RegisteredFrame::x, &RegisteredFrame::sigma_x),
@@ -129,10 +132,10 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
     drift.marks = marks;
     drift.figures = {{fmt::format("{:.2f} px", farthest(frames)), "at most"}};
     if (!pixel.empty())
-        drift.figures.push_back({pixel, "a pixel"});
-    CurveChart turn{"Turn", "clockwise as seen, about the middle of the frame", "frame", "degrees"};
+        drift.figures.push_back({pixel, "per pixel"});
+    CurveChart turn{"Rotation", "clockwise, about the centre of the frame", "frame", "degrees"};
     turn.curves = {curve("angle", frames, &RegisteredFrame::angle, &RegisteredFrame::sigma_angle)};
-    return {"Where the frames lie", to_html(Figure{curves(drift), ""}) +
+    return {"Motion of the frames", to_html(Figure{curves(drift), ""}) +
                                         to_html(Figure{curves(turn), ""}) + table(frames, marks)};
 }
 
@@ -172,20 +175,21 @@ std::string chart(CurveChart chart) {
 } // namespace
 
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before) {
-    CurveChart ncc{"Likeness", "NCC of filtered frames with what they were registered to", "frame",
+    CurveChart ncc{"Correlation",
+                   "NCC of filtered frames with the frames that they were registered to", "frame",
                    ""};
     ncc.curves = {curve("registered", frames, [](const auto& frame) { return frame.ncc_after; }),
                   curve(before, frames, [](const auto& frame) { return frame.ncc_before; })};
-    CurveChart rest{"Residual",
-                    "share of a frame's variance that the other does not explain: "
-                    "noise, and what moved otherwise",
-                    "frame", ""};
+    CurveChart rest{
+        "Residual",
+        "fraction of a frame's variance that the other does not explain: noise and other motion",
+        "frame", ""};
     rest.curves = {
         curve("registered", frames, [](const auto& frame) { return residual(frame.ncc_after); }),
         curve(before, frames, [](const auto& frame) { return residual(frame.ncc_before); })};
-    CurveChart sigma{"Uncertainty", "standard deviation of where a frame lies", "frame", "px"};
+    CurveChart sigma{"Uncertainty", "standard deviation of a frame's motion", "frame", "px"};
     sigma.curves = {curve("deviation", frames, [](const auto& frame) { return frame.sigma; })};
-    return {"How well they fit", chart(ncc) + chart(rest) + chart(sigma)};
+    return {"Quality of the registration", chart(ncc) + chart(rest) + chart(sigma)};
 }
 
 namespace {
@@ -203,9 +207,9 @@ Section before_after_section(const BeforeAfter& pictures) {
     return {pictures.title,
             "<figure class=\"compare\">\n<div class=\"both\">\n" +
                 picture("after", pictures.after) + picture("before", pictures.before) +
-                "</div>\n<div class=\"controls\"><label class=\"wide\">before<input "
-                "type=\"range\" min=\"0\" max=\"100\" value=\"50\" aria-label=\"How much of the "
-                "picture before is seen, in percent\"/>after</label></div>\n" +
+                "</div>\n<div class=\"controls\"><label class=\"wide\">before<input type=\"range\" "
+                "min=\"0\" max=\"100\" value=\"50\" aria-label=\"Visible part of the image before "
+                "registration, in percent\"/>after</label></div>\n" +
                 fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(pictures.caption)),
             assets::slider_js};
 }

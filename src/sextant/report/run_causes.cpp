@@ -200,7 +200,7 @@ std::string waits(const Recording& recording) {
     if (all.empty())
         return "";
     std::string html = fmt::format("<h3>Who waited for whom: {}</h3>\n", escape(recording.title()));
-    html += head({"Rank", "Until a message with", "Together"});
+    html += head({"Rank", "Waited for a message with", "Total"});
     for (std::size_t i = 0; i < std::min(all.size(), most_waits); ++i) {
         html += fmt::format(
             "<tr><th scope=\"row\">rank {}</th><td class=\"number\">{}</td><td class=\"number\">{}"
@@ -214,7 +214,7 @@ std::string waits(const Recording& recording) {
         for (std::size_t i = most_waits; i < all.size(); ++i)
             rest += all[i].seconds;
         html +=
-            fmt::format("<p>{} more, {} together.</p>\n", all.size() - most_waits, to_text(rest));
+            fmt::format("<p>{} more, {} in total.</p>\n", all.size() - most_waits, to_text(rest));
     }
     return html;
 }
@@ -223,9 +223,10 @@ std::string doubts(const Recording& recording) {
     const Seconds by = disagreement(recording.trace);
     if (by <= 0)
         return "";
-    return fmt::format("<p>{}: messages are seen to arrive before they were sent, so its clocks "
-                       "differ by {} or more; path and waits are as good as that.</p>\n",
-                       escape(recording.title()), to_text(by));
+    return fmt::format(
+        "<p>{}: some messages seem to arrive before they were sent, so its clocks differ by {} or "
+        "more; the path and the waits have at least this error.</p>\n",
+        escape(recording.title()), to_text(by));
 }
 
 } // namespace
@@ -241,7 +242,7 @@ Section causes_section(std::span<const Recording> recordings) {
         html += doubts(recording);
     for (const Recording& recording : recordings)
         html += waits(recording);
-    return {"Why it took as long", html};
+    return {"Causes of the run time", html};
 }
 
 } // namespace sextant::report

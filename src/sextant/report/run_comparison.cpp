@@ -155,7 +155,7 @@ std::string controls(std::size_t runs) {
             "messages as arrows</label><label><input type=\"checkbox\" data-show=\"path\" "
             "checked=\"checked\"/>critical path</label>";
     if (runs > 1)
-        html += "<label><input type=\"checkbox\" data-show=\"apart\"/>each run apart</label>";
+        html += "<label><input type=\"checkbox\" data-show=\"apart\"/>each run separately</label>";
     return html + "</div>\n";
 }
 
@@ -167,19 +167,19 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
         html += fmt::format("<li>{}: {} on {}", escape(recording.title()),
                             to_text(bars[i].duration), counted(recording.ranks, "rank"));
         if (const SharedLanes lanes(recording.ranks); lanes.shared())
-            html += fmt::format(", of which {} share a lane; what they do at once is one bar",
+            html += fmt::format(", of which {} share a lane; simultaneous events are one bar",
                                 lanes.ranks_per_lane);
         const auto events = static_cast<std::int64_t>(recording.trace.events.size());
         if (bars[i].pause > 0) {
             html += fmt::format(
-                ". Aggregated: {} in {}; left out are pauses of up to {} between events of a kind",
+                ". Aggregated: {} in {}; pauses of up to {} between events of a kind are not shown",
                 counted(events, "event"),
                 counted(static_cast<std::int64_t>(bars[i].messages.size() + bars[i].work.size()),
                         "bar"),
                 to_text(bars[i].pause));
         }
         if (messages_of(recording.trace).size() > most_messages)
-            html += ". Its messages are too many for arrows";
+            html += ". It has too many messages for arrows";
         if (recording.clocks > 1)
             html += ". " + clocks_text(recording.clocks, recording.aligned);
         html += ".</li>\n";
@@ -202,18 +202,18 @@ Section timeline_section(std::span<const Recording> recordings) {
         json += json_of(recording, all.back(), ticks);
     }
     json += "]}";
-    return {"What each rank did, when",
-            listed(recordings, all) + style() + "<figure class=\"timeline\">\n" +
-                controls(recordings.size()) + keys() +
-                "<div class=\"lanes\" tabindex=\"0\" role=\"group\" aria-label=\"Timelines; plus, "
-                "minus, 0 and arrow keys zoom and move\"><canvas></canvas><div class=\"space\">"
-                "</div></div>\n<output>Above the line of a lane: messages on their way. Below: "
-                "work, and waiting with nothing else to do. Ctrl and wheel, two fingers or the "
-                "buttons zoom; dragging moves; point at a bar to read it.</output>\n"
-                "<noscript><p>The timelines are drawn by a script of this page.</p></noscript>\n"
-                "<script type=\"application/json\">" +
-                json + "</script>\n</figure>\n",
-            assets::timeline_js};
+    return {
+        "Timeline of each rank",
+        listed(recordings, all) + style() + "<figure class=\"timeline\">\n" +
+            controls(recordings.size()) + keys() +
+            "<div class=\"lanes\" tabindex=\"0\" role=\"group\" aria-label=\"Timelines; plus, "
+            "minus, 0 and arrow keys zoom and move\"><canvas></canvas><div "
+            "class=\"space\"></div></div>\n<output>Above the line of a lane: messages in transit. "
+            "Below: work, and idle waiting. Zoom with Ctrl and wheel, two fingers or the buttons; "
+            "drag to move; point at a bar to read it.</output>\n<noscript><p>The timelines are "
+            "drawn by a script of this page.</p></noscript>\n<script type=\"application/json\">" +
+            json + "</script>\n</figure>\n",
+        assets::timeline_js};
 }
 
 namespace {
@@ -232,7 +232,7 @@ Fact fact_of(const Recording& recording) {
                                                  static_cast<double>(recording.element_size))
                                  : counted(moved, "element");
     return {recording.title(),
-            fmt::format("{} on {}; {} of {} together", to_text(recording.trace.duration),
+            fmt::format("{} on {}; {} of {} in total", to_text(recording.trace.duration),
                         counted(recording.ranks, "rank"), counted(messages, "message"), size)};
 }
 

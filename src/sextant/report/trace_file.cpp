@@ -71,7 +71,7 @@ bool JsonFields::truth(const char* field) const {
 std::string JsonFields::text(const char* field) const {
     const auto found = object_.find(field);
     if (found == object_.end() || !found->is_string())
-        fail(fmt::format("{}: expected a text", field));
+        fail(fmt::format("{}: expected a string", field));
     return found->get<std::string>();
 }
 
@@ -174,11 +174,11 @@ class Reader {
         const auto head = file.is_object() ? file.find("otherData") : file.end();
         if (!file.is_object() || head == file.end() || !head->is_object() ||
             !head->contains("sextant_trace")) {
-            throw InvalidFile(path_, "no trace of Sextant: otherData.sextant_trace is missing");
+            throw InvalidFile(path_, "not a Sextant trace: otherData.sextant_trace is missing");
         }
         const auto events = file.find("traceEvents"); // its events were read before, one by one
         if (events == file.end() || !events->is_array())
-            throw InvalidFile(path_, "traceEvents: expected a list");
+            throw InvalidFile(path_, "traceEvents: expected an array");
         take_head({*head, path_, "otherData"});
         take_clocks(*head);
         for (const Event& event : recording_.trace.events)
@@ -222,9 +222,8 @@ class Reader {
         const std::int64_t version =
             head.integer("sextant_trace", 1, std::numeric_limits<int>::max());
         if (version > newest_version) {
-            throw InvalidFile(path_,
-                              fmt::format("a trace of version {}; this Sextant reads version {}",
-                                          version, newest_version));
+            throw InvalidFile(path_, fmt::format("a trace of version {}, expected version {}",
+                                                 version, newest_version));
         }
         recording_.name = head.text("name");
         recording_.origin = origin(head);
@@ -242,7 +241,7 @@ class Reader {
         if (aligned == head.end())
             return;
         if (!aligned->is_array())
-            throw InvalidFile(path_, "otherData: aligned: expected a list");
+            throw InvalidFile(path_, "otherData: aligned: expected an array");
         for (const Json& one : *aligned) {
             const JsonFields clock(one, path_, "otherData: aligned");
             if (!one.is_object())

@@ -209,7 +209,7 @@ class Chart {
 
     std::string finish() {
         styles();
-        svg_.figures({{to_text(bars_.duration), "in all"},
+        svg_.figures({{to_text(bars_.duration), "in total"},
                       key_figure(ranks_, "rank"),
                       key_figure(events_, "event")});
         legend();
@@ -298,18 +298,17 @@ class Chart {
     }
 
     void notes() {
-        svg_.note(events_ == 0 ? "No events were recorded."
-                               : "Above each line: messages on their way. Below: work, and waiting "
-                                 "with nothing else to do.");
+        svg_.note(events_ == 0
+                      ? "No events were recorded."
+                      : "Above each line: messages in transit. Below: work, and idle waiting.");
         if (bars_.pause > 0) {
             const auto drawn = static_cast<std::int64_t>(bars_.messages.size() + bars_.work.size());
             svg_.note(fmt::format(
-                "Aggregated: {} in {}. Left out: pauses of up to {} between events "
-                "of a kind.",
+                "Aggregated: {} in {}. Not shown: pauses of up to {} between events of a kind.",
                 counted(events_, "event"), counted(drawn, "bar"), to_text(bars_.pause)));
         }
         if (shared_.shared())
-            svg_.note(fmt::format("{} ranks share a lane; what they do at once is one bar.",
+            svg_.note(fmt::format("{} ranks share a lane; simultaneous events are one bar.",
                                   shared_.ranks_per_lane));
     }
 

@@ -174,7 +174,7 @@ std::string bandwidth_histogram(const Recording& recording) {
     const std::vector<PairBandwidth> pairs = bandwidths(recording);
     const double most = fastest(pairs);
     ColumnChart chart;
-    chart.title = "How many pairs reach which bandwidth";
+    chart.title = "Number of pairs by bandwidth";
     chart.subtitle = recording.title();
     chart.kinds = {{"pairs", std::vector<double>(bins)}};
     chart.text = [](double value) { return fmt::format("{:.3g}", value); };
@@ -224,11 +224,11 @@ std::string drawn(const Recording& recording, Count count) {
     const bool bytes = count == Count::bytes && recording.element_size > 0;
     chart.title = count == Count::messages ? "Messages of each rank"
                   : bytes                  ? "Bytes of each rank"
-                                           : "Elements that each rank moved";
+                                           : "Elements of each rank";
     chart.text = bytes ? bytes_to_text : whole;
     const double sent = std::accumulate(all.sent.begin(), all.sent.end(), 0.0);
     chart.figures = {
-        {chart.text(sent), count == Count::messages ? "messages sent in all" : "sent in all"}};
+        {chart.text(sent), count == Count::messages ? "messages sent in total" : "sent in total"}};
     return columns(chart);
 }
 
@@ -248,16 +248,15 @@ Section traffic_section(const Recording& recording) {
     std::string html = to_html(Figure{drawn(recording, Count::bytes), ""}) +
                        to_html(Figure{drawn(recording, Count::messages), ""});
     if (recording.lent) {
-        html += "<p>Ranks share memory: messages are lent and read where they lie, so none has a "
-                "bandwidth of its own.</p>\n";
+        html += "<p>Ranks share memory: messages are read in place, so none has a bandwidth of its "
+                "own.</p>\n";
     } else if (!bandwidths(recording).empty()) {
-        html +=
-            to_html(Figure{bandwidth_matrix(recording),
-                           "A message counts from when both sides were there until it had arrived; "
-                           "several under way at once share what there is."}) +
-            to_html(Figure{bandwidth_histogram(recording), ""});
+        html += to_html(Figure{bandwidth_matrix(recording),
+                               "A message is timed from when both sides were ready until it "
+                               "arrived; simultaneous messages share the bandwidth."}) +
+                to_html(Figure{bandwidth_histogram(recording), ""});
     }
-    return {fmt::format("What was sent: {}", recording.title()), html};
+    return {fmt::format("Communication: {}", recording.title()), html};
 }
 
 } // namespace sextant::report

@@ -29,19 +29,19 @@ Prefixes through(Line& line, const Region& value, const Tuning&, Form) {
 }
 
 constexpr Algorithm algorithms[] = {
-    {"kogge-stone", "each rank takes from those 1, 2, 4, ... before it",
+    {"kogge-stone", "each rank combines with the ranks 1, 2, 4, ... before it",
      "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", Form::inclusive, nothing_to_tune,
      fewest_rounds, through<kogge_stone>},
-    {"sklansky", "the last rank of a block gives to all of the next block",
+    {"sklansky", "the last rank of each block sends to all ranks of the next; blocks double",
      "Sklansky 1960, doi:10.1109/TEC.1960.5219822", Form::inclusive, nothing_to_tune, fewest_rounds,
      through<sklansky>},
-    {"brent-kung", "up a binary tree and down again",
+    {"brent-kung", "up-sweep and down-sweep of a binary tree",
      "Brent and Kung 1982, doi:10.1109/TC.1982.1675982", Form::inclusive, nothing_to_tune,
      up_and_down, through<brent_kung>},
-    {"han-carlson", "kogge-stone among the odd ranks",
+    {"han-carlson", "Kogge-Stone among the odd ranks, with an exchange in pairs before and after",
      "Han and Carlson 1987, doi:10.1109/ARITH.1987.6158699", Form::inclusive, nothing_to_tune,
      [](int ranks, const Tuning&) { return ceil_log2(ranks) + 1; }, through<han_carlson>},
-    {"ladner-fischer", "halves and pairs, with k rounds more than the fewest",
+    {"ladner-fischer", "recursion by halves and pairs, at most k rounds more than the minimum",
      "Ladner and Fischer 1980, doi:10.1145/322217.322232", Form::inclusive,
      [] {
          return std::vector<Tuning>{{0}, {1}, {2}};
@@ -50,12 +50,12 @@ constexpr Algorithm algorithms[] = {
      [](Line& line, const Region& value, const Tuning& tuning, Form) {
          return Prefixes{{}, ladner_fischer(line, value, tuning.k)};
      }},
-    {"blelloch", "up a binary tree, and down with what lies before each node",
+    {"blelloch", "up-sweep of sums and down-sweep of exclusive prefixes in a binary tree",
      "Blelloch 1989, doi:10.1109/12.42122", Form::exclusive, nothing_to_tune, up_and_down,
      [](Line& line, const Region& value, const Tuning&, Form at_last) {
          return blelloch(line, value, at_last == Form::inclusive);
      }},
-    {"serial", "each rank hands on to the next what it has", "the definition", Form::both,
+    {"serial", "each rank sends its prefix to the next rank", "the definition", Form::both,
      nothing_to_tune, [](int ranks, const Tuning&) { return ranks - 1; },
      [](Line& line, const Region& value, const Tuning&, Form at_last) {
          return serial(line, value, at_last);

@@ -25,7 +25,7 @@ void check(const Task& task) {
     if (task.ranks < 1)
         throw InvalidTask(fmt::format("{} ranks: expected 1 or more", task.ranks));
     if (task.elements < 0)
-        throw InvalidTask(fmt::format("{} values a rank: expected 0 or more", task.elements));
+        throw InvalidTask(fmt::format("{} values per rank: expected 0 or more", task.elements));
     if (task.form == Form::both)
         throw InvalidTask("a scan has one result: expected inclusive or exclusive, not both");
 }

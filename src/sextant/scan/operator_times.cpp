@@ -113,12 +113,12 @@ void check(const Distribution& distribution) {
     const bool is_recorded = distribution.kind == Distribution::Kind::recorded;
     if (!fine(distribution.mean))
         throw InvalidTask(
-            fmt::format("an operator that takes {} s: expected 0 or more", distribution.mean));
+            fmt::format("an operator time of {} s: expected 0 or more", distribution.mean));
     if (!fine(distribution.spread))
         throw InvalidTask(
-            fmt::format("times that spread by {}: expected 0 or more", distribution.spread));
+            fmt::format("a spread of times of {}: expected 0 or more", distribution.spread));
     if (!(distribution.correlation >= 0 && distribution.correlation < 1))
-        throw InvalidTask(fmt::format("a correlation of {}: expected 0 or more, and below 1",
+        throw InvalidTask(fmt::format("a correlation of {}: expected at least 0 and less than 1",
                                       distribution.correlation));
     if (is_recorded && distribution.times.empty())
         throw InvalidTask("recorded times: expected one or more");

@@ -55,7 +55,7 @@ class Clockwork::Play {
         std::vector<Seconds> ends;
         for (int rank = 0; rank < own_.ranks(); ++rank) {
             if (!ranks_[index(rank)]->walk.done())
-                throw std::logic_error(fmt::format("rank {} waits for ever", rank));
+                throw std::logic_error(fmt::format("rank {} waits forever", rank));
             ends.push_back(ranks_[index(rank)]->end);
         }
         return ends;

@@ -146,9 +146,10 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
 namespace {
 
 constexpr NamedBoundaries rows[] = {
-    {"fixed", "each thread keeps its share", Boundaries::fixed},
-    {"moving", "a thread helps where its neighbour would need longest", Boundaries::moving},
-    {"towards-slower", "a thread helps the neighbour that takes longer an application",
+    {"fixed", "each thread processes its own block", Boundaries::fixed},
+    {"moving", "a thread takes values from the neighbour that would need longest",
+     Boundaries::moving},
+    {"towards-slower", "a thread takes values from the neighbour that is slower per application",
      Boundaries::towards_slower},
 };
 
@@ -170,11 +171,11 @@ Boundaries find_boundaries(std::string_view name) {
 
 void check(const Way& way) {
     if (way.threads < 1)
-        throw InvalidTask(fmt::format("{} threads a rank: expected 1 or more", way.threads));
+        throw InvalidTask(fmt::format("{} threads per rank: expected 1 or more", way.threads));
     if (way.threads > 1 && way.strategy.program != reduce_then_scan) {
-        throw InvalidTask(fmt::format("{} on {} threads a rank: expected reduce-then-scan, or 1 "
-                                      "thread",
-                                      way.strategy.name, way.threads));
+        throw InvalidTask(
+            fmt::format("{} on {} threads per rank: expected reduce-then-scan, or 1 thread",
+                        way.strategy.name, way.threads));
     }
 }
 

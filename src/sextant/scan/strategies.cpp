@@ -35,8 +35,9 @@ Claim claim(const Series& series) {
         for (Elements i = 0; i < expected; ++i) {
             const Symbol& is = result[static_cast<std::size_t>(i)];
             if (!is.same_value({0, 0, place(rank, i) + 1})) {
-                return fmt::format("value {} of the series is [{}, {}), expected all up to it",
-                                   place(rank, i), is.first, is.last);
+                return fmt::format(
+                    "value {} of the series is [{}, {}), expected all values up to it",
+                    place(rank, i), is.first, is.last);
             }
         }
         return "";
@@ -183,9 +184,11 @@ Program scan_then_propagate(const Worker& worker, const GlobalScan& global) {
 namespace {
 
 constexpr Strategy rows[] = {
-    {"scan-then-propagate", "local scans, each then put behind what lies before it",
+    {"scan-then-propagate",
+     "local scans, then each is combined with the prefix of the preceding ranks",
      "Egecioglu, Koc and Laub 1989, doi:10.1016/0377-0427(89)90362-2", scan_then_propagate},
-    {"reduce-then-scan", "local totals, then local scans from what lies before on",
+    {"reduce-then-scan",
+     "local reductions, then local scans that start from the prefix of the preceding ranks",
      "Dotsenko et al. 2008, doi:10.1145/1375527.1375559", reduce_then_scan},
 };
 

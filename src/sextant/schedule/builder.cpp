@@ -65,7 +65,7 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
         if (operand.elements() != to.elements())
             throw std::logic_error("fold: sizes differ");
         if (!(operand == to) && overlap(operand, to)) {
-            throw std::logic_error("fold: the destination overlaps an operand in part");
+            throw std::logic_error("fold: the destination partially overlaps an operand");
         }
     }
     add(Verb::fold, -1, operands, to);
@@ -80,9 +80,10 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
         if (buffer.role != Role::scratch) {
             if (given == places.size() || !places[given].contiguous() ||
                 places[given].elements() != buffer.size)
-                throw std::logic_error("part: a buffer has no place of its size");
+                throw std::logic_error("part: a buffer is given no contiguous region of its size");
             if (!places[given].empty() && element_of(places[given].buffer) != buffer.element)
-                throw std::logic_error("part: a buffer's place is of other elements");
+                throw std::logic_error(
+                    "part: a buffer is given a region of a different element size");
             lies.push_back(places[given++]);
             continue;
         }
@@ -97,7 +98,7 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
         lies.push_back(block(own, 0, buffer.size));
     }
     if (given != places.size())
-        throw std::logic_error("part: more places than buffers");
+        throw std::logic_error("part: more regions than buffers");
     return lies;
 }
 
@@ -107,7 +108,7 @@ Bytes ProgramBuilder::element_of(int buffer) const {
 
 Region ProgramBuilder::run(const Program& part, std::span<const Region> places) {
     if (part.window > 0 && part.window != program_.window)
-        throw std::logic_error("part: another window than that of the whole");
+        throw std::logic_error("part: its window differs from the program's");
     const std::vector<Region> lies = placed(part, places);
     const auto moved = [&](Region region) {
         if (region.empty())
@@ -134,7 +135,7 @@ void ProgramBuilder::compute(int kernel, std::span<const Region> read,
     for (const Region& region : made) {
         for (const Region& other : read) {
             if (overlap(region, other))
-                throw std::logic_error("compute: makes what it reads");
+                throw std::logic_error("compute: an output overlaps an input");
         }
     }
     Step step;

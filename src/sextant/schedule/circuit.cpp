@@ -78,7 +78,7 @@ class Reader {
             receive(rank, step);
         else if (step.verb == Verb::compute)
             throw fault(schedule_, {rank, static_cast<int>(at(rank).next) - 1},
-                        "a circuit applies an operator, and computes nothing");
+                        "a circuit cannot contain a compute step");
         else
             combine(rank, step);
         return true;
@@ -118,7 +118,7 @@ class Reader {
     void check_finished(int rank) {
         const std::size_t next = at(rank).next;
         if (next < program(rank).steps.size())
-            throw fault(schedule_, {rank, static_cast<int>(next)}, "waits for ever");
+            throw fault(schedule_, {rank, static_cast<int>(next)}, "waits forever");
     }
 
     const Schedule& schedule_;

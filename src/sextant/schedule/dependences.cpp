@@ -92,7 +92,7 @@ class Finder {
         for (std::uint32_t i = 0; i < count; ++i) {
             const Step& step = program_.steps[i];
             if (std::uint64_t{step.first} + step.count + step.made > program_.regions.size()) {
-                fail(i, "has regions that the program lacks");
+                fail(i, "refers to regions beyond the end of the program's list");
             }
             for (const Region& region : program_.regions_of(step)) {
                 check(i, region, step.verb == Verb::receive);
@@ -102,7 +102,7 @@ class Finder {
             else if (step.verb == Verb::compute)
                 check_made(i, step);
             else if (step.count == 0)
-                fail(i, "a message of no elements does not exist");
+                fail(i, "the message is empty");
             if (step.verb != Verb::compute)
                 check_formats(i, step);
         }
@@ -116,19 +116,19 @@ class Finder {
     void check(std::uint32_t step, const Region& region, bool write) const {
         const auto buffer = static_cast<std::size_t>(region.buffer);
         if (region.buffer < 0 || buffer >= program_.buffers.size()) {
-            fail(step, "a region lies in a buffer that the program lacks");
+            fail(step, "a region is in a buffer that does not exist");
         }
         const Elements size = program_.buffers[buffer].size;
         if (region.length < 1 || region.count < 1)
             fail(step, "a region is empty");
         if (region.count > 1 && region.stride < region.length) {
-            fail(step, "the runs of a region overlap or lead backwards");
+            fail(step, "the runs of a region overlap or do not ascend");
         }
         // Computed without the region's end, which may overflow.
         const Elements room = size - region.length;
         if (region.offset < 0 || region.offset > room ||
             (region.count > 1 && region.count - 1 > (room - region.offset) / region.stride)) {
-            fail(step, "a region lies outside its buffer");
+            fail(step, "a region is outside its buffer");
         }
         if (write && program_.buffers[buffer].role == Role::input)
             fail(step, "writes to an input");
@@ -137,13 +137,13 @@ class Finder {
     void check_destination(std::uint32_t i, const Step& step) const {
         check(i, step.to, true);
         if (step.count == 0 || (step.verb == Verb::copy && step.count != 1)) {
-            fail(i, "a fold takes one operand or more, a copy one");
+            fail(i, "expected one or more operands for a fold, one for a copy");
         }
         for (const Region& region : program_.regions_of(step)) {
             if (region.elements() != step.to.elements())
                 fail(i, "sizes differ");
             if (!(region == step.to) && overlap(region, step.to)) {
-                fail(i, "the destination overlaps an operand in part");
+                fail(i, "the destination partially overlaps an operand");
             }
         }
     }
@@ -157,24 +157,24 @@ class Finder {
             const Region& other =
                 has_destination(step.verb) ? step.to : program_.regions_of(step)[0];
             if (format(region) != format(other) || (step.verb == Verb::fold && format(region) != 0))
-                fail(i, "elements of another size meet");
+                fail(i, "the element sizes differ");
         }
     }
 
     void check_made(std::uint32_t i, const Step& step) const {
         if (step.kernel < 0 || step.made == 0)
-            fail(i, "a kernel has a number and makes something");
+            fail(i, "expected a kernel number and one or more outputs");
         const auto made = program_.made_by(step);
         for (std::size_t m = 0; m < made.size(); ++m) {
             check(i, made[m], true);
             for (const Region& region : program_.regions_of(step)) {
                 if (overlap(region, made[m]))
-                    fail(i, "makes what it reads");
+                    fail(i, "an output overlaps an input");
             }
             for (const Region& other : made.subspan(m + 1)) {
                 check(i, other, true);
                 if (overlap(other, made[m]))
-                    fail(i, "makes something twice");
+                    fail(i, "two outputs overlap");
             }
         }
     }

@@ -81,7 +81,7 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
             }
             if (format_of(pair.from, send) != format_of(pair.to, receive)) {
                 throw std::logic_error(where(pair.from, send) + " and " + where(pair.to, receive) +
-                                       " exchange elements of another size");
+                                       " exchange elements of different sizes");
             }
             mate(pair.from, send) = {pair.to, receive};
             mate(pair.to, receive) = {pair.from, send};

@@ -55,7 +55,7 @@ std::int64_t SymbolicMemory::arrive(StepOfRank receive) {
 
 const Symbol& SymbolicMemory::defined(StepOfRank at, const Cell& cell) const {
     if (cell.value().element == Symbol::undefined)
-        throw fault(schedule_, at, "reads an element that nobody wrote");
+        throw fault(schedule_, at, "reads an element that was never written");
     return cell.value();
 }
 
@@ -103,13 +103,14 @@ void SymbolicMemory::compute(StepOfRank compute) {
     std::vector<Symbol> made;
     try {
         if (!claim_.computed)
-            throw std::logic_error("nothing is said of what kernels mean");
+            throw std::logic_error("the claim does not say what kernels compute");
         made = claim_.computed(compute.rank, own, step(compute), taken);
     } catch (const std::logic_error& error) {
         throw fault(schedule_, compute, error.what());
     }
     if (static_cast<Elements>(made.size()) != own.elements_of(step(compute)))
-        throw fault(schedule_, compute, "makes another number of elements than its regions have");
+        throw fault(schedule_, compute,
+                    "the number of computed elements differs from the size of the output regions");
     auto symbol = made.begin();
     for (const Region& region : own.made_by(step(compute)))
         for_each_cell(compute.rank, region, [&](Cell& cell) { cell = {*symbol++}; });
@@ -144,7 +145,7 @@ void SymbolicMemory::check_all_used(int rank) const {
         if (arrival.used)
             continue;
         throw fault(schedule_, {rank, arrival.receive},
-                    "dead transfer: what it brings is never used");
+                    "dead transfer: the received elements are never used");
     }
 }
 
@@ -324,7 +325,7 @@ class Player {
         while (walk.finished(stuck))
             ++stuck;
         throw fault(schedule_, {rank, stuck},
-                    fmt::format("deadlock: waits for ever, and {} steps of its rank never finish",
+                    fmt::format("deadlock: waits forever, and {} steps of its rank never finish",
                                 walk.unfinished()));
     }
 

@@ -115,9 +115,9 @@ std::vector<OrderedHost> read_order(const std::string& path) {
         if (!(words >> host))
             continue;
         if (words >> more)
-            throw InvalidFile(path, fmt::format("line {} has '{}' after '{}', expected one host a "
-                                                "line",
-                                                number, more, host));
+            throw InvalidFile(path,
+                              fmt::format("line {} has '{}' after '{}', expected one host per line",
+                                          number, more, host));
         if (!seen.insert(host).second)
             throw InvalidFile(path, fmt::format("line {} names '{}' again, expected each host once",
                                                 number, host));
@@ -181,7 +181,7 @@ std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost>
     if (static_cast<int>(host_of.size()) < ranks) {
         throw InvalidTask(fmt::format("{} ranks, but {} has {} cores on {} hosts{}", ranks,
                                       platform, host_of.size(), hosts.size(),
-                                      order.empty() ? "" : " that the order names"));
+                                      order.empty() ? "" : " named in the order"));
     }
     host_of.resize(static_cast<std::size_t>(ranks));
     return host_of;

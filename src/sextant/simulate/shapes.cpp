@@ -16,10 +16,10 @@ namespace sextant::simulate {
 namespace {
 
 constexpr Shape catalogue[] = {
-    {"crossbar", "one switch that never blocks", crossbar},
+    {"crossbar", "one non-blocking switch", crossbar},
     {"fat tree", "switches in levels, with parallel cables and static routing", fat_tree},
-    {"mesh", "hosts are routers, one dimension after another", mesh},
-    {"torus", "likewise, closed to rings", torus}};
+    {"mesh", "hosts are routers; messages travel one dimension after another", mesh},
+    {"torus", "a mesh whose rows are closed to rings", torus}};
 
 } // namespace
 
@@ -276,10 +276,10 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
 
 Port from_table(const JsonField& network, const Tree& tree, std::size_t hosts) {
     if (tree.levels() != 2 || tree.step(0).ports() != 1)
-        network.at("routing").fail("is \"table\", which only a tree of two levels has");
+        network.at("routing").fail("is \"table\", which requires a tree of two levels");
     const auto tables = std::make_shared<PortTables>(tree, hosts);
     const JsonField rows = network.at("spines");
-    rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row a leaf switch");
+    rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row per leaf switch");
     for (int leaf = 0; leaf < tree.nodes(1); ++leaf) {
         const JsonField row = rows[static_cast<std::size_t>(leaf)];
         row.require_size(hosts, "a spine for each host");

@@ -286,13 +286,13 @@ Simulation Play::finish() {
         if (mine.walk.done() || ++stuck > most_named)
             continue;
         const StepOfRank at{rank, first_unfinished(mine.walk)};
-        waiting += std::string("\n  ") + fault(question_.schedule, at, "waits for ever").what();
+        waiting += std::string("\n  ") + fault(question_.schedule, at, "waits forever").what();
     }
     if (stuck > most_named)
         waiting += fmt::format("\n  and {} more", stuck - most_named);
     if (stuck > 0)
         throw std::logic_error(
-            fmt::format("{} of {} ranks wait for ever:{}", stuck, ranks_.size(), waiting));
+            fmt::format("{} of {} ranks wait forever:{}", stuck, ranks_.size(), waiting));
     if (question_.timeline)
         simulation.timeline = timeline_.finish(simulation.seconds);
     return simulation;

@@ -28,7 +28,7 @@ std::string unavailable() {
     std::vector<std::string> folders;
     for (const std::filesystem::path& folder : machine::installation().programs)
         folders.push_back(folder);
-    return fmt::format("there is no {} in {}; it is built where libsimgrid-dev is installed",
+    return fmt::format("{} is not in {}; it is built if libsimgrid-dev is installed",
                        simulator_name, fmt::join(folders, " or "));
 }
 
@@ -37,7 +37,7 @@ Simulation simulate(const Question& question) {
     if (program.empty())
         throw Error(unavailable());
     if (std::error_code error; !std::filesystem::is_regular_file(question.platform, error))
-        throw InvalidFile(question.platform, "is no file");
+        throw InvalidFile(question.platform, "is not a file");
     return ask(program, question);
 }
 
@@ -181,8 +181,9 @@ Simulation simulate_on_clock(const Question& question, const Platform& platform)
 
 Simulation simulate_on_clock(const Question& question) {
     if (!is_json(question.platform)) {
-        throw InvalidFile(question.platform, "is SimGrid's; the clock takes platforms in JSON "
-                                             "(docs/platform.md)");
+        throw InvalidFile(
+            question.platform,
+            "is a SimGrid platform; the clock requires a platform in JSON (docs/platform.md)");
     }
     return simulate_on_clock(question, read_platform(question.platform));
 }

@@ -125,8 +125,9 @@ void put_question(Channel& to, const Question& question) {
 
 ArrivedQuestion get_question(Channel& from) {
     if (const std::string theirs = from.get_text(); theirs != protocol())
-        throw Error(fmt::format("sextant-simgrid is of '{}', expected '{}', as what started it",
-                                protocol(), theirs));
+        throw Error(
+            fmt::format("sextant-simgrid is '{}', expected '{}', the version that started it",
+                        protocol(), theirs));
     auto schedule = std::make_unique<Schedule>(from.get<std::size_t>());
     for (Program& program : *schedule)
         program = get_program(from);
@@ -220,7 +221,7 @@ class Simulator {
         const std::string how = WIFSIGNALED(status)
                                     ? fmt::format("signal {}", WTERMSIG(status))
                                     : fmt::format("exit code {}", WEXITSTATUS(status));
-        return fmt::format("the simulator ended by {}: {}", how, last_line());
+        return fmt::format("the simulator ended with {}: {}", how, last_line());
     }
 
   private:

@@ -59,10 +59,8 @@ class CodeRows {
 
 void require_thresholds(EdgeThresholds thresholds) {
     if (!(thresholds.low >= 0 && thresholds.low <= thresholds.high))
-        throw InvalidTask(
-            fmt::format("thresholds of edges are {} and {}, expected a low one from 0 "
-                        "on and a high one no lower",
-                        thresholds.low, thresholds.high));
+        throw InvalidTask(fmt::format("edge thresholds are {} and {}, expected 0 <= low <= high",
+                                      thresholds.low, thresholds.high));
 }
 
 void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
@@ -72,10 +70,10 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
         return;
     if (!holds({0, 0, gradient.image.width, gradient.image.height}, tile) ||
         !holds(gradient.tile, grown(tile, 1, gradient.image)))
-        throw InvalidTask(
-            fmt::format("edges of {}x{} pixels at ({}, {}) from a gradient of {}x{} at ({}, {})",
-                        tile.width, tile.height, tile.x, tile.y, gradient.tile.width,
-                        gradient.tile.height, gradient.tile.x, gradient.tile.y));
+        throw InvalidTask(fmt::format(
+            "edges of {}x{} pixels at ({}, {}) need a larger gradient than {}x{} at ({}, {})",
+            tile.width, tile.height, tile.x, tile.y, gradient.tile.width, gradient.tile.height,
+            gradient.tile.x, gradient.tile.y));
     EdgeRows rows(tile, gradient.image, thresholds, codes);
     const Tile& needed = rows.needed();
     for (Elements y = needed.y; y < needed.y + needed.height; ++y) {
@@ -162,13 +160,13 @@ void EdgeFinder::find(SamplePieces input, const Tile& tile, EdgeThresholds thres
                       const EdgePlane& codes) {
     require_thresholds(thresholds);
     if (input.empty())
-        throw InvalidTask("edges of no samples");
+        throw InvalidTask("edges: no samples are given");
     const ImageShape image = input.front().image;
     if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > image.width ||
         tile.y + tile.height > image.height)
         throw InvalidTask(
-            fmt::format("edges of {}x{} pixels at ({}, {}), expected them within {}x{}", tile.width,
-                        tile.height, tile.x, tile.y, image.width, image.height));
+            fmt::format("edges of {}x{} pixels at ({}, {}), expected a tile within {}x{}",
+                        tile.width, tile.height, tile.x, tile.y, image.width, image.height));
     each_strip(tile, [&](const Tile& strip) {
         EdgeRows rows(strip, image, thresholds, {codes.first + strip.x - tile.x, codes.stride});
         derivatives_.each_row(input, rows.needed(), [&](std::span<const float* const> row) {

@@ -42,15 +42,17 @@ struct Row {
 
 const std::vector<Row>& rows() {
     static const std::vector<Row> all = {
-        {{"smooth", "the image, smoothed"}, {{0, 0}}, nullptr},
-        {{"gradient-magnitude", "the length of the gradient: √(x² + y²)"},
+        {{"smooth", "the smoothed image"}, {{0, 0}}, nullptr},
+        {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y²)"},
          {{1, 0}, {0, 1}},
          gradient_magnitude},
         {{"laplacian", "xx + yy"}, {{2, 0}, {0, 2}}, laplacian},
-        {{"hessian-larger", "the larger eigenvalue of the second derivatives"},
+        {{"hessian-larger", "the larger eigenvalue of the Hessian"},
          {{2, 0}, {1, 1}, {0, 2}},
          hessian_larger},
-        {{"hessian-smaller", "the smaller one"}, {{2, 0}, {1, 1}, {0, 2}}, hessian_smaller}};
+        {{"hessian-smaller", "the smaller eigenvalue of the Hessian"},
+         {{2, 0}, {1, 1}, {0, 2}},
+         hessian_smaller}};
     return all;
 }
 
@@ -76,8 +78,9 @@ Feature find_feature(std::string_view name) {
         const auto x = static_cast<int>(std::count(name.begin(), name.end(), 'x'));
         const auto y = static_cast<int>(name.size()) - x;
         if (x > highest_order || y > highest_order)
-            throw InvalidTask(fmt::format("the derivative {}: orders along an axis go to {}", name,
-                                          highest_order));
+            throw InvalidTask(
+                fmt::format("derivative {}: expected an order of at most {} along each axis", name,
+                            highest_order));
         return {std::string(name), {{x, y}}, nullptr};
     }
     std::vector<std::string_view> names = {"x", "y", "xx", "xy", "yy"};
@@ -104,7 +107,7 @@ std::vector<Feature> found(const std::vector<std::string>& names) {
                                                       same(other.needs[0], feature.needs[0]));
             if (twice)
                 throw InvalidTask(
-                    fmt::format("{} is asked for twice: as {} too", name, other.name));
+                    fmt::format("{} is requested twice, also as {}", name, other.name));
         }
         features.push_back(feature);
     }

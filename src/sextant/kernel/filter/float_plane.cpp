@@ -35,7 +35,8 @@ Halving::Halving(ImageShape fine)
       even_(make_line(halved(fine).width)),
       odd_(make_line(halved(fine).width)) {
     if (gaussian_reach(sigma, 0, p3pc_kernel) != reach)
-        throw std::logic_error("the Gaussian of a pyramid has another reach than its lines");
+        throw std::logic_error(
+            "the Gaussian of a pyramid has a different radius than its line buffers");
     const std::vector<double> weights = gaussian_weights(sigma, 0, p3pc_kernel);
     for (int k = 0; k <= reach; ++k)
         weights_[static_cast<std::size_t>(k)] =
@@ -104,7 +105,7 @@ void slopes_of_rows(const FloatImage& image, Elements first, Elements last, Floa
                     FloatPlane& along_y) {
     const auto [width, height] = image.shape;
     if (along_x.shape() != image.shape || along_y.shape() != image.shape)
-        throw std::logic_error("planes for slopes have another shape than their image");
+        throw std::logic_error("gradient planes must have the image's shape");
     for (Elements y = first; y < last; ++y) {
         float* const to_x = along_x.row(y);
         float* const to_y = along_y.row(y);

@@ -94,7 +94,7 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
                                          BorderRule rule, const GaussianKernel& kernel)
     : rule_(rule) {
     if (derivatives.empty())
-        throw InvalidTask("no Gaussian derivative is asked for");
+        throw InvalidTask("no Gaussian derivative: expected one or more");
     static_assert(orders == highest_order + 1);
     Wanted along_x{};
     std::array<Wanted, orders> along_y{};
@@ -106,7 +106,7 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
         reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y, kernel));
         if (along_y[at(x)][at(y)])
             throw InvalidTask(
-                fmt::format("the Gaussian derivative of orders {}, {} is asked for twice", x, y));
+                fmt::format("the Gaussian derivative of orders {}, {} is requested twice", x, y));
         along_x[at(x)] = along_y[at(x)][at(y)] = true;
         plane_[at(x)][at(y)] = static_cast<int>(planes_++);
         const std::vector<double> along_rows = gaussian_weights(sigma, x, kernel);
@@ -159,10 +159,10 @@ Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
 
 void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     if (input.empty())
-        throw InvalidTask("Gaussian derivatives of no samples");
+        throw InvalidTask("Gaussian derivatives: no samples are given");
     const ImageShape image = input.front().image;
     if (tile.width < 0 || tile.height < 0 || !holds({0, 0, image.width, image.height}, tile))
-        throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected them within {}x{}",
+        throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected a tile within {}x{}",
                                       text(tile), image.width, image.height));
     if (empty(tile))
         return;
@@ -172,8 +172,8 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     std::vector<std::string> given;
     for (const SampleView& piece : input)
         given.push_back(text(piece.tile));
-    throw InvalidTask(fmt::format("Gaussian derivatives of {} are computed from {}; given are {}",
-                                  text(tile), text(needed), fmt::join(given, ", ")));
+    throw InvalidTask(fmt::format("Gaussian derivatives of {} need {}, given are {}", text(tile),
+                                  text(needed), fmt::join(given, ", ")));
 }
 
 void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs) const {
@@ -184,7 +184,8 @@ void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs
         if (empty(tile))
             return;
         if (!plane.first || (tile.height > 1 && std::abs(plane.stride) < tile.width))
-            throw InvalidTask(fmt::format("a plane of stride {} for {}", plane.stride, text(tile)));
+            throw InvalidTask(fmt::format("a stride of {} is too small for a plane of {}",
+                                          plane.stride, text(tile)));
     }
 }
 
@@ -213,7 +214,7 @@ void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
     check(input, strip);
     if (strip.width > strip_width_)
         throw InvalidTask(
-            fmt::format("rows of {}, expected at most {} a row", text(strip), strip_width_));
+            fmt::format("rows of {}, expected at most {} per row", text(strip), strip_width_));
     const auto planes = static_cast<Bytes>(planes_);
     if (row_.size() == 0)
         row_ = Memory(planes * strip_width_ * static_cast<Bytes>(sizeof(float)));

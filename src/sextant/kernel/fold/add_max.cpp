@@ -77,7 +77,7 @@ SEXTANT_EXPORT(max_f16);
 SEXTANT_EXPORT(max_u8);
 
 std::span<const Operator> add_operators() {
-    constexpr std::string_view summary = "add up light, channel by channel";
+    constexpr std::string_view summary = "add channel by channel";
     static const Operator operators[] = {
         {"add", summary, rgba_f32, true, true, folding<RgbaF32>(SEXTANT_BEST(add_f32), add),
          filling(RgbaF32{})},
@@ -98,7 +98,7 @@ RgbaF32 combine(const RgbaF32& first, const RgbaF32& second) {
 } // namespace
 
 std::span<const Operator> max_operators() {
-    constexpr std::string_view summary = "keep the largest of each channel";
+    constexpr std::string_view summary = "keep the maximum of each channel";
     static const Operator operators[] = {
         {"max", summary, rgba_f32, true, true, folding<RgbaF32>(SEXTANT_BEST(max_f32), combine),
          filling(RgbaF32{})},

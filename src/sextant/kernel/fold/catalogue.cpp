@@ -43,8 +43,8 @@ const Operator& find(std::string_view name, const ElementFormat& element) {
         if (op.element == element)
             return op;
     }
-    throw InvalidTask(fmt::format("the operator '{}' is not for {}; it has {}", name, element.name,
-                                  formats_of(family)));
+    throw InvalidTask(fmt::format("the operator '{}' does not support {}; it supports {}", name,
+                                  element.name, formats_of(family)));
 }
 
 } // namespace sextant::kernel

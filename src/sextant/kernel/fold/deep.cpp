@@ -114,7 +114,7 @@ void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count 
 Elements pixels_in(std::span<const std::byte> pixels, int capacity) {
     const auto size = static_cast<std::size_t>(deep_element(capacity).size);
     if (pixels.size() % size != 0)
-        throw std::logic_error("deep pixels of another capacity");
+        throw std::logic_error("deep pixels have a different capacity");
     return static_cast<Elements>(pixels.size() / size);
 }
 
@@ -158,7 +158,7 @@ Operator deep_operator(int capacity) {
 void pack(const DeepImage& image, int capacity, std::span<std::byte> to) {
     const Bytes size = deep_element(capacity).size;
     if (pixels_in(to, capacity) != image.shape.elements())
-        throw std::logic_error("another number of deep pixels");
+        throw std::logic_error("the numbers of deep pixels differ");
     for (Elements i = 0; i < image.shape.elements(); ++i) {
         const std::span<const Fragment> fragments = image.at(i);
         const auto count = static_cast<Count>(fragments.size());
@@ -183,7 +183,7 @@ Fullest fullest(std::span<const std::byte> pixels, int capacity) {
 void blend_fragments(std::span<const std::byte> pixels, int capacity, std::span<RgbaF32> to) {
     const Bytes size = deep_element(capacity).size;
     if (pixels_in(pixels, capacity) != static_cast<Elements>(to.size()))
-        throw std::logic_error("another number of deep pixels than of colours");
+        throw std::logic_error("the numbers of deep pixels and of colours differ");
     for (std::size_t i = 0; i < to.size(); ++i) {
         const List list =
             list_at(pixels.data() + static_cast<Bytes>(i) * size, static_cast<Count>(capacity));

@@ -25,7 +25,7 @@ void with_pixel_type(const ElementFormat& element, Body&& body) {
     else if (element == rgba_u8_depth_f32)
         body(RgbaU8DepthF32{});
     else
-        throw std::logic_error(std::string(element.name) + " are no colours");
+        throw std::logic_error(std::string(element.name) + " pixels have no colours");
 }
 
 /// Converts pixels from one format to another, with each channel rounded to nearest, ties to even.

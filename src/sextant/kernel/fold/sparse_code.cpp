@@ -86,10 +86,9 @@ void SparseCode::check_runs(Bytes written) const {
         const CodeRun each = run(i);
         if (Elements{each.first} < end || each.count == 0 ||
             Elements{each.first} + each.count > elements_)
-            throw InvalidCode(fmt::format("run {} is of {} elements from {} on, expected some in "
-                                          "[{}, {})",
-                                          i, std::uint32_t{each.count}, each.first, end,
-                                          elements_));
+            throw InvalidCode(
+                fmt::format("run {} has {} elements from {}, expected one or more within [{}, {})",
+                            i, std::uint32_t{each.count}, each.first, end, elements_));
         end = Elements{each.first} + each.count;
         bytes += bytes_of(each);
     }

@@ -291,10 +291,10 @@ std::vector<Placing> ContourRanking::placings() const {
 void ContourRanking::write(std::span<const Placing> placings, const RankPlanes& planes) const {
     if (placings.size() != chains_.size())
         throw InvalidTask(
-            fmt::format("{} placings for {} chains", placings.size(), chains_.size()));
+            fmt::format("{} positions for {} chains", placings.size(), chains_.size()));
     if (tile_.elements() > 0 && (!planes.contours || !planes.ranks ||
                                  (tile_.height > 1 && std::abs(planes.stride) < tile_.width)))
-        throw InvalidTask(fmt::format("planes of stride {} for ranks of {}x{} pixels",
+        throw InvalidTask(fmt::format("a stride of {} is too small for rank planes of {}x{} pixels",
                                       planes.stride, tile_.width, tile_.height));
     std::vector<SegmentRanks> ranks(static_cast<std::size_t>(segments_.count()));
     for (std::int32_t segment = 1; segment < segments_.count(); ++segment) {

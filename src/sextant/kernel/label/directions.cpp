@@ -29,18 +29,18 @@ void check(const DirectionView& input, const Tile& tile, Elements margin) {
     if (tile.x < 0 || tile.y < 0 || tile.width < 0 || tile.height < 0 ||
         tile.x + tile.width > width || tile.y + tile.height > height)
         throw InvalidTask(
-            fmt::format("contours of {}x{} pixels at ({}, {}), expected them within {}x{}",
+            fmt::format("contours of {}x{} pixels at ({}, {}), expected a tile within {}x{}",
                         tile.width, tile.height, tile.x, tile.y, width, height));
     if (tile.elements() == 0)
         return;
     const Tile needed = with_margin(tile, margin, input.image);
     const Elements right = needed.x + needed.width - 1, bottom = needed.y + needed.height - 1;
     if (!holds(input.tile, needed.x, needed.y) || !holds(input.tile, right, bottom))
-        throw InvalidTask(fmt::format(
-            "contours of {}x{} pixels at ({}, {}) follow from {}x{} directions at ({}, {}); given "
-            "are {}x{} at ({}, {})",
-            tile.width, tile.height, tile.x, tile.y, needed.width, needed.height, needed.x,
-            needed.y, input.tile.width, input.tile.height, input.tile.x, input.tile.y));
+        throw InvalidTask(fmt::format("contours of {}x{} pixels at ({}, {}) need {}x{} directions "
+                                      "at ({}, {}), given are {}x{} at ({}, {})",
+                                      tile.width, tile.height, tile.x, tile.y, needed.width,
+                                      needed.height, needed.x, needed.y, input.tile.width,
+                                      input.tile.height, input.tile.x, input.tile.y));
 }
 
 } // namespace
@@ -128,10 +128,10 @@ void LinkedRows::refuse() const {
                 continue;
             throw InvalidTask(fmt::format(
                 "direction {} at ({}, {}) leads to ({}, {}), {}", code, x, y, to_x, to_y,
-                in_image ? "which is no edge point" : "which is outside the image"));
+                in_image ? "which is not an edge point" : "which is outside the image"));
         }
     }
-    throw std::logic_error("a row of faulty directions without a fault");
+    throw std::logic_error("no invalid direction in a row with invalid directions");
 }
 
 } // namespace sextant::kernel

@@ -41,7 +41,7 @@ void check(const ValueView& input, Sameness sameness) {
 void check(const Tile& tile, const LabelPlane& output) {
     const Elements width = tile.width, height = tile.height;
     if (width * height > 0 && (!output.first || (height > 1 && std::abs(output.stride) < width)))
-        throw InvalidTask(fmt::format("a plane of stride {} for labels of {}x{} pixels",
+        throw InvalidTask(fmt::format("a stride of {} is too small for labels of {}x{} pixels",
                                       output.stride, width, height));
 }
 

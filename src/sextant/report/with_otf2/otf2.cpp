@@ -55,7 +55,7 @@ class Otf2Archive {
     template <class Handle>
     Handle* check(Handle* handle) const {
         if (!handle)
-            fail("the library gave no handle");
+            fail("the library returned no handle");
         check(OTF2_SUCCESS);
         return handle;
     }

@@ -13,8 +13,8 @@ bool otf2_available() {
 
 void require_otf2(const std::string& folder) {
     throw Error(
-        fmt::format("{}: this build writes no OTF2: install libopen-trace-format2-dev, then "
-                    "configure and build again, or take another name for a trace in JSON",
+        fmt::format("{}: this build cannot write OTF2: install libopen-trace-format2-dev, then "
+                    "configure and build again, or use another extension for a trace in JSON",
                     folder));
 }
 
