@@ -135,7 +135,7 @@ Record record_of(CompositeOptions& options) {
         .between(-1, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "how the blending of several images is bracketed");
+               "HOW", "how operations are grouped");
     record
         .add("threads", options.threads, "N",
              "threads per rank for blending; results do not depend on it")
