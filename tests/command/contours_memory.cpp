@@ -16,12 +16,11 @@ namespace sextant::test {
 namespace {
 
 void find_contours(const std::string& image, const std::string& output, const char* memory) {
-    const command::Operation contours = command::contours_operation();
-    contours.obey(command::call_of(contours, {{"image", {image}},
-                                              {"output", {output}},
-                                              {"sigma", {"2"}},
-                                              {"ranks", {"1"}},
-                                              {"memory", {memory}}}));
+    command::run_command(command::contours_operation(), {{"image", {image}},
+                                                         {"output", {output}},
+                                                         {"sigma", {"2"}},
+                                                         {"ranks", {"1"}},
+                                                         {"memory", {memory}}});
 }
 
 long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {

@@ -12,13 +12,9 @@ namespace {
 using test::TemporaryFolder;
 using Paths = std::vector<std::string>;
 
-TEST(Outputs, are_the_files_that_were_given_in_the_order_asked_for) {
-    const std::vector<Parameter> parameters = {{.name = "json", .type = Type::file},
-                                               {.name = "report", .type = Type::file},
-                                               {.name = "table", .type = Type::file}};
-    const Values values(parameters, {{"json", {"a.json"}}, {"report", {"-"}}});
-    EXPECT_EQ(files_given(values, {"report", "table", "json"}), (Paths{"-", "a.json"}));
-    EXPECT_EQ(files_given(values, {"table"}), Paths{});
+TEST(Outputs, are_the_files_that_have_names_in_order) {
+    EXPECT_EQ(files_named({"-", "", "a.json"}), (Paths{"-", "a.json"}));
+    EXPECT_EQ(files_named({""}), Paths{});
 }
 
 TEST(Outputs, name_a_picture_by_an_ending_that_can_be_written) {

@@ -15,41 +15,6 @@ std::string command_row(std::string_view name, std::string_view summary) {
     return fmt::format("  {:<11} {}\n", name, summary);
 }
 
-/// "IN...", "[FAMILY]" if optional, "--output OUT".
-std::string in_usage(const Parameter& parameter) {
-    if (parameter.positional)
-        return parameter.required ? parameter.called() : fmt::format("[{}]", parameter.called());
-    return fmt::format("{} {}", parameter.called(), parameter.value);
-}
-
-std::string usage_of(const Operation& operation) {
-    std::string usage = fmt::format("Usage: sextant {}", operation.name);
-    bool options = false;
-    for (const Parameter& parameter : operation.parameters) {
-        if (parameter.positional || parameter.required)
-            usage += fmt::format(" {}", in_usage(parameter));
-        else
-            options = true;
-    }
-    return usage + (options ? " [OPTIONS]\n" : "\n");
-}
-
-std::string names_of(const Parameter& parameter) {
-    if (parameter.positional)
-        return parameter.called();
-    const std::string names = fmt::format("{} {}", parameter.called(), parameter.value);
-    return parameter.letter ? fmt::format("-{}, {}", parameter.letter, names) : names;
-}
-
-std::string explained(const Parameter& parameter) {
-    std::string text(parameter.help);
-    if (!parameter.choices.empty())
-        text += fmt::format(": {}", fmt::join(parameter.choices, ", "));
-    if (!parameter.fallback.empty())
-        text += fmt::format(" [{}]", parameter.fallback);
-    return text;
-}
-
 /// "IN..." or "--json [FILE]".
 std::string with_value(const Field& field) {
     if (field.is_positional || field.kind == Field::Kind::flag)
@@ -84,11 +49,8 @@ std::string explained(const Field& field) {
 } // namespace
 
 std::string help_of(const Operation& operation) {
-    std::string help = fmt::format("{}\n{}\n", operation.summary,
-                                   operation.obey ? usage_of(operation.options, operation.name)
-                                                  : usage_of(operation));
-    for (const Parameter& parameter : operation.parameters)
-        help += row(names_of(parameter), explained(parameter));
+    std::string help =
+        fmt::format("{}\n{}\n", operation.summary, usage_of(operation.options, operation.name));
     for (const Field& field : operation.options.fields) {
         const std::string letter =
             field.option_letter ? fmt::format("-{}, ", field.option_letter) : "";

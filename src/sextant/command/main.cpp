@@ -36,25 +36,8 @@ constexpr int usage_error = 2, failure = 1;
 
 using Given = std::map<std::string, std::vector<std::string>>;
 
-/// CLI11 only splits the command line; Values checks it against the declarations, so that all error
+/// CLI11 only splits the command line; the record of the options checks it, so that all error
 /// messages have the same form.
-void declare(CLI::App& command, const Parameter& parameter, Given& given) {
-    std::vector<std::string>& values = given[std::string(parameter.name)];
-    std::string names =
-        parameter.positional ? std::string(parameter.name) : fmt::format("--{}", parameter.name);
-    if (parameter.letter)
-        names = fmt::format("-{},{}", parameter.letter, names);
-    if (parameter.type == Type::flag) {
-        command.add_flag_callback(names, [&values] { values = {"true"}; });
-        return;
-    }
-    CLI::Option* option = command.add_option(names, values);
-    if (parameter.type != Type::files) {
-        option->expected(1)->allow_extra_args(false); // takes no further words
-        option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    }
-}
-
 void declare(CLI::App& command, const Field& field, Given& given) {
     std::vector<std::string>& values = given[field.name];
     std::string names = field.is_positional ? field.name : field.called();
@@ -105,21 +88,15 @@ void add_command(CLI::App& app, const Operation& operation, Given& given) {
     CLI::App& command = *app.add_subcommand(std::string(operation.name));
     command.allow_extras();
     command.formatter_fn([&operation](auto&&...) { return help_of(operation); });
-    for (const Parameter& parameter : operation.parameters)
-        declare(command, parameter, given);
     for (const Field& field : operation.options.fields)
         declare(command, field, given);
 }
 
-/// The message for a word that is no parameter, with a suggestion.
+/// The message for a word that is no option, with a suggestion.
 std::string unexpected(const std::string& word, const Operation& operation) {
     if (!word.starts_with('-'))
         return fmt::format("'{}' is one too many", word);
     std::vector<std::string> options = {"--help"};
-    for (const Parameter& parameter : operation.parameters) {
-        if (!parameter.positional)
-            options.push_back(parameter.called());
-    }
     for (const Field& field : operation.options.fields) {
         if (!field.is_positional)
             options.push_back(field.called());

@@ -41,16 +41,6 @@ bool is_written(const format::FrameFormat& format, Sample sample) {
 
 } // namespace
 
-std::vector<std::string> files_given(const Values& values,
-                                     std::initializer_list<const char*> parameters) {
-    std::vector<std::string> files;
-    for (const char* parameter : parameters) {
-        if (values.has(parameter))
-            files.push_back(values.text(parameter));
-    }
-    return files;
-}
-
 std::vector<std::string> files_named(std::initializer_list<std::string> names) {
     std::vector<std::string> files;
     for (const std::string& name : names) {

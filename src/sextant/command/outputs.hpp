@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/command/operation.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/sample.hpp"
 #include "sextant/report/recording.hpp"
@@ -16,10 +15,6 @@ namespace sextant::command {
 
 /// Stands for standard output in place of a file name.
 inline constexpr std::string_view standard_output = "-";
-
-/// The file names that the user gave for these parameters.
-std::vector<std::string> files_given(const Values& values,
-                                     std::initializer_list<const char*> parameters);
 
 /// The names of these that are not empty.
 std::vector<std::string> files_named(std::initializer_list<std::string> names);

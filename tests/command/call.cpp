@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user gave, against what an operation declares.
+#include "sextant/command/help.hpp"
+#include "sextant/command/operation.hpp"
+#include "sextant/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+using Given = std::map<std::string, std::vector<std::string>>;
+
+struct Trial {
+    std::vector<std::string> inputs;
+    std::string kind = "all", output;
+    std::vector<int> ranks = {1, 2, 3};
+    bool fast = false;
+};
+
+Record record_of(Trial& trial) {
+    Record record;
+    record.add("inputs", trial.inputs, "IN...", "images").file().positional().required();
+    record.add("kind", trial.kind, "KIND", "which").one_of({"all", "some"}).positional();
+    record.add("output", trial.output, "OUT", "the picture").file().letter('o').required();
+    record.add_ranges("ranks", trial.ranks, "how many").between(1, 70);
+    record.add("fast", trial.fast, "skip checks");
+    return record;
+}
+
+/// A command that returns the number of its inputs.
+Operation trial() {
+    return declare_command<Trial>("try", "tries", "  sextant try a -o b",
+                                  [](const Trial& options, const Call& call) {
+                                      EXPECT_EQ(call.has("fast"), options.fast);
+                                      return static_cast<int>(options.inputs.size());
+                                  });
+}
+
+const Given enough = {{"inputs", {"a", "b"}}, {"output", {"c"}}};
+
+Given with(const std::string& name, std::vector<std::string> values) {
+    Given given = enough;
+    given[name] = std::move(values);
+    return given;
+}
+
+std::string refusal(const Given& given) {
+    try {
+        run_command(trial(), given);
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Call, gives_what_was_given_or_the_defaults) {
+    const Operation operation = trial();
+    EXPECT_EQ(run_command(operation, with("fast", {"true"})), 2);
+    const Operation other = trial();
+    const Call call = call_of(other, with("ranks", {"4,2..3"}));
+    EXPECT_EQ(call.options.find("ranks")->text(), "2..4");
+    EXPECT_EQ(call.options.find("kind")->text(), "all");
+    EXPECT_TRUE(call.has("ranks"));
+    EXPECT_FALSE(call.has("kind"));
+}
+
+TEST(Call, names_an_option_as_its_user_calls_it) {
+    EXPECT_EQ(refusal(enough), "");
+    EXPECT_THAT(refusal({{"output", {"c"}}}), HasSubstr("IN... is missing"));
+    EXPECT_THAT(refusal({{"inputs", {"a"}}}), HasSubstr("--output is missing"));
+    EXPECT_THAT(refusal(with("kind", {"sme"})), HasSubstr("'sme'; did you mean some"));
+    EXPECT_THAT(refusal(with("ranks", {"0..3"})), HasSubstr("--ranks 0..3: expected N or"));
+    EXPECT_EQ(refusal(with("output", {"c", "d"})), "--output is given 2 times");
+    EXPECT_LT(refusal(with("ranks", {std::string(100'000, '9')})).size(), 300U);
+}
+
+TEST(Call, refuses_options_without_effect_and_fields_that_do_not_exist) {
+    const Operation operation = trial();
+    const Call call = call_of(operation, with("fast", {"true"}));
+    EXPECT_NO_THROW(call.refuse({"kind", "ranks"}, "not here"));
+    EXPECT_THROW(call.refuse({"kind", "fast"}, "not here"), InvalidTask);
+    EXPECT_THROW(run_command(trial(), with("outptu", {"c"})), std::logic_error);
+}
+
+TEST(Call, every_number_of_every_operation_declares_its_bounds) {
+    constexpr double exact = 1LL << 53, int_most = 2147483647, int_least = -2147483648.;
+    int numbers = 0;
+    const auto expect_bounds = [&](const std::string& where, double least, double most, bool whole,
+                                   bool list) {
+        ++numbers;
+        EXPECT_LT(least, most) << where;
+        EXPECT_LE(most, list ? int_most : whole ? exact : most) << where;
+        EXPECT_GE(least, list ? int_least : whole ? -exact : least) << where;
+    };
+    using Kind = Field::Kind;
+    for (const Operation* each : catalogue().operations()) {
+        const Operation& operation = *each;
+        const std::string name(operation.name);
+        for (const Field& field : operation.options.fields) {
+            const bool list = field.kind == Kind::integers;
+            if (list || field.kind == Kind::integer || field.kind == Kind::number)
+                expect_bounds(name + " " + field.called(), field.least, field.most,
+                              field.kind != Kind::number, list);
+        }
+    }
+    EXPECT_GT(numbers, 60);
+}
+
+struct Listing {
+    std::string what = "all", file, json;
+};
+
+Record record_of(Listing& listing) {
+    Record record;
+    record.add("what", listing.what, "WHAT", "which").positional().one_of({"all", "some"});
+    record.add("file", listing.file, "FILE", "read").positional().required();
+    record.add("json", listing.json, "FILE", "results").file().or_without("-");
+    return record;
+}
+
+TEST(Call, says_which_option_took_the_word_that_is_missing) {
+    const Operation operation =
+        declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
+            return listing.json == "-" ? 1 : 0;
+        });
+    const auto refused = [&](const Given& given) -> std::string {
+        try {
+            run_command(operation, given);
+        } catch (const InvalidTask& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refused({{"json", {"a.npy"}}}),
+              "FILE is missing: read; a.npy is the value of --json, which goes last");
+    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some"}}}),
+              "WHAT is missing: which; some is the value of --json, which goes last");
+    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some.json"}}}), "");
+    EXPECT_EQ(refused({{"json", {""}}}), "FILE is missing: read");
+    EXPECT_EQ(run_command(operation, {{"file", {"a"}}, {"json", {""}}}), 1);
+}
+
+TEST(Help, shows_what_must_be_given_and_what_is_taken_otherwise) {
+    const std::string help = help_of(trial());
+    EXPECT_THAT(help, HasSubstr("Usage: sextant try IN... [KIND] --output OUT [OPTIONS]\n"));
+    EXPECT_THAT(help, HasSubstr("-o, --output OUT"));
+    EXPECT_THAT(help, HasSubstr("which: all, some [all]"));
+    EXPECT_THAT(help, HasSubstr("how many [1..3]"));
+    EXPECT_THAT(help, HasSubstr("Example:\n  sextant try a -o b\n"));
+}
+
+} // namespace
+} // namespace sextant::command
