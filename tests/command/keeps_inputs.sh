@@ -47,7 +47,7 @@ keeps "scan.npy $read" scan.npy "$SEXTANT" filter scan.npy -o scan.npy
 keeps "frames/a_2.npy $read" frames/a_2.npy "$SEXTANT" filter frames --frame 0 -o frames/a_2.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" label scan.npy -o x.npy --table scan.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" contours scan.npy -o scan.npy
-keeps "movie.tif $read" movie.tif "$SEXTANT" register movie.tif -o other --json movie.tif
+keeps "--json movie.tif: expected a new file" movie.tif "$SEXTANT" register movie.tif -o other --json movie.tif
 keeps "series/average.tif $read" series/average.tif "$SEXTANT" register 'series/*.tif' -o series
 keeps "series/transforms.json is named for two outputs" series/transforms.json "$SEXTANT" register movie.tif -o series --json series/transforms.json
 keeps "movie.tif $read" movie.tif "$SEXTANT" apply series/transforms.json movie.tif -o movie.tif
@@ -55,7 +55,9 @@ keeps "points.csv $read" points.csv "$SEXTANT" apply series/transforms.json poin
 keeps "out.tif: coordinates are written as .csv" points.csv "$SEXTANT" apply series/transforms.json points.csv -o out.tif
 keeps "scan.npy $read" scan.npy "$SEXTANT" synthesize --image scan.npy -o scan.npy
 keeps "das.json $read" das.json "$SEXTANT" machine show das.json --json das.json
-keeps "movie.tif $read" movie.tif "$SEXTANT" info movie.tif --json movie.tif
+keeps "--json movie.tif: expected a new file" movie.tif "$SEXTANT" info movie.tif --json movie.tif
+# The option takes the word after it, which is no input then.
+keeps "--json front.png: expected a new file" front.png "$SEXTANT" composite --json front.png back.png -o x.png
 keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3pc --trace das.json
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
 [ -z "$(ls | grep -x 'x\..*\|other\|out.tif')" ] || { echo "FAILED: left behind: $(ls)"; failed=1; }

@@ -271,10 +271,10 @@ int run_apply(const ApplyCommand& command, const Call& call) {
 
 Operation apply_operation() {
     return declare_command<ApplyCommand>(
-        "apply", "apply the transforms of a registered series to other images, or to coordinates",
+        "apply", "apply the transforms of a registered series to other images or points",
         "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
         "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
-        run_apply, true);
+        run_apply, RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -432,7 +432,7 @@ int run_calibrate(const CalibrateCommand& command, const Call& call) {
 
 Operation calibrate_operation() {
     return declare_command<CalibrateCommand>(
-        "calibrate", "measure what messages and work cost on this machine, and write its profile",
+        "calibrate", "measure messages and computation on this machine, and write its profile",
         "  sextant calibrate\n"
         "  sextant calibrate --transport mpi --launcher 'mpirun -n 2' -o mpi.json\n"
         "  mpirun -n 2 sextant calibrate --check mpi.json",

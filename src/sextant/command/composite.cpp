@@ -74,7 +74,7 @@ Record record_of(CompositeCommand& command) {
 
 Operation composite_operation() {
     return declare_command<CompositeCommand>(
-        "composite", "blend partial images, one or more a rank, into one picture",
+        "composite", "blend the partial images of many ranks into one picture",
         "  sextant composite brain/manifest.json -o brain.png --background white\n"
         "  mpirun -n 2 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2",
         run_composite);

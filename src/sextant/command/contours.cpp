@@ -278,7 +278,7 @@ void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
 
 Operation contours_operation() {
     return declare_command<ContoursCommand>(
-        "contours", "edges of an image as contours, each point in order, in tiles over ranks",
+        "contours", "find the edges of an image, and write them as ordered contours",
         "  sextant contours coast.png -o coast.svg --sigma 2 --min-length 20\n"
         "  mpirun -n 2 sextant contours codes.npy -o ranks.npy --directions",
         run_contours);

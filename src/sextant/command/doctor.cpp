@@ -295,12 +295,11 @@ int run_doctor(const DoctorCommand& command, const Call&) {
 } // namespace
 
 Operation doctor_operation() {
-    return declare_command<DoctorCommand>(
-        "doctor",
-        "look at this machine: MPI, whether mpirun starts two processes, shared memory, SIMD",
-        "  sextant doctor\n"
-        "  mpirun -n 2 sextant doctor",
-        run_doctor);
+    return declare_command<DoctorCommand>("doctor",
+                                          "check this machine's MPI, shared memory and SIMD",
+                                          "  sextant doctor\n"
+                                          "  mpirun -n 2 sextant doctor",
+                                          run_doctor);
 }
 
 } // namespace sextant::command

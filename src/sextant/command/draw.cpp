@@ -44,9 +44,9 @@ int run_draw(const DrawCommand& command, const Call&) {
 
 Operation draw_operation() {
     return declare_command<DrawCommand>(
-        "draw", "draw a schedule as SVG: who sends what to whom, and what waits for what",
+        "draw", "draw the messages and dependences of a schedule (SVG)",
         "  sextant draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o radix.svg",
-        run_draw, true);
+        run_draw, RunOn::one_rank);
 }
 
 } // namespace sextant::command

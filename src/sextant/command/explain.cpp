@@ -346,9 +346,9 @@ int run_explain(const ExplainCommand& command, const Call& call) {
 
 Operation explain_operation() {
     return declare_command<ExplainCommand>(
-        "explain", "what would be chosen, and why: all candidates with their predictions",
+        "explain", "show which algorithm would be chosen, and why",
         "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json",
-        run_explain, true);
+        run_explain, RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -201,7 +201,7 @@ int run_filter(const FilterCommand& command, const Call& call) {
 
 Operation filter_operation() {
     return declare_command<FilterCommand>(
-        "filter", "Gaussian derivatives of a gray image, in tiles over ranks",
+        "filter", "smooth a gray image, and compute its derivatives and features",
         "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
         "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude",
         run_filter);

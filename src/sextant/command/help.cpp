@@ -73,8 +73,8 @@ std::string help_of(const Commands& commands) {
         help += "\nLaboratory\n";
     for (const LaboratoryCommand& command : commands.laboratory)
         help += command_row(command.name, command.summary);
-    return help + "\nsextant COMMAND --help explains a command and shows an example; sextant "
-                  "--version.\n";
+    return help + "\nsextant COMMAND --help explains a command and shows an example.\n"
+                  "sextant --version prints the version.\n";
 }
 
 } // namespace sextant::command

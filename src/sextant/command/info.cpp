@@ -165,11 +165,11 @@ int run_info(const InfoCommand& command, const Call&) {
 
 Operation info_operation() {
     return declare_command<InfoCommand>(
-        "info", "what a file or series of frames holds: format, frames, size, samples, pixel size",
+        "info", "show the format, size, samples and pixel size of an image or series",
         "  sextant info movie.mrc\n"
         "  sextant info 'frames/frame_%04d.tif' --check --json\n"
         "  sextant info movie.h5::/data/images",
-        run_info, true);
+        run_info, RunOn::one_rank);
 }
 
 } // namespace sextant::command

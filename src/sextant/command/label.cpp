@@ -32,7 +32,8 @@ struct LabelCommand {
 };
 
 Record record_of(LabelCommand& command) {
-    Record record;
+    Record record =
+        record_of(command.source, "a gray image, or a series with --frame; 0 is the background");
     record.add("output", command.output, "OUT", "labels from 1 on, of 32 bits: .tif or .npy")
         .file()
         .letter('o')
@@ -43,8 +44,6 @@ Record record_of(LabelCommand& command) {
     label.without("measure").without("timeline");
     offer_no_probe(label, command.label.merging.probing);
     record.include(std::move(label));
-    record.include(
-        record_of(command.source, "a gray image, or a series with --frame; 0 is the background"));
     declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
     return record.include(record_of(command.reports));
 }
@@ -241,7 +240,7 @@ int run_label(const LabelCommand& command, const Call& call) {
 
 Operation label_operation() {
     return declare_command<LabelCommand>(
-        "label", "connected components of an image, in tiles over ranks",
+        "label", "find and number the connected components of an image",
         "  sextant label cells.tif -o labels.tif --table cells.csv\n"
         "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4",
         run_label);

@@ -155,9 +155,9 @@ int run_list(const ListCommand& command, const Call&) {
 } // namespace
 
 Operation list_operation() {
-    return declare_command<ListCommand>(
-        "list", "what there is: algorithms, scans, operators, cost models, file formats",
-        "  sextant list algorithms", run_list, true);
+    return declare_command<ListCommand>("list",
+                                        "list algorithms, operators, cost models and file formats",
+                                        "  sextant list algorithms", run_list, RunOn::one_rank);
 }
 
 } // namespace sextant::command

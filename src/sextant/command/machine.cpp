@@ -354,12 +354,11 @@ int run_machine(const MachineCommand& command, const Call&) {
 } // namespace
 
 Operation machine_operation() {
-    return declare_command<MachineCommand>(
-        "machine", "show a machine's profile, check that it still holds, compare two",
-        "  sextant machine show machines/das.json\n"
-        "  sextant machine check mpi.json\n"
-        "  sextant machine diff yesterday.json today.json",
-        run_machine, true);
+    return declare_command<MachineCommand>("machine", "show, check or compare profiles of machines",
+                                           "  sextant machine show machines/das.json\n"
+                                           "  sextant machine check mpi.json\n"
+                                           "  sextant machine diff yesterday.json today.json",
+                                           run_machine, RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -40,18 +40,21 @@ struct Operation {
 /// Declares the fields of a record as options of a command line.
 Record on_command_line(Record record);
 
+/// The processes of a launcher that run a command.
+enum class RunOn { every_rank, one_rank };
+
 /// A command whose options are a declared struct: there is `Record record_of(Options&)`.
 template <class Options>
 Operation declare_command(std::string_view name, std::string_view summary, std::string_view example,
                           int (*run)(const Options& options, const Call& call),
-                          bool alone = false) {
+                          RunOn ranks = RunOn::every_rank) {
     const auto options = std::make_shared<Options>();
     return {name,
             summary,
             example,
             on_command_line(record_of(*options)),
             [options, run](const Call& call) { return run(*options, call); },
-            alone};
+            ranks == RunOn::one_rank};
 }
 
 /// Sets the options to what the user gave, by field name, and checks that all required are there.

@@ -9,6 +9,8 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +33,31 @@ void naming_options(const Record& options, const std::function<void()>& part) {
     }
 }
 
+namespace {
+
+/// True for a file with content that is not JSON, such as an image.
+bool holds_other_data(const std::string& path) {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown))
+        return false;
+    char first = '{';
+    std::ifstream(path) >> first;
+    return first != '{' && first != '[';
+}
+
+} // namespace
+
 Field& declare_json(Record& record, std::string& json) {
-    return record.add("json", json, "FILE", "write the results as JSON, here or to a file")
+    // Without a value, the option takes the word after it, which may be meant as an input.
+    Codec codec = {[&json] { return json; },
+                   [&json](const Field&, std::string_view text) {
+                       if (holds_other_data(std::string(text)))
+                           return "a new file or one of JSON; without a file, the option goes last";
+                       json = text;
+                       return "";
+                   }};
+    return record
+        .add("json", std::move(codec), "FILE", "write the results as JSON, here or to a file")
         .file()
         .or_without(std::string(standard_output));
 }

@@ -204,10 +204,10 @@ int run_predict(const PredictCommand& command, const Call&) {
 
 Operation predict_operation() {
     return declare_command<PredictCommand>(
-        "predict", "how long a schedule would take on a machine, by one cost model or all",
+        "predict", "predict the time of a schedule on a machine, with cost models",
         "  sextant predict compositing --algorithm radix-k --radices 8,4 --ranks 32 \\\n"
         "      --machine machines/ddr-infiniband.json",
-        run_predict, true);
+        run_predict, RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -275,10 +275,10 @@ int run_prove(const ProveCommand& command, const Call& call) {
 
 Operation prove_operation() {
     return declare_command<ProveCommand>(
-        "prove", "prove schedules on symbolic operands: in order, once each, no deadlock",
+        "prove", "prove schedules correct: every operand once, in order, no deadlock",
         "  sextant prove compositing --ranks 1..70\n"
         "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
-        run_prove, true);
+        run_prove, RunOn::one_rank);
 }
 
 } // namespace sextant::command

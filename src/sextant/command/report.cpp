@@ -139,14 +139,13 @@ int run_report(const ReportCommand& command, const Call&) {
 
 Operation report_operation() {
     return declare_command<ReportCommand>(
-        "report",
-        "runs, predictions and simulations on one page: of their traces, or of their pages",
+        "report", "compare runs, predictions and simulations on one page",
         "  sextant composite part*.exr -o frame.exr --trace measured.json\n"
         "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
         "  sextant report measured.json simulated.json -o page.html\n"
         "  sextant report composite.html series.html -o both.html\n"
         "  sextant report on_2_ranks.json on_4.json on_8.json -o growth.html",
-        run_report, true);
+        run_report, RunOn::one_rank);
 }
 
 namespace {

@@ -235,10 +235,10 @@ int run_simulate(const SimulateCommand& command, const Call& call) {
 
 Operation simulate_operation() {
     return declare_command<SimulateCommand>(
-        "simulate", "how long a schedule takes on a machine that need not be there, links shared",
+        "simulate", "simulate a schedule on a network, with contention",
         "  sextant simulate compositing --algorithm shift-based --ranks 144 \\\n"
         "      --elements 8388608 --platform fat-tree-144-calibrated",
-        run_simulate, true);
+        run_simulate, RunOn::one_rank);
 }
 
 } // namespace sextant::command

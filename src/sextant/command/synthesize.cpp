@@ -224,10 +224,10 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
 
 Operation synthesize_operation() {
     return declare_command<SynthesizeCommand>(
-        "synthesize", "make a series of frames whose every motion is known",
+        "synthesize", "make a test series of frames whose motions are known",
         "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
         "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
-        run_synthesize, true);
+        run_synthesize, RunOn::one_rank);
 }
 
 } // namespace sextant::command

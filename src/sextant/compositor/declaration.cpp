@@ -140,15 +140,7 @@ Record record_of(CompositeOptions& options) {
         .add("threads", options.threads, "N",
              "threads per rank for blending; results do not depend on it")
         .between(1, most_threads);
-    record
-        .add("machine", options.machine, "FILE",
-             "machine profile for predictions; default: this machine's")
-        .file();
-    record.add("probe", options.probing,
-               {{"now", planner::Probing::now},
-                {"kept", planner::Probing::kept},
-                {"off", planner::Probing::off}},
-               "WHEN", "measure a machine that has no profile, once, for about a second");
+    planner::declare_planning(record, options.machine, options.probing);
     record.add("plan", options.plan, "FILE", "use this plan").file();
     record.add("frames", options.frames, "N", "approximate number of frames to composite")
         .between(0, std::numeric_limits<int>::max());

@@ -418,17 +418,7 @@ Record record_of(CollectiveOptions& options) {
                "HOW", "how operands are bracketed");
     record.add("reproducible", options.reproducible,
                "combine as a serial loop over the ranks does");
-    record
-        .add("machine", options.machine, "FILE",
-             "a profile to predict with; default: this machine's")
-        .file();
-    record
-        .add("probe", options.probing,
-             {{"now", planner::Probing::now},
-              {"kept", planner::Probing::kept},
-              {"off", planner::Probing::off}},
-             "WHEN", "measure a machine that has no profile, once, for about a second")
-        .by_rank();
+    planner::declare_planning(record, options.machine, options.probing);
     record
         .add("operator_seconds", options.operator_seconds, "SECONDS",
              "time of the operator on two elements, if the profile lacks it")

@@ -408,15 +408,7 @@ Record record_of(FilterOptions& options) {
                "read: each its tile; scatter, broadcast, a collective: rank 0");
     record.add("shared_memory", options.shared_memory, "WHEN", "processes of a node share memory")
         .one_of({"auto", "on", "off"});
-    record
-        .add("machine", options.machine, "FILE",
-             "a profile to predict with; default: this machine's")
-        .file();
-    record.add("probe", options.probing,
-               {{"now", planner::Probing::now},
-                {"kept", planner::Probing::kept},
-                {"off", planner::Probing::off}},
-               "WHEN", "measure a machine that has no profile, once, for about a second");
+    planner::declare_planning(record, options.machine, options.probing);
     return record;
 }
 

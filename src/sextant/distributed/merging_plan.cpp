@@ -56,15 +56,7 @@ Record record_of(MergingOptions& options) {
     Record record;
     record.add("pattern", options.pattern, "NAME",
                "in which order tiles are merged (sextant list algorithms)");
-    record
-        .add("machine", options.machine, "FILE",
-             "a profile to predict with; default: this machine's")
-        .file();
-    record.add("probe", options.probing,
-               {{"now", planner::Probing::now},
-                {"kept", planner::Probing::kept},
-                {"off", planner::Probing::off}},
-               "WHEN", "measure a machine that has no profile, once, for about a second");
+    planner::declare_planning(record, options.machine, options.probing);
     record.add("timeline", options.timeline, "predict and record when each rank does what");
     return record;
 }

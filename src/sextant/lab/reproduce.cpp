@@ -159,7 +159,8 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
 command::Operation reproduce_operation() {
     return command::declare_command<ReproduceCommand>(
         "reproduce", "tables and figures of the papers, ours beside theirs",
-        "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce, true);
+        "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce,
+        command::RunOn::one_rank);
 }
 
 } // namespace sextant::lab

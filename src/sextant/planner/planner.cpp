@@ -2,6 +2,7 @@
 #include "sextant/planner/planner.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/plan.hpp"
@@ -18,6 +19,17 @@
 #include <fmt/ranges.h>
 
 namespace sextant::planner {
+
+void declare_planning(Record& record, std::string& machine, Probing& probing) {
+    record
+        .add("machine", machine, "FILE", "machine profile for predictions; default: this machine's")
+        .file();
+    record
+        .add("probe", probing,
+             {{"now", Probing::now}, {"kept", Probing::kept}, {"off", Probing::off}}, "WHEN",
+             "measure a machine that has no profile, once, for about a second")
+        .by_rank();
+}
 
 namespace {
 

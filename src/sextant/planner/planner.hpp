@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace sextant {
+class Record;
+}
+
 namespace sextant::planner {
 
 /// Skip empty pixels in messages: if predicted to be faster, always, or never.
@@ -104,6 +108,10 @@ enum class Probing {
     kept, ///< use a cached probe if there is one
     now   ///< use a cached probe, else measure now
 };
+
+/// Declares the profile to predict with and the probing as fields "machine" and "probe";
+/// rank 0's count.
+void declare_planning(Record& record, std::string& machine, Probing& probing);
 
 /// The planner of a process, and notes for the user about its profile.
 struct UsualPlanner {
