@@ -15,7 +15,8 @@ label) output=labels.npy options= ;;
 filter) output=planes.npy options='--sigma 2 --derivatives gradient-magnitude,laplacian' ;;
 contours) output=lines.csv options='--sigma 2' ;;
 esac
-"$SEXTANT" "$1" "$folder/image.npy" -o "$folder/expected_$output" $options >"$folder/command"
+"$SEXTANT" "$1" "$folder/image.npy" -o "$folder/expected_$output" $options |
+    sed 's/\([0-9]\),\([0-9]\)/\1\2/g' >"$folder/command" # without separators of thousands
 for launcher in "" ${MPIRUN:+"$MPIRUN -n 2" "$MPIRUN -n 3"}; do
     $launcher "$EXAMPLE" "$folder/image.npy" "$folder/$output" >"$folder/printed"
     cmp "$folder/expected_$output" "$folder/$output" || fail "other bytes: $launcher"
