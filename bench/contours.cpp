@@ -43,9 +43,9 @@ DirectionMap make(const Case& one) {
     if (one.kind == "diagonal")
         return test::directed(test::diagonal_lines(one.image, one.every), 1);
     if (one.kind == "snake")
-        return test::map_of_way(one.kind, one.image, test::snake_way(one.image), false);
+        return test::map_of_path(one.kind, one.image, test::snake_path(one.image), false);
     if (one.kind == "spiral")
-        return test::map_of_way(one.kind, one.image, test::spiral_way(one.image), false);
+        return test::map_of_path(one.kind, one.image, test::spiral_path(one.image), false);
     throw std::invalid_argument(one.kind + ": kinds are vertical, diagonal, snake, spiral");
 }
 
@@ -66,7 +66,7 @@ struct Planes {
 
 /// Walks from each point to one whose rank is known, and back.
 void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
-          std::vector<std::int32_t>& way) {
+          std::vector<std::int32_t>& configuration) {
     const Elements pixels = map.image.elements();
     std::fill_n(planes.contours, pixels, -1);
     std::fill_n(planes.ranks, pixels, -1);
@@ -78,9 +78,9 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
         if (codes[first] == kernel::no_edge || planes.ranks[first] >= 0)
             continue;
         Elements pixel = first;
-        way.clear();
+        configuration.clear();
         while (codes[pixel] >= 0 && planes.ranks[pixel] < 0) {
-            way.push_back(static_cast<std::int32_t>(pixel));
+            configuration.push_back(static_cast<std::int32_t>(pixel));
             pixel += leads[codes[pixel]];
         }
         if (planes.ranks[pixel] < 0) {
@@ -89,9 +89,9 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
         }
         const std::int32_t head = planes.contours[pixel];
         std::int32_t rank = planes.ranks[pixel];
-        for (std::size_t i = way.size(); i-- > 0;) {
-            planes.contours[way[i]] = head;
-            planes.ranks[way[i]] = ++rank;
+        for (std::size_t i = configuration.size(); i-- > 0;) {
+            planes.contours[configuration[i]] = head;
+            planes.ranks[configuration[i]] = ++rank;
         }
     }
 }
@@ -113,12 +113,12 @@ void measure(const Case& one, int rounds) {
     const DirectionMap map = make(one);
     kernel::ContourRanking ranking;
     Planes ours(one.image), theirs(one.image);
-    std::vector<std::int32_t> way;
+    std::vector<std::int32_t> configuration;
     const auto rank = [&] {
         ranking.apply(map.view(), {0, 0, one.image.width, one.image.height});
         ranking.write(ranking.placings(), ours.view());
     };
-    const auto walk_along = [&] { walk(map, theirs.view(), way); };
+    const auto walk_along = [&] { walk(map, theirs.view(), configuration); };
     rank();
     walk_along();
     if (!same_contours(ranking, map, ours.view(), theirs.view()))

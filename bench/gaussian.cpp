@@ -175,12 +175,12 @@ class Theirs {
 double difference(const std::vector<Memory>& a, const std::vector<Memory>& b) {
     double worst = 0;
     for (std::size_t k = 0; k < a.size(); ++k) {
-        const auto* const mine = reinterpret_cast<const float*>(a[k].data());
+        const auto* const own = reinterpret_cast<const float*>(a[k].data());
         const auto* const other = reinterpret_cast<const float*>(b[k].data());
         float largest = 0, apart = 0;
         for (Bytes i = 0; i < a[k].size() / 4; ++i) {
-            largest = std::max(largest, std::abs(mine[i]));
-            apart = std::max(apart, std::abs(mine[i] - other[i]));
+            largest = std::max(largest, std::abs(own[i]));
+            apart = std::max(apart, std::abs(own[i] - other[i]));
         }
         worst = std::max(worst, static_cast<double>(apart / largest));
     }
@@ -192,9 +192,9 @@ void measure(const Communicator& communicator, const Case& one, int rounds) {
     const Input input = make_input(one);
     std::vector<Memory> outputs = make_outputs(one.image);
     Ours ours(one);
-    const auto mine = [&] { ours.run(input, outputs); };
+    const auto own = [&] { ours.run(input, outputs); };
     std::string agreement = "-";
-    mine();
+    own();
     Called called(communicator, one, input);
     if (!called.made(outputs))
         throw std::runtime_error("gaussian_derivatives() has other bits than its kernel");
@@ -209,11 +209,11 @@ void measure(const Communicator& communicator, const Case& one, int rounds) {
         throw std::runtime_error(fmt::format("results differ by {:.1e}", apart));
     agreement = fmt::format("{:.0e}", apart);
     const auto other = [&] { theirs.run(input, others); };
-    fought = bench::duel(rounds, mine, other);
+    fought = bench::duel(rounds, own, other);
     called_fought = bench::duel(rounds, call, other);
 #else
     for (int round = 0; round < rounds; ++round) {
-        fought.ours.push_back(bench::milliseconds(mine));
+        fought.ours.push_back(bench::milliseconds(own));
         called_fought.ours.push_back(bench::milliseconds(call));
     }
 #endif

@@ -25,7 +25,7 @@
 #include <numeric>
 #include <random>
 
-#include "bench/icet_ways.hpp"
+#include "bench/icet_contenders.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -75,22 +75,22 @@ class Match {
         planes_ = std::make_unique<Planes>(image_);
         add_ours(shared);
         for (const std::string& strategy : strategies)
-            ways_.push_back(icet(comm, what_, *planes_, strategy));
-        times_.resize(ways_.size());
+            configurations_.push_back(icet(comm, what_, *planes_, strategy));
+        times_.resize(configurations_.size());
     }
 
     void play(int rounds) {
         if (what_.collect)
             compare();
-        std::vector<std::size_t> order(ways_.size());
+        std::vector<std::size_t> order(configurations_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::mt19937 random(1); // the same on all ranks
         for (int round = 0; round < rounds; ++round) {
             std::shuffle(order.begin(), order.end(), random);
-            for (const std::size_t way : order) {
-                const Took took = block(*ways_[way]);
-                times_[way].wall.push_back(took.wall);
-                times_[way].cpu.push_back(took.cpu);
+            for (const std::size_t contender : order) {
+                const Took took = block(*configurations_[contender]);
+                times_[contender].wall.push_back(took.wall);
+                times_[contender].cpu.push_back(took.cpu);
             }
         }
     }
@@ -98,70 +98,71 @@ class Match {
     /// One result for each of our configurations.
     std::vector<nlohmann::ordered_json> results() const {
         nlohmann::ordered_json wall, cpu;
-        for (std::size_t way = 0; way < ways_.size(); ++way) {
-            wall[ways_[way]->name()] = median(times_[way].wall) * 1e3;
-            cpu[ways_[way]->name()] = median(times_[way].cpu) * 1e3;
+        for (std::size_t contender = 0; contender < configurations_.size(); ++contender) {
+            wall[configurations_[contender]->name()] = median(times_[contender].wall) * 1e3;
+            cpu[configurations_[contender]->name()] = median(times_[contender].cpu) * 1e3;
         }
         const std::size_t by_wall = best(&Times::wall), by_cpu = best(&Times::cpu);
         std::vector<nlohmann::ordered_json> all;
-        for (std::size_t way = 0; way < ours_; ++way) {
+        for (std::size_t contender = 0; contender < ours_; ++contender) {
             all.push_back({{"case", what_.name},
                            {"ranks", communicator_.size()},
                            {"collect", what_.collect},
                            {"milliseconds", wall},
                            {"cpu_milliseconds", cpu},
-                           {"ours", ways_[way]->name()},
-                           {"best", ways_[by_wall]->name()},
-                           {"ratio", ratio(times_[way].wall, times_[by_wall].wall)},
-                           {"cpu_best", ways_[by_cpu]->name()},
-                           {"cpu_ratio", ratio(times_[way].cpu, times_[by_cpu].cpu)}});
+                           {"ours", configurations_[contender]->name()},
+                           {"best", configurations_[by_wall]->name()},
+                           {"ratio", ratio(times_[contender].wall, times_[by_wall].wall)},
+                           {"cpu_best", configurations_[by_cpu]->name()},
+                           {"cpu_ratio", ratio(times_[contender].cpu, times_[by_cpu].cpu)}});
         }
         return all;
     }
 
   private:
     void add_ours(const Communicator& shared) {
-        ways_.push_back(ours({"messages", communicator_, image_.bytes()}, what_, image_));
+        configurations_.push_back(ours({"messages", communicator_, image_.bytes()}, what_, image_));
         if (shared.shares_nodes()) {
             const auto own = std::as_const(image_).bytes();
             shared_image_ = shared.memory(static_cast<Bytes>(own.size()));
             std::copy(own.begin(), own.end(), shared_image_.data());
-            ways_.push_back(ours({"shared", shared, shared_image_.bytes()}, what_, image_));
-            ways_.push_back(ours({"copied in", shared, image_.bytes()}, what_, image_));
+            configurations_.push_back(
+                ours({"shared", shared, shared_image_.bytes()}, what_, image_));
+            configurations_.push_back(ours({"copied in", shared, image_.bytes()}, what_, image_));
         }
-        ours_ = ways_.size();
+        ours_ = configurations_.size();
     }
 
     /// IceT's strategy with the least median.
     std::size_t best(std::vector<double> Times::*kind) const {
         std::size_t least = ours_;
-        for (std::size_t way = ours_; way < ways_.size(); ++way) {
-            if (median(times_[way].*kind) < median(times_[least].*kind))
-                least = way;
+        for (std::size_t contender = ours_; contender < configurations_.size(); ++contender) {
+            if (median(times_[contender].*kind) < median(times_[least].*kind))
+                least = contender;
         }
         return least;
     }
 
     /// The median frame of a block.
-    Took block(Way& way) {
-        way.open();
-        way.frame();
+    Took block(Contender& contender) {
+        contender.open();
+        contender.frame();
         Times times;
         for (int i = 0; i < frames_a_block; ++i) {
-            const Took took = frame(way);
+            const Took took = frame(contender);
             times.wall.push_back(took.wall);
             times.cpu.push_back(took.cpu);
         }
-        way.close();
+        contender.close();
         return {median(times.wall), median(times.cpu)};
     }
 
-    Took frame(Way& way) {
-        way.draw_anew();
+    Took frame(Contender& contender) {
+        contender.redraw();
         communicator_.barrier();
         const double cpu = cpu_of_this_process();
         const auto begin = std::chrono::steady_clock::now();
-        way.frame();
+        contender.frame();
         const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
         Took all;
         for (const Took& each :
@@ -176,11 +177,11 @@ class Match {
     /// few.
     void compare() {
         std::vector<float> first;
-        for (const auto& way : ways_) {
-            way->open();
-            way->frame();
+        for (const auto& contender : configurations_) {
+            contender->open();
+            contender->frame();
             if (communicator_.rank() == 0) {
-                const std::vector<float> shown = way->picture();
+                const std::vector<float> shown = contender->picture();
                 if (first.empty())
                     first = shown;
                 double farthest = shown.size() == first.size() ? 0 : INFINITY;
@@ -189,11 +190,11 @@ class Match {
                 const double allowed = communicator_.size() * (planes_->bytes() ? 1. / 255 : 1e-6);
                 if (farthest > allowed) {
                     fmt::print(stderr, "{}: '{}' differs from '{}' by {}\n", what_.name,
-                               way->name(), ways_.front()->name(), farthest);
+                               contender->name(), configurations_.front()->name(), farthest);
                     MPI_Abort(MPI_COMM_WORLD, 1);
                 }
             }
-            way->close();
+            contender->close();
         }
     }
 
@@ -202,7 +203,7 @@ class Match {
     Image image_;
     Memory shared_image_; // the same, in memory that peers can read
     std::unique_ptr<Planes> planes_;
-    std::vector<std::unique_ptr<Way>> ways_; // ours first
+    std::vector<std::unique_ptr<Contender>> configurations_; // ours first
     std::size_t ours_ = 0;
     std::vector<Times> times_;
 };

@@ -30,13 +30,13 @@ struct Drawn {
     std::vector<std::vector<Elements>> by_rank;
     std::vector<Elements> by_anybody;
 
-    Drawn(const char* pattern, int p, bool dealt)
+    Drawn(const char* pattern, int p, bool interlaced)
         : by_rank(static_cast<std::size_t>(p), std::vector<Elements>(static_cast<std::size_t>(p))),
           by_anybody(static_cast<std::size_t>(p)) {
         constexpr auto pixels = static_cast<std::size_t>(side) * side;
         const auto owner = [&](std::size_t pixel) {
             const auto y = static_cast<int>(pixel / side);
-            return static_cast<std::size_t>(dealt ? y % p : y * p / side);
+            return static_cast<std::size_t>(interlaced ? y % p : y * p / side);
         };
         std::vector<bool> anybody(pixels);
         Image image({side, side}, rgba_u8);
@@ -117,11 +117,11 @@ int main(int count, char** arguments) {
     std::puts("drawn, ranks: distributed, interlaced, ratio; collected, interlaced, ratio (ms)");
     for (const char* const pattern : patterns) {
         for (const int p : {2, 4, 8, 16, 64}) {
-            const Drawn lies(pattern, p, false), dealt(pattern, p, true);
+            const Drawn lies(pattern, p, false), interlaced(pattern, p, true);
             std::printf("%s, %d:", pattern, p);
             for (const bool collected : {false, true}) {
                 const Seconds before = simulated(lies, p, collected, arguments[1]);
-                const Seconds after = simulated(dealt, p, collected, arguments[1]);
+                const Seconds after = simulated(interlaced, p, collected, arguments[1]);
                 std::printf(" %.1f %.1f %.2f", before * 1e3, after * 1e3, after / before);
             }
             std::puts("");

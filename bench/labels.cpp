@@ -100,15 +100,15 @@ void measure(const Case& one, int rounds) {
                                   {0, 0, one.image.width, one.image.height},
                                   one.image};
     kernel::Labeller labeller(connection(one));
-    Memory mine = make_plane(one.image);
-    const auto ours = [&] { return labeller.apply(view, {labels_in(mine), one.image.width}); };
+    Memory own = make_plane(one.image);
+    const auto ours = [&] { return labeller.apply(view, {labels_in(own), one.image.width}); };
     const Label count = ours();
     bench::Duel fought;
 #ifdef SEXTANT_WITH_OPENCV
     cv::setNumThreads(1);
     Memory other = make_plane(one.image);
     const auto theirs = [&] { return label_by_opencv(one, shape, other); };
-    if (theirs() != count || !same_components(one, labels_in(mine), labels_in(other)))
+    if (theirs() != count || !same_components(one, labels_in(own), labels_in(other)))
         throw std::runtime_error(shape.name + ": the two see other components");
     fought = bench::duel(rounds, ours, theirs);
 #else

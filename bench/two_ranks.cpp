@@ -92,13 +92,13 @@ void end_contours(distributed::Image& directions) {
 
 /// The whole image on one rank; upper and lower halves on two ranks; or each half as a separate
 /// image.
-enum class Way { one, two, control };
+enum class Setup { one, two, control };
 
-double milliseconds(const Case& one, ImageShape image, Way way) {
+double milliseconds(const Case& one, ImageShape image, Setup setup) {
     double taken = 0;
-    run_threads(way == Way::one ? 1 : 2, [&](Communicator communicator) {
+    run_threads(setup == Setup::one ? 1 : 2, [&](Communicator communicator) {
         const int rank = communicator.rank();
-        const bool halves = way == Way::control;
+        const bool halves = setup == Setup::control;
         const Communicator own = communicator.split(halves ? rank : 0, 0);
         const Elements height = halves ? image.height / 2 : image.height;
         distributed::Image tiles(own, {image.width, height, 1, own.size()}, one.element);
@@ -122,9 +122,9 @@ double milliseconds(const Case& one, ImageShape image, Way way) {
 void measure(const Case& one, ImageShape image, int rounds) {
     std::vector<double> alone, control, both;
     for (int round = 0; round < rounds; ++round) {
-        const double of_one = milliseconds(one, image, Way::one);
-        const double of_two = milliseconds(one, image, Way::two);
-        const double of_halves = milliseconds(one, image, Way::control);
+        const double of_one = milliseconds(one, image, Setup::one);
+        const double of_two = milliseconds(one, image, Setup::two);
+        const double of_halves = milliseconds(one, image, Setup::control);
         alone.push_back(of_one / of_two);
         control.push_back(of_one / of_halves);
         both.push_back(of_halves / of_two);

@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { trace(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->told()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // else launch() has printed it
         std::fprintf(stderr, "contours: %s\n", error.what());
     return 1;
 }

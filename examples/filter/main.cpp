@@ -24,7 +24,7 @@ void filter(const Communicator& communicator, const char* image, const char* pla
     if (!sink)
         return;
     sink->commit();
-    std::printf("%s\n", distributed::text_of(result.plan.way).c_str());
+    std::printf("%s\n", distributed::text_of(result.plan.configuration).c_str());
 }
 
 int main(int argc, char** argv) try {
@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { filter(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->told()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // else launch() has printed it
         std::fprintf(stderr, "filter: %s\n", error.what());
     return 1;
 }

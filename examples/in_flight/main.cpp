@@ -49,31 +49,32 @@ double shown(const Frame& frame) {
     return sum;
 }
 
-std::vector<double> one_by_one(const Communicator& communicator, const Asked& asked) {
-    Compositor compositor(communicator, {asked.size, asked.size}, 1);
-    Pixels image(static_cast<std::size_t>(asked.size * asked.size));
+std::vector<double> one_by_one(const Communicator& communicator, const Asked& requested) {
+    Compositor compositor(communicator, {requested.size, requested.size}, 1);
+    Pixels image(static_cast<std::size_t>(requested.size * requested.size));
     std::vector<double> sums;
-    for (int i = 0; i < asked.frames; ++i) {
-        draw(communicator.rank(), i, asked.size, image);
+    for (int i = 0; i < requested.frames; ++i) {
+        draw(communicator.rank(), i, requested.size, image);
         sums.push_back(shown(compositor.composite(std::span<const RgbaF32>(image))));
     }
     return sums;
 }
 
 /// Uses one image per frame in flight: none is overwritten before its frame has been waited for.
-std::vector<double> in_flight(const Communicator& communicator, const Asked& asked) {
-    const auto most = static_cast<std::size_t>(asked.in_flight);
-    FramesInFlight frames(communicator, {asked.size, asked.size}, 1, asked.in_flight);
-    std::vector<Pixels> images(most, Pixels(static_cast<std::size_t>(asked.size * asked.size)));
+std::vector<double> in_flight(const Communicator& communicator, const Asked& requested) {
+    const auto most = static_cast<std::size_t>(requested.in_flight);
+    FramesInFlight frames(communicator, {requested.size, requested.size}, 1, requested.in_flight);
+    std::vector<Pixels> images(most,
+                               Pixels(static_cast<std::size_t>(requested.size * requested.size)));
     std::vector<PendingFrame> pending;
     std::vector<double> sums;
-    for (int i = 0; i < asked.frames; ++i) {
+    for (int i = 0; i < requested.frames; ++i) {
         if (pending.size() == most) {
             sums.push_back(shown(pending.front().wait()));
             pending.erase(pending.begin());
         }
         Pixels& image = images[static_cast<std::size_t>(i) % most];
-        draw(communicator.rank(), i, asked.size, image);
+        draw(communicator.rank(), i, requested.size, image);
         pending.push_back(frames.start(std::span<const RgbaF32>(image)));
     }
     for (PendingFrame& frame : pending)
@@ -86,21 +87,21 @@ struct Timed {
     double milliseconds; ///< per frame
 };
 
-template <class Way>
-Timed timed(const Communicator& communicator, const Asked& asked, Way way) {
+template <class Configuration>
+Timed timed(const Communicator& communicator, const Asked& requested, Configuration configuration) {
     communicator.barrier();
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<double> sums = way(communicator, asked);
+    std::vector<double> sums = configuration(communicator, requested);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    return {std::move(sums), took.count() / asked.frames};
+    return {std::move(sums), took.count() / requested.frames};
 }
 
-void show_both(const Communicator& communicator, const Asked& asked) {
-    const Timed before = timed(communicator, asked, one_by_one);
-    const Timed at_once = timed(communicator, asked, in_flight);
+void show_both(const Communicator& communicator, const Asked& requested) {
+    const Timed before = timed(communicator, requested, one_by_one);
+    const Timed at_once = timed(communicator, requested, in_flight);
     if (communicator.rank() == 0) {
         std::printf("one by one: %.2f ms a frame; %d in flight: %.2f ms; %s\n", before.milliseconds,
-                    asked.in_flight, at_once.milliseconds,
+                    requested.in_flight, at_once.milliseconds,
                     before.sums == at_once.sums ? "the same pictures" : "OTHER PICTURES");
     }
 }
@@ -108,18 +109,18 @@ void show_both(const Communicator& communicator, const Asked& asked) {
 } // namespace
 
 int main(int argc, char** argv) {
-    Asked asked;
+    Asked requested;
     CLI::App app("Blends frames one by one, and with several in flight.");
-    app.add_option("--ranks", asked.ranks, "threads, without mpirun")->check(CLI::Range(1, 64));
-    app.add_option("--frames", asked.frames)->check(CLI::Range(1, 10000));
-    app.add_option("--size", asked.size, "pixels a side")->check(CLI::Range(1, 8192));
-    app.add_option("--in-flight", asked.in_flight, "frames at once")->check(CLI::Range(1, 16));
+    app.add_option("--ranks", requested.ranks, "threads, without mpirun")->check(CLI::Range(1, 64));
+    app.add_option("--frames", requested.frames)->check(CLI::Range(1, 10000));
+    app.add_option("--size", requested.size, "pixels a side")->check(CLI::Range(1, 8192));
+    app.add_option("--in-flight", requested.in_flight, "frames at once")->check(CLI::Range(1, 16));
     CLI11_PARSE(app, argc, argv);
     try {
-        launch(asked.ranks,
-               [&](const Communicator& communicator) { show_both(communicator, asked); });
+        launch(requested.ranks,
+               [&](const Communicator& communicator) { show_both(communicator, requested); });
     } catch (const AgreedFailure& failure) {
-        if (!failure.told())
+        if (!failure.reported())
             std::fprintf(stderr, "frames_in_flight: %s\n", failure.what());
         return 1;
     } catch (const std::exception& failure) {

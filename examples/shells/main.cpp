@@ -25,13 +25,13 @@ struct Asked {
     std::string folder, sorted;
 };
 
-std::vector<DeepImage> draw(const Asked& asked) {
-    const kernel::Shells scene{{asked.size, asked.size}, asked.shells};
-    std::filesystem::create_directories(asked.folder);
+std::vector<DeepImage> draw(const Asked& requested) {
+    const kernel::Shells scene{{requested.size, requested.size}, requested.shells};
+    std::filesystem::create_directories(requested.folder);
     std::vector<DeepImage> images;
-    for (int part = 0; part < asked.parts; ++part) {
-        images.push_back(kernel::draw_shells(scene, part, asked.parts));
-        format::write_deep(fmt::format("{}/part_{:02}.exr", asked.folder, part), images.back());
+    for (int part = 0; part < requested.parts; ++part) {
+        images.push_back(kernel::draw_shells(scene, part, requested.parts));
+        format::write_deep(fmt::format("{}/part_{:02}.exr", requested.folder, part), images.back());
     }
     return images;
 }
@@ -47,18 +47,18 @@ void write_sorted(const std::string& path, const std::vector<DeepImage>& images)
 } // namespace
 
 int main(int argc, char** argv) {
-    Asked asked;
+    Asked requested;
     CLI::App app("Draws translucent shells into deep images, one a rank.");
-    app.add_option("--parts", asked.parts, "how many images")->check(CLI::Range(1, 99));
-    app.add_option("--size", asked.size, "pixels a side")->check(CLI::Range(1, 8192));
-    app.add_option("--shells", asked.shells, "how many shells")->check(CLI::Range(0, 500));
-    app.add_option("-o,--output", asked.folder, "folder for part_00.exr, ...")->required();
-    app.add_option("--sorted", asked.sorted, "also the picture, by sorting each pixel");
+    app.add_option("--parts", requested.parts, "how many images")->check(CLI::Range(1, 99));
+    app.add_option("--size", requested.size, "pixels a side")->check(CLI::Range(1, 8192));
+    app.add_option("--shells", requested.shells, "how many shells")->check(CLI::Range(0, 500));
+    app.add_option("-o,--output", requested.folder, "folder for part_00.exr, ...")->required();
+    app.add_option("--sorted", requested.sorted, "also the picture, by sorting each pixel");
     CLI11_PARSE(app, argc, argv);
     try {
-        const std::vector<DeepImage> images = draw(asked);
-        if (!asked.sorted.empty())
-            write_sorted(asked.sorted, images);
+        const std::vector<DeepImage> images = draw(requested);
+        if (!requested.sorted.empty())
+            write_sorted(requested.sorted, images);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "draw_shells: %s\n", error.what());
         return 1;

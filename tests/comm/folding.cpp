@@ -14,12 +14,12 @@ namespace {
 int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& buffers) {
     const Dependences dependences(program);
     const Walk walk(program, dependences);
-    Places places(program, rgba_f32.size);
+    BufferAddresses places(program, rgba_f32.size);
     for (std::size_t b = 0; b < buffers.size(); ++b)
         places.bind(static_cast<int>(b), reinterpret_cast<std::byte*>(buffers[b].data()));
     Folding folding(
         program, kernel::find("over"), places, {Association::by_arrival}, [] {},
-        [](int) { return Folding::Room{}; });
+        [](int) { return Folding::ReceiveBuffer{}; });
     return folding.combine_some(walk);
 }
 

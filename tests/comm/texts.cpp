@@ -24,10 +24,10 @@ TEST(Lists, of_any_length_come_one_after_another_in_rank_order) {
             expected.push_back(i / 7.);
         run_threads(ranks, [&](const Communicator& communicator) {
             const int rank = communicator.rank();
-            const auto mine = std::span<const double>(expected).subspan(
+            const auto own = std::span<const double>(expected).subspan(
                 static_cast<std::size_t>(150 * rank * (rank - 1)),
                 static_cast<std::size_t>(300 * rank));
-            EXPECT_EQ(all_gather_lists(communicator, mine), expected);
+            EXPECT_EQ(all_gather_lists(communicator, own), expected);
         });
     }
 }

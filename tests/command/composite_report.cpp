@@ -53,7 +53,8 @@ TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("What was weighed")));
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("predicted")));
     summary.element_size = 16;
-    summary.plan.alternatives = {{summary.plan.way(), 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
+    summary.plan.alternatives = {
+        {summary.plan.configuration(), 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
     summary.trace.events = {{0, 0, Activity::send, 0, 1, 6, 0, 5e-6},
                             {1, 0, Activity::receive, 0, 0, 6, 1e-6, 5e-6}};
     summary.trace.duration = 5e-6;

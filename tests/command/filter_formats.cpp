@@ -95,7 +95,7 @@ TEST(FilterFormats, the_same_numbers_come_out_of_every_format_and_go_into_each) 
 }
 
 /// What each of three ranks hears when the file is cut after it was opened.
-void expect_cut_to_be_told(const std::string& path) {
+void expect_cut_reported(const std::string& path) {
     const auto size = std::filesystem::file_size(path);
     run_threads(3, [&](Communicator communicator) {
         RowSource source(format::open_frames(path), 0);
@@ -117,7 +117,7 @@ TEST(FilterFormats, a_file_that_shrinks_while_it_is_read_is_an_error_that_names_
     const test::TemporaryFolder folder;
     for (const char* name : {"a.npy", "a.mrc", "a.tif"}) {
         test::write_pattern(folder.path(name), header_of(Sample::f32), {});
-        expect_cut_to_be_told(folder.path(name));
+        expect_cut_reported(folder.path(name));
     }
 }
 

@@ -45,11 +45,11 @@ std::vector<GrowthPoint> points_of(const std::vector<std::string>& launches) {
 TEST(Growth, reads_schedules_each_by_its_usual_tuning_and_one_name_at_all_numbers_of_ranks) {
     const std::vector<GrowthPoint> points = points_of({launch(4, .5)});
     ASSERT_EQ(points.size(), 4U);
-    EXPECT_EQ(points[0].way, "radix-k, shared");
+    EXPECT_EQ(points[0].configuration, "radix-k, shared");
     EXPECT_EQ(points[0].ranks, 4);
     EXPECT_EQ(points[0].pixels, 64 * 32);
     EXPECT_EQ(points[0].cpu, .5);
-    EXPECT_EQ(points[1].way, "direct-send, window 1, shared");
+    EXPECT_EQ(points[1].configuration, "direct-send, window 1, shared");
     EXPECT_EQ(points[3].pixels, 128 * 32);
     EXPECT_EQ(points[3].cpu, 1);
 }

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/compositing/all_configurations.hpp"
 #include "tests/compositing/hazard_kinds.hpp"
-#include "tests/compositing/ways.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::compositing {

@@ -17,13 +17,13 @@
 namespace sextant::compositing {
 namespace {
 
-/// Calls `look(algorithm, tuning, p)` for every algorithm in every tuning.
+/// Calls `check(algorithm, tuning, p)` for every algorithm in every tuning.
 template <class Look>
-void for_each_tuning(const std::vector<int>& positions, Look&& look) {
+void for_each_tuning(const std::vector<int>& positions, Look&& check) {
     for (const Algorithm& algorithm : catalogue()) {
         for (const int p : positions) {
             for (const Tuning& tuning : algorithm.tunings(p))
-                look(algorithm, tuning, p);
+                check(algorithm, tuning, p);
         }
     }
 }
@@ -48,13 +48,13 @@ TEST(Interlacing, deals_blocks_in_turn_and_says_where_any_piece_lies) {
     for (const Elements pixels : {1, 5, 36, 37, 100}) {
         for (const Elements block : {1, 3, 7, 200}) {
             for (const int decks : {2, 3, 5, 8}) {
-                const Dealing dealing(pixels, block, decks);
+                const Interleaving interlacing(pixels, block, decks);
                 const std::vector<Elements> order = dealt_readably(pixels, block, decks);
                 for (Elements first = 0; first < pixels; ++first) {
-                    ASSERT_EQ(dealing.pixel(first), order[static_cast<std::size_t>(first)]);
+                    ASSERT_EQ(interlacing.pixel(first), order[static_cast<std::size_t>(first)]);
                     const Elements count = (pixels - first) / 2 + 1;
                     std::vector<Region> regions;
-                    dealing.append(regions, 3, 1000, first, count);
+                    interlacing.append(regions, 3, 1000, first, count);
                     Elements at = first;
                     for (const Region& region : regions) {
                         EXPECT_EQ(region.buffer, 3);
@@ -118,11 +118,11 @@ TEST(Interlacing, moves_and_blends_as_much_in_as_many_messages) {
     for_each_tuning({2, 3, 4, 8}, [](const Algorithm& algorithm, const Tuning& tuning, int p) {
         const Task task = one_image_each(p, Elements{50} * p + 7, p - 1);
         const Proof one = test::proved(test::compositing_case(algorithm, task, tuning));
-        const Proof dealt =
+        const Proof interlaced =
             test::proved(test::compositing_case(algorithm, task, interlaced_by(tuning, 10)));
-        EXPECT_EQ(dealt.messages, one.messages);
-        EXPECT_EQ(dealt.moved, one.moved);
-        EXPECT_EQ(dealt.applications, one.applications);
+        EXPECT_EQ(interlaced.messages, one.messages);
+        EXPECT_EQ(interlaced.moved, one.moved);
+        EXPECT_EQ(interlaced.applications, one.applications);
     });
 }
 

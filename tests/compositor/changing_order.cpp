@@ -59,8 +59,8 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size();
         const std::vector<DeepImage> images = all_shells(ranks);
-        const DeepImage& mine = images[static_cast<std::size_t>(communicator.rank())];
-        const int fragments = most_fragments(communicator, few_shells.shape, {&mine, 1});
+        const DeepImage& own = images[static_cast<std::size_t>(communicator.rank())];
+        const int fragments = most_fragments(communicator, few_shells.shape, {&own, 1});
         DeepCompositor compositor(communicator, few_shells.shape, 1, fragments);
         const RgbaF32 grey{.5f, .5f, .5f, 1};
         for (const std::vector<int>& order : changing_orders(ranks, 4)) {
@@ -70,12 +70,12 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
             std::vector<RgbaF32> expected = kernel::blend_sorted(in_order);
             for (RgbaF32& pixel : expected)
                 pixel = kernel::over(pixel, grey);
-            expect_piece_of(expected, compositor.composite({&mine, 1}, {order, grey}), "deep");
+            expect_piece_of(expected, compositor.composite({&own, 1}, {order, grey}), "deep");
         }
         if (ranks > 1) {
             EXPECT_THAT(what_is_thrown([&] {
                             compositor.composite(
-                                {&mine, 1},
+                                {&own, 1},
                                 {{}, communicator.rank() == 1 ? std::optional<RgbaF32>() : grey});
                         }),
                         testing::StartsWith("invalid: ranks request different frames: rank 0: "

@@ -62,12 +62,12 @@ TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_where_it_is_s
 TEST(DistributedCanny, takes_thresholds_at_exact_quantiles_however_values_are_dealt) {
     for (const int ranks : {1, 3, 4}) {
         run_threads(ranks, [ranks](Communicator communicator) {
-            std::vector<float> mine;
+            std::vector<float> own;
             for (int i = communicator.rank(); i < 101; i += ranks)
-                mine.push_back(static_cast<float>(i * i) / 7);
+                own.push_back(static_cast<float>(i * i) / 7);
             if (communicator.rank() == 0)
-                mine.push_back(std::numeric_limits<float>::quiet_NaN());
-            EXPECT_THAT(quantiles(communicator, mine, {0, .01, .5, .99, 1}),
+                own.push_back(std::numeric_limits<float>::quiet_NaN());
+            EXPECT_THAT(quantiles(communicator, own, {0, .01, .5, .99, 1}),
                         testing::ElementsAre(0, 1 / 7.F, 2500 / 7.F, 9801 / 7.F, 10000 / 7.F));
             EXPECT_THAT(quantiles(communicator, {}, {.5}), testing::ElementsAre(0)) << "of nothing";
         });

@@ -175,22 +175,22 @@ TEST(ContourTracing, fails_on_every_rank_where_it_fails_on_one) {
 }
 
 /// Runs that the last rank cancels when it is asked for the n-th time. Returns true if none did.
-bool ends_before(int asked, const Communicator& communicator, const ContoursOptions& options,
+bool ends_before(int requested, const Communicator& communicator, const ContoursOptions& options,
                  const std::vector<std::uint8_t>& samples) {
     RowSource image = source_of(shape, samples);
     int asked_yet = 0, given = 0;
     RunControl control;
     if (communicator.rank() == communicator.size() - 1)
-        control.cancelled = [&] { return ++asked_yet == asked; };
+        control.cancelled = [&] { return ++asked_yet == requested; };
     bool ended = true;
     try {
         ContourTracing(communicator, options, control).run(image, [&](LineReader&) { ++given; });
     } catch (const Cancelled&) {
         ended = false;
     }
-    EXPECT_EQ(given, ended && communicator.rank() == 0 ? 1 : 0) << "after " << asked;
+    EXPECT_EQ(given, ended && communicator.rank() == 0 ? 1 : 0) << "after " << requested;
     for (const int of_rank : communicator.all_gather(ended ? 1 : 0))
-        EXPECT_EQ(of_rank, ended ? 1 : 0) << "after " << asked;
+        EXPECT_EQ(of_rank, ended ? 1 : 0) << "after " << requested;
     return ended;
 }
 

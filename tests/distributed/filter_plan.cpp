@@ -35,7 +35,7 @@ TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_deci
     const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
     // Five grids, each with six gathers or none; the profile knows of no copies, so none packs.
     EXPECT_EQ(plan.alternatives.size(), 5u * 7);
-    EXPECT_EQ(plan.way, (filtering::Way{1, 16}));
+    EXPECT_EQ(plan.configuration, (filtering::Configuration{1, 16}));
     EXPECT_EQ(plan.model, "p3pc-extended");
     // Five flat gathers of 27.03 ms, and little more: the exchange of the halos.
     ASSERT_TRUE(plan.alternatives[0].seconds);
@@ -44,17 +44,19 @@ TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_deci
 
 TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
     distributed::FilterTask task = five_of({512, 512}, 64);
-    EXPECT_EQ(on_das(task).way, (filtering::Way{1, 64})) << "one filter has nothing to change";
+    EXPECT_EQ(on_das(task).configuration, (filtering::Configuration{1, 64}))
+        << "one filter has nothing to change";
     task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
     const distributed::FilterPlan plan = on_das(task);
     // Square tiles have the shortest borders, strips are collected the fastest.
-    EXPECT_EQ(plan.way, (filtering::Way{8, 8, {}, {}, false, {{2, 1, 64}}}));
+    EXPECT_EQ(plan.configuration, (filtering::Configuration{8, 8, {}, {}, false, {{2, 1, 64}}}));
     for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
         EXPECT_GE(other.seconds.value_or(1), *plan.alternatives[0].seconds);
-        EXPECT_TRUE(!(other.way == plan.way) || &other == &plan.alternatives[0]);
+        EXPECT_TRUE(!(other.configuration == plan.configuration) ||
+                    &other == &plan.alternatives[0]);
     }
     task.grid = Tiles{8, 8};
-    EXPECT_EQ(on_das(task).way.retilings.size(), 0u) << "asked for";
+    EXPECT_EQ(on_das(task).configuration.retilings.size(), 0u) << "asked for";
 }
 
 TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
@@ -84,7 +86,7 @@ TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
 TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
     for (const int ranks : {1, 2, 3, 4}) {
         distributed::FilterTask task = five_of({1000, 1200}, ranks);
-        const filtering::Way strips{1, ranks};
+        const filtering::Configuration strips{1, ranks};
         const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
         const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbours
         EXPECT_EQ(distributed::memory_of(strips, task, 1200),
@@ -119,7 +121,7 @@ TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         return distributed::plan_filter(five_of({256, 256}, 8),
                                         {.machine = machine, .element_size = 4})
-            .way.ranks();
+            .configuration.ranks();
     };
     EXPECT_EQ(ranks(1e-8), 1);
     EXPECT_EQ(ranks(5e-8), 2);
@@ -136,11 +138,12 @@ TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
         const distributed::FilterPlan plan = distributed::plan_filter(task, setting);
         const Seconds best = plan.alternatives[0].seconds.value_or(0);
         EXPECT_GT(best, 0);
-        between += plan.way.ranks() > 8 && plan.way.ranks() != 12 && plan.way.ranks() != 24;
+        between += plan.configuration.ranks() > 8 && plan.configuration.ranks() != 12 &&
+                   plan.configuration.ranks() != 24;
         for (int ranks = 1; ranks <= 24; ++ranks) {
-            for (const filtering::Way& grid : filtering::grids_of(ranks)) {
+            for (const filtering::Configuration& grid : filtering::grids_of(ranks)) {
                 distributed::FilterPlan other = distributed::strips_plan(task, "");
-                other.way = grid;
+                other.configuration = grid;
                 distributed::predict_windows(other, task, setting);
                 EXPECT_GE(other.predicted.value_or(distributed::FilterPlan::Predicted{}).seconds,
                           best * .999)
@@ -156,9 +159,9 @@ TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
         distributed::FilterTask task = five_of({512, 512}, 6);
         task.distribute = distribute;
         const distributed::FilterPlan plan = on_das(task);
-        ASSERT_TRUE(plan.way.distribute) << distribute;
-        const bool named = plan.way.distribute->name == distribute;
-        EXPECT_TRUE(named || name(plan.way.distribute->what) == distribute) << distribute;
+        ASSERT_TRUE(plan.configuration.distribute) << distribute;
+        const bool named = plan.configuration.distribute->name == distribute;
+        EXPECT_TRUE(named || name(plan.configuration.distribute->what) == distribute) << distribute;
         EXPECT_GT(plan.alternatives[0].seconds.value_or(0),
                   on_das(five_of({512, 512}, 6)).alternatives[0].seconds.value_or(0));
     }
@@ -188,27 +191,28 @@ TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
     // A quarter each at the same rate, or everyone waiting for everyone.
     const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
     const machine::Profile in_turn = where_files_come(1e8, 1e6, slow_messages());
-    EXPECT_EQ(plan(alike).way.distribute, nullptr);
-    ASSERT_TRUE(plan(in_turn).way.distribute);
+    EXPECT_EQ(plan(alike).configuration.distribute, nullptr);
+    ASSERT_TRUE(plan(in_turn).configuration.distribute);
     const Seconds best = plan(in_turn).alternatives[0].seconds.value_or(0);
     EXPECT_GT(best, 512 * 512 * 4 / 1e8) << "reading is part of it";
     for (const distributed::FilterPlan::Alternative& other : plan(in_turn).alternatives)
         EXPECT_GE(other.seconds.value_or(best), best);
-    distributed::FilterTask asked = five_of({512, 512}, 4);
-    asked.distribute = "read";
-    EXPECT_EQ(
-        distributed::plan_filter(asked, {.machine = in_turn, .element_size = 4}).way.distribute,
-        nullptr);
-    EXPECT_EQ(plan(slow_messages()).way.distribute, nullptr) << "nothing is known of reading";
+    distributed::FilterTask requested = five_of({512, 512}, 4);
+    requested.distribute = "read";
+    EXPECT_EQ(distributed::plan_filter(requested, {.machine = in_turn, .element_size = 4})
+                  .configuration.distribute,
+              nullptr);
+    EXPECT_EQ(plan(slow_messages()).configuration.distribute, nullptr)
+        << "nothing is known of reading";
 }
 
 TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     const machine::Profile machine =
         where_files_come(1e8, 1e8, where_filters_take(1e-9, slow_messages()));
     const distributed::FilterTask task = five_of({512, 512}, 4);
-    const auto predicted = [&](filtering::Way way, Elements window) {
+    const auto predicted = [&](filtering::Configuration configuration, Elements window) {
         distributed::FilterPlan plan;
-        plan.way = way;
+        plan.configuration = configuration;
         plan.window = window;
         distributed::predict_windows(plan, task, {.machine = machine, .element_size = 4});
         return plan.predicted.value_or(distributed::FilterPlan::Predicted{});
@@ -229,7 +233,7 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     distributed::FilterTask task = five_of({512, 512}, 4);
     const auto seconds = [&](Elements window) {
         distributed::FilterPlan plan;
-        plan.way = {1, 4};
+        plan.configuration = {1, 4};
         plan.window = window;
         distributed::predict_windows(plan, task, setting);
         return plan.predicted ? plan.predicted->seconds : 0;
@@ -247,12 +251,12 @@ TEST(FilterPlan, is_saved_and_read_again) {
     const std::string path = folder.path("plan.json");
     const distributed::FilterTask task = five_of({512, 300}, 6);
     distributed::FilterPlan plan = on_das(task);
-    plan.way = {2, 3, &collective::find("flat-scatter"), &collective::find("binomial-gather"),
-                true};
+    plan.configuration = {2, 3, &collective::find("flat-scatter"),
+                          &collective::find("binomial-gather"), true};
     plan.window = 40;
     fill_file(path, to_json(plan));
     const distributed::FilterPlan again = distributed::read_filter_plan(path, task);
-    EXPECT_EQ(again.way, plan.way);
+    EXPECT_EQ(again.configuration, plan.configuration);
     EXPECT_EQ(again.window, 40);
     EXPECT_THAT(again.reason, HasSubstr(path));
     EXPECT_GT(again.memory, 0);
@@ -265,12 +269,12 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     task.filters.insert(task.filters.begin(), {{2, {"smooth"}, {}}, {1, {"x"}, {}}});
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
     const auto again = [&](std::vector<filtering::Retiling> retilings) {
-        plan.way.retilings = std::move(retilings);
+        plan.configuration.retilings = std::move(retilings);
         fill_file(path, to_json(plan));
         return distributed::read_filter_plan(path, task);
     };
-    EXPECT_EQ(again({{1, 3, 2}, {2, 1, 5}}).way, plan.way);
-    EXPECT_EQ(again({{2, 6, 1}}).way, plan.way);
+    EXPECT_EQ(again({{1, 3, 2}, {2, 1, 5}}).configuration, plan.configuration);
+    EXPECT_EQ(again({{2, 6, 1}}).configuration, plan.configuration);
     const auto refusal = [&](std::vector<filtering::Retiling> retilings) -> std::string {
         try {
             again(std::move(retilings));

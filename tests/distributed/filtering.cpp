@@ -67,14 +67,14 @@ TEST(Filtering, repeats_the_plan_of_an_earlier_result) {
         FilterOptions options =
             unprobed({.memory = 60'000, .grid = Tiles{2, 2}, .distribute = "flat-scatter"});
         options.plan = Filtering(communicator, options).run(&source, first.sink()).plan;
-        ASSERT_TRUE(options.plan->way.distribute);
-        EXPECT_EQ(options.plan->way.distribute->name, "flat-scatter");
-        EXPECT_EQ(options.plan->way.columns, 2);
+        ASSERT_TRUE(options.plan->configuration.distribute);
+        EXPECT_EQ(options.plan->configuration.distribute->name, "flat-scatter");
+        EXPECT_EQ(options.plan->configuration.columns, 2);
         options.grid.reset();
         options.distribute = "any";
         options.memory = Bytes{1} << 30;
         const FilterResult result = Filtering(communicator, options).run(&source, again.sink());
-        EXPECT_EQ(result.plan.way, options.plan->way);
+        EXPECT_EQ(result.plan.configuration, options.plan->configuration);
         EXPECT_EQ(result.plan.window, options.plan->window);
         EXPECT_GT(result.windows, 1);
         EXPECT_EQ(first.floats, again.floats);
@@ -222,9 +222,9 @@ TEST(Filtering, that_cannot_be_fails_alike_on_every_rank) {
                    });
     distributed::FilterPlan plan;
     plan.window = 83;
-    plan.way = {4, 1};
+    plan.configuration = {4, 1};
     expect_failure({.plan = plan}, "4x1 tiles, expected at most as many as the 3 ranks");
-    plan.way = {1, 3};
+    plan.configuration = {1, 3};
     expect_failure({.plan = plan}, "the plan has every rank read its tile", missing_on(1));
     plan.window = 84;
     expect_failure({.plan = plan}, "windows of 84 rows, expected 1 to 83");

@@ -22,7 +22,7 @@ TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
     ASSERT_EQ(plan.ranking.size(), contour::catalogue().size());
     EXPECT_EQ(&contour::catalogue()[plan.ranking.front().candidate], plan.pattern);
     ASSERT_TRUE(plan.ranking.front().predicted);
-    for (const planner::Weighed& other : plan.ranking) {
+    for (const planner::PredictedCandidate& other : plan.ranking) {
         if (other.predicted) {
             EXPECT_GE(other.predicted->seconds, plan.ranking.front().predicted->seconds);
         }

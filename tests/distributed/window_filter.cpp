@@ -11,14 +11,14 @@ namespace {
 
 /// Windows of so many rows; the planes as rank 0 collects them.
 std::vector<float> by_windows(const Communicator& communicator, RowSource& source,
-                              const filtering::Way& way, Elements rows,
+                              const filtering::Configuration& configuration, Elements rows,
                               const distributed::Filters& filters) {
     const ImageShape shape = source.shape();
     const distributed::Filter& filter = filters.back();
     distributed::WindowFilter run(communicator, filters, source.element(), true);
     std::vector<float> planes(filter.features.size() * static_cast<std::size_t>(shape.elements()));
     for (Elements first = 0; first < shape.height; first += rows) {
-        run.prepare({shape, first, std::min(rows, shape.height - first), way});
+        run.prepare({shape, first, std::min(rows, shape.height - first), configuration});
         run.fill([&](const Tile& part, std::span<std::byte> to) {
             distributed::read_part(source, part, to);
         });
@@ -65,20 +65,20 @@ TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_ra
     const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
     const distributed::Filter filter = filters()[0];
     const std::vector<float> whole = filtered(bytes, gray_u8, shape, filter);
-    for (const filtering::Way& way :
-         std::vector<filtering::Way>{{1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {7, 1}}) {
+    for (const filtering::Configuration& configuration : std::vector<filtering::Configuration>{
+             {1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {7, 1}}) {
         for (const bool as_processes : {false, true}) {
-            run_threads(way.ranks(), [&](Communicator communicator) {
+            run_threads(configuration.ranks(), [&](Communicator communicator) {
                 const Communicator ranks =
                     as_processes ? share_nodes(communicator, {0, Bytes{16} << 20}).communicator
                                  : communicator;
                 for (const Elements rows : {421, 300}) {
                     RowSource source = source_of(bytes, shape, gray_u8);
-                    const auto planes = by_windows(ranks, source, way, rows, {filter});
+                    const auto planes = by_windows(ranks, source, configuration, rows, {filter});
                     if (ranks.rank() == 0) {
                         EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
                                               std::as_bytes(std::span(whole))))
-                            << way.text() << ", " << rows << " rows";
+                            << configuration.text() << ", " << rows << " rows";
                     }
                 }
                 EXPECT_EQ(ranks.shortage(), "");
@@ -88,17 +88,19 @@ TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_ra
 }
 
 /// Each collective that distributes or collects, packed or not, and none.
-std::vector<filtering::Way> window_ways(int columns, int rows) {
-    std::vector<filtering::Way> ways = {{columns, rows}};
+std::vector<filtering::Configuration> window_configurations(int columns, int rows) {
+    std::vector<filtering::Configuration> configurations = {{columns, rows}};
     for (const collective::Algorithm& row : collective::catalogue()) {
         const bool distributes =
             row.what == CollectiveKind::scatter || row.what == CollectiveKind::broadcast;
         if (distributes)
-            ways.push_back({columns, rows, &row, nullptr, ways.size() % 2 == 0});
+            configurations.push_back(
+                {columns, rows, &row, nullptr, configurations.size() % 2 == 0});
         else if (row.what == CollectiveKind::gather)
-            ways.push_back({columns, rows, nullptr, &row, ways.size() % 2 == 0});
+            configurations.push_back(
+                {columns, rows, nullptr, &row, configurations.size() % 2 == 0});
     }
-    return ways;
+    return configurations;
 }
 
 TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters) {
@@ -113,15 +115,16 @@ TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters)
     for (const distributed::Filters& filters : chains) {
         const std::vector<float> whole = filtered(bytes, gray_u8, shape, filters);
         Elements rows = shape.height;
-        for (const filtering::Way& way : window_ways(2, 2)) {
+        for (const filtering::Configuration& configuration : window_configurations(2, 2)) {
             rows = rows == shape.height ? 10 : shape.height;
             run_threads(4, [&](Communicator communicator) {
                 RowSource source = source_of(bytes, shape, gray_u8);
-                const auto planes = by_windows(communicator, source, way, rows, filters);
+                const auto planes = by_windows(communicator, source, configuration, rows, filters);
                 if (communicator.rank() == 0) {
                     EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
                                           std::as_bytes(std::span(whole))))
-                        << filters.size() << " filters, " << way.text() << ", " << rows << " rows";
+                        << filters.size() << " filters, " << configuration.text() << ", " << rows
+                        << " rows";
                 }
             });
         }
@@ -130,7 +133,7 @@ TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters)
 
 /// Every rank in strips, in columns and in a grid between them, one after another in every order;
 /// and on as many ranks with fewer tiles in the middle or at first.
-std::vector<filtering::Way> changing_ways(int ranks) {
+std::vector<filtering::Configuration> changing_configurations(int ranks) {
     const Grid middle = near_square(ranks, 1, 1);
     const int fewer = std::max(1, ranks - 1);
     return {
@@ -154,16 +157,18 @@ TEST(WindowFilter, gives_the_same_bits_where_tiles_change_between_filters) {
         for (const distributed::Filters& filters : chains) {
             const std::vector<float> whole = filtered(bytes, gray_u16, shape, filters);
             for (int ranks = 1; ranks <= 8; ++ranks) {
-                for (const filtering::Way& way : changing_ways(ranks)) {
+                for (const filtering::Configuration& configuration :
+                     changing_configurations(ranks)) {
                     run_threads(ranks, [&](Communicator communicator) {
                         for (const Elements rows : {shape.height, Elements{5}, Elements{17}}) {
                             RowSource source = source_of(bytes, shape, gray_u16);
                             const auto planes =
-                                by_windows(communicator, source, way, rows, filters);
+                                by_windows(communicator, source, configuration, rows, filters);
                             if (communicator.rank() == 0) {
                                 EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
                                                       std::as_bytes(std::span(whole))))
-                                    << ranks << " ranks, " << way.text() << ", " << rows << " rows";
+                                    << ranks << " ranks, " << configuration.text() << ", " << rows
+                                    << " rows";
                             }
                         }
                     });

@@ -11,14 +11,15 @@ namespace sextant::filtering {
 namespace {
 
 /// Filters of these margins on rows that each needs of the one before, in an image of 13 × 31.
-WindowTask task_of(const Way& way, const std::vector<halo::Margin>& margins, Elements first,
-                   Elements rows) {
+WindowTask task_of(const Configuration& configuration, const std::vector<halo::Margin>& margins,
+                   Elements first, Elements rows) {
     constexpr Elements width = 13, height = 31;
     WindowTask task;
     Elements last = first + rows;
     for (auto margin = margins.rbegin(); margin != margins.rend(); ++margin) {
         halo::Stencil filter;
-        const Retiling tiles = way.tiles_of(static_cast<int>(margins.rend() - margin) - 1);
+        const Retiling tiles =
+            configuration.tiles_of(static_cast<int>(margins.rend() - margin) - 1);
         filter.grid.width = width, filter.grid.height = last - first;
         filter.grid.columns = tiles.columns, filter.grid.rows = tiles.rows;
         filter.grid.margin = *margin;
@@ -34,33 +35,33 @@ WindowTask task_of(const Way& way, const std::vector<halo::Margin>& margins, Ele
 const std::vector<std::vector<halo::Margin>> chains = {{2}, {{1, 3}, 2}, {1, {2, 1}, 0}};
 
 /// Scatters with one gather, gathers with one scatter, and without.
-std::vector<Way> ways_of(int ranks) {
-    std::vector<Way> ways;
-    for (Way way : grids_of(ranks)) {
-        ways.push_back(way);
+std::vector<Configuration> configurations_of(int ranks) {
+    std::vector<Configuration> configurations;
+    for (Configuration configuration : grids_of(ranks)) {
+        configurations.push_back(configuration);
         for (const collective::Algorithm& row : collective::catalogue()) {
-            way.distribute = row.what == CollectiveKind::scatter ? &row : nullptr;
-            way.collect = row.what == CollectiveKind::gather ? &row : nullptr;
-            way.packs = !way.packs;
-            if (way.distribute || way.collect)
-                ways.push_back(way);
+            configuration.distribute = row.what == CollectiveKind::scatter ? &row : nullptr;
+            configuration.collect = row.what == CollectiveKind::gather ? &row : nullptr;
+            configuration.packs = !configuration.packs;
+            if (configuration.distribute || configuration.collect)
+                configurations.push_back(configuration);
         }
     }
-    return ways;
+    return configurations;
 }
 
-void expect_proof(const WindowTask& task, const Way& way) {
-    EXPECT_EQ(prove(window_schedule(task, way), claim(task, way)).error, "")
-        << way.text() << ", " << task.filters.size() << " filters, "
+void expect_proof(const WindowTask& task, const Configuration& configuration) {
+    EXPECT_EQ(prove(window_schedule(task, configuration), claim(task, configuration)).error, "")
+        << configuration.text() << ", " << task.filters.size() << " filters, "
         << task.filters.front().grid.above << " rows above";
 }
 
 TEST(WindowProgram, of_any_filters_one_after_another_is_proved_on_any_window) {
     for (const int ranks : {1, 2, 3, 6}) {
-        for (const Way& way : ways_of(ranks)) {
+        for (const Configuration& configuration : configurations_of(ranks)) {
             for (const auto& margins : chains) {
-                expect_proof(task_of(way, margins, 0, 31), way);
-                expect_proof(task_of(way, margins, 8, 9), way);
+                expect_proof(task_of(configuration, margins, 0, 31), configuration);
+                expect_proof(task_of(configuration, margins, 8, 9), configuration);
             }
         }
     }
@@ -68,11 +69,11 @@ TEST(WindowProgram, of_any_filters_one_after_another_is_proved_on_any_window) {
 
 TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
     for (const int columns : {1, 7}) {
-        Way way{columns, 7 / columns};
+        Configuration configuration{columns, 7 / columns};
         for (const char* scatter : {"", "flat-scatter"}) {
-            way.distribute = *scatter ? &collective::find(scatter) : nullptr;
-            expect_proof(task_of(way, {4, {3, 5}}, 0, 31), way);
-            expect_proof(task_of(way, {4, {3, 5}}, 12, 3), way);
+            configuration.distribute = *scatter ? &collective::find(scatter) : nullptr;
+            expect_proof(task_of(configuration, {4, {3, 5}}, 0, 31), configuration);
+            expect_proof(task_of(configuration, {4, {3, 5}}, 12, 3), configuration);
         }
     }
 }
@@ -81,7 +82,7 @@ TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
 std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     std::vector<std::vector<Retiling>> all;
     for (const int count : {ranks, ranks - 1}) {
-        for (const Way& grid : grids_of(count)) {
+        for (const Configuration& grid : grids_of(count)) {
             for (int filter = 1; filter < filters; ++filter)
                 all.push_back({{filter, grid.columns, grid.rows}});
             if (filters > 2)
@@ -94,12 +95,13 @@ std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
 TEST(WindowProgram, that_deals_tiles_out_anew_between_filters_is_proved) {
     for (const int ranks : {2, 3, 6}) {
         for (const int first : {ranks, ranks - 1}) {
-            for (const Way& grid : grids_of(first)) {
+            for (const Configuration& grid : grids_of(first)) {
                 for (const auto& retilings : retilings_of(ranks, 3)) {
-                    Way way{grid.columns, grid.rows, nullptr, nullptr, false, retilings};
-                    expect_proof(task_of(way, chains[2], 0, 31), way);
-                    expect_proof(task_of(way, chains[2], 8, 9), way);
-                    expect_proof(task_of(way, {4, {3, 5}, 7}, 12, 3), way);
+                    Configuration configuration{grid.columns, grid.rows, nullptr,
+                                                nullptr,      false,     retilings};
+                    expect_proof(task_of(configuration, chains[2], 0, 31), configuration);
+                    expect_proof(task_of(configuration, chains[2], 8, 9), configuration);
+                    expect_proof(task_of(configuration, {4, {3, 5}, 7}, 12, 3), configuration);
                 }
             }
         }
@@ -107,25 +109,25 @@ TEST(WindowProgram, that_deals_tiles_out_anew_between_filters_is_proved) {
 }
 
 TEST(WindowProgram, that_deals_tiles_out_anew_is_proved_with_every_scatter_and_gather) {
-    for (Way way : ways_of(6)) {
+    for (Configuration configuration : configurations_of(6)) {
         for (const auto& retilings : retilings_of(6, 2)) {
-            way.retilings = retilings;
-            expect_proof(task_of(way, chains[1], 0, 31), way);
+            configuration.retilings = retilings;
+            expect_proof(task_of(configuration, chains[1], 0, 31), configuration);
         }
     }
-    for (Way way : ways_of(4)) { // and more ranks later than at first
-        way.retilings = {{1, 2, 3}};
-        expect_proof(task_of(way, chains[1], 8, 9), way);
+    for (Configuration configuration : configurations_of(4)) { // and more ranks later than at first
+        configuration.retilings = {{1, 2, 3}};
+        expect_proof(task_of(configuration, chains[1], 8, 9), configuration);
     }
 }
 
 TEST(WindowProgram, exchanges_borders_only_where_tiles_stay) {
     const auto messages = [](const std::vector<Retiling>& retilings) {
-        const Way way{2, 2, nullptr, nullptr, false, retilings};
-        WindowTask task = task_of(way, {1, 1}, 0, 31);
+        const Configuration configuration{2, 2, nullptr, nullptr, false, retilings};
+        WindowTask task = task_of(configuration, {1, 1}, 0, 31);
         task.collect = false;
         int sent = 0;
-        for (const Program& program : window_schedule(task, way)) {
+        for (const Program& program : window_schedule(task, configuration)) {
             for (const Step& step : program.steps)
                 sent += step.verb == Verb::send;
         }
@@ -138,27 +140,28 @@ TEST(WindowProgram, exchanges_borders_only_where_tiles_stay) {
 }
 
 TEST(WindowProgram, leaves_tiles_where_they_are) {
-    for (const Way& way : grids_of(6)) {
-        WindowTask task = task_of(way, {2, 3}, 5, 20);
+    for (const Configuration& configuration : grids_of(6)) {
+        WindowTask task = task_of(configuration, {2, 3}, 5, 20);
         task.collect = false;
-        expect_proof(task, way);
+        expect_proof(task, configuration);
     }
 }
 
 TEST(WindowProgram, that_exchanges_a_pixel_too_few_is_refused) {
-    const Way way{2, 3, &collective::find("flat-scatter")};
-    WindowTask task = task_of(way, {2, 2}, 0, 31);
-    const Claim meant = claim(task, way);
+    const Configuration configuration{2, 3, &collective::find("flat-scatter")};
+    WindowTask task = task_of(configuration, {2, 2}, 0, 31);
+    const Claim meant = claim(task, configuration);
     task.filters[1].grid.margin = 1;
-    EXPECT_THAT(prove(window_schedule(task, way), meant).error,
+    EXPECT_THAT(prove(window_schedule(task, configuration), meant).error,
                 testing::HasSubstr("from the wrong input pixels"));
 }
 
 TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
-    const Way way{1, 2, &collective::find("flat-scatter"), &collective::find("flat-gather"), true};
-    WindowTask task = task_of(way, {2}, 8, 9);
+    const Configuration configuration{1, 2, &collective::find("flat-scatter"),
+                                      &collective::find("flat-gather"), true};
+    WindowTask task = task_of(configuration, {2}, 8, 9);
     task.filters[0].sample = 1;
-    for (const Program& program : window_schedule(task, way)) {
+    for (const Program& program : window_schedule(task, configuration)) {
         for (const Step& step : program.steps) {
             if (step.verb == Verb::copy) {
                 EXPECT_EQ(program.element_size(step.to.buffer, 4),
@@ -169,13 +172,14 @@ TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
             }
         }
     }
-    expect_proof(task, way);
+    expect_proof(task, configuration);
 }
 
 TEST(WindowProgram, packs_what_lies_in_pieces_and_nothing_else) {
-    const auto pieces = [](const Way& way) {
+    const auto pieces = [](const Configuration& configuration) {
         int in_pieces = 0;
-        for (const Program& program : window_schedule(task_of(way, {2}, 0, 31), way)) {
+        for (const Program& program :
+             window_schedule(task_of(configuration, {2}, 0, 31), configuration)) {
             for (const Step& step : program.steps) {
                 const auto regions = program.regions_of(step);
                 in_pieces += is_message(step.verb) && !regions[0].contiguous();
@@ -187,9 +191,9 @@ TEST(WindowProgram, packs_what_lies_in_pieces_and_nothing_else) {
     EXPECT_EQ(pieces({2, 2, nullptr, nullptr, true}), 0);
 }
 
-std::string refusal_of(const WindowTask& task, const Way& way) {
+std::string refusal_of(const WindowTask& task, const Configuration& configuration) {
     try {
-        window_program(task, way, 0);
+        window_program(task, configuration, 0);
     } catch (const InvalidTask& error) {
         return error.what();
     }
@@ -198,27 +202,30 @@ std::string refusal_of(const WindowTask& task, const Way& way) {
 
 TEST(WindowProgram, that_cannot_be_is_refused_and_says_why) {
     using testing::HasSubstr;
-    const Way way{2, 2};
-    EXPECT_EQ(refusal_of(task_of(way, {1, 1}, 0, 31), way), "");
-    EXPECT_THAT(refusal_of({}, way), HasSubstr("no filter"));
-    EXPECT_THAT(refusal_of(task_of({1, 4}, {1}, 0, 31), way), HasSubstr("expected 2x2"));
-    EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 4, 1}}}),
-                HasSubstr("filter 1 on 2x2 tiles, expected 4x1"));
+    const Configuration configuration{2, 2};
+    EXPECT_EQ(refusal_of(task_of(configuration, {1, 1}, 0, 31), configuration), "");
+    EXPECT_THAT(refusal_of({}, configuration), HasSubstr("no filter"));
+    EXPECT_THAT(refusal_of(task_of({1, 4}, {1}, 0, 31), configuration), HasSubstr("expected 2x2"));
+    EXPECT_THAT(
+        refusal_of(task_of(configuration, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 4, 1}}}),
+        HasSubstr("filter 1 on 2x2 tiles, expected 4x1"));
     for (const std::vector<Retiling>& wrong :
          {std::vector<Retiling>{{0, 4, 1}}, {{2, 4, 1}}, {{1, 4, 1}, {1, 1, 4}}})
-        EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, wrong}),
+        EXPECT_THAT(refusal_of(task_of(configuration, {1, 1}, 0, 31), {2, 2, {}, {}, false, wrong}),
                     HasSubstr("expected filters from 2 to "));
-    EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 0, 4}}}),
-                HasSubstr("0x4 tiles: expected 1x1 or more"));
-    WindowTask many = task_of(way, {1, 1}, 0, 31);
+    EXPECT_THAT(
+        refusal_of(task_of(configuration, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 0, 4}}}),
+        HasSubstr("0x4 tiles: expected 1x1 or more"));
+    WindowTask many = task_of(configuration, {1, 1}, 0, 31);
     many.filters[0].planes = 2;
-    EXPECT_THAT(refusal_of(many, way), HasSubstr("produces 2 planes, expected 1"));
-    WindowTask rows = task_of(way, {1, 1}, 5, 9);
+    EXPECT_THAT(refusal_of(many, configuration), HasSubstr("produces 2 planes, expected 1"));
+    WindowTask rows = task_of(configuration, {1, 1}, 5, 9);
     rows.filters[0].grid.height = 9;
-    EXPECT_THAT(refusal_of(rows, way),
+    EXPECT_THAT(refusal_of(rows, configuration),
                 HasSubstr("reads 11 rows, but the previous filter produces 9"));
-    EXPECT_THAT(refusal_of(task_of(way, {1}, 0, 31), {2, 2, &collective::find("flat-gather")}),
-                HasSubstr("flat-gather cannot distribute: it performs gather"));
+    EXPECT_THAT(
+        refusal_of(task_of(configuration, {1}, 0, 31), {2, 2, &collective::find("flat-gather")}),
+        HasSubstr("flat-gather cannot distribute: it performs gather"));
 }
 
 } // namespace

@@ -94,11 +94,12 @@ TEST(Hdf5Inflater, GivesSamplesFromAnyPlaceOn) {
 TEST(Hdf5Inflater, TellsOfItsWorkAndRefusesDamage) {
     const std::vector<std::uint32_t> values(40 << 20);
     std::string stored = deflated(values, false);
-    int told = 0;
-    Hdf5Inflater inflater(bytes_of(stored), std::ssize(values), 4, false, [&](Bytes) { ++told; });
+    int reported = 0;
+    Hdf5Inflater inflater(bytes_of(stored), std::ssize(values), 4, false,
+                          [&](Bytes) { ++reported; });
     std::vector<std::uint32_t> read(1);
     inflater.read((40 << 20) - 1, std::as_writable_bytes(std::span(read)));
-    EXPECT_EQ(told, 2); // in 160 MiB
+    EXPECT_EQ(reported, 2); // in 160 MiB
     stored[stored.size() / 2] = static_cast<char>(~stored[stored.size() / 2]);
     Hdf5Inflater damaged(bytes_of(stored), std::ssize(values), 4, false, [](Bytes) {});
     EXPECT_THROW(damaged.read((40 << 20) - 1, std::as_writable_bytes(std::span(read))), Error);

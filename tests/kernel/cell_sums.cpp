@@ -15,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-using kernel::CellLook;
+using kernel::CellComparison;
 using kernel::CellSums;
 using kernel::FitMoments;
 using kernel::FloatPlane;
@@ -84,7 +84,7 @@ struct Scene {
             u_y.push_back(static_cast<float>(reach) * any(random));
         }
     }
-    CellLook look() const {
+    CellComparison comparison() const {
         return {reference.image(), slope_x.image(), slope_y.image(), moved.image(),
                 u_x.data(),        u_y.data(),      1.25f,           -.125f};
     }
@@ -103,9 +103,9 @@ void expect_the_definition(const Scene& scene) {
     const auto width = static_cast<std::size_t>(scene.cells.width);
     std::vector<CellSums> sums(width), expected(width);
     for (Elements row = 0; row < scene.cells.height; ++row) {
-        const FitMoments moments = kernel::cell_sums(scene.look(), row, sums);
+        const FitMoments moments = kernel::cell_sums(scene.comparison(), row, sums);
         const FitMoments by_definition =
-            kernel::cell_sums_by_definition(scene.look(), row, expected);
+            kernel::cell_sums_by_definition(scene.comparison(), row, expected);
         for (std::size_t i = 0; i < width; ++i) {
             ASSERT_EQ(sums[i].count, expected[i].count) << i << ", " << row;
             expect_near(sums[i].xx, expected[i].xx, 64);
@@ -140,12 +140,12 @@ TEST(CellSums, are_those_of_the_definition_on_every_processor) {
 
 TEST(CellSums, of_an_image_and_itself_at_rest_leave_no_residual) {
     Scene scene({40, 32}, 0, 3);
-    CellLook look = scene.look();
-    look.moved = scene.reference.image();
-    look.gain = 1;
-    look.offset = 0;
+    CellComparison comparison = scene.comparison();
+    comparison.moved = scene.reference.image();
+    comparison.gain = 1;
+    comparison.offset = 0;
     std::vector<CellSums> sums(5);
-    const FitMoments moments = kernel::cell_sums(look, 1, sums);
+    const FitMoments moments = kernel::cell_sums(comparison, 1, sums);
     EXPECT_EQ(moments.count, 36 * 8);
     EXPECT_EQ(moments.rr, moments.rt);
     for (const CellSums& cell : sums) {
@@ -161,7 +161,7 @@ TEST(CellSums, leave_out_what_is_no_number_in_either_image) {
     scene.moved.row(4)[17] = std::numeric_limits<float>::quiet_NaN();
     expect_the_definition(scene);
     std::vector<CellSums> sums(3);
-    kernel::cell_sums(scene.look(), 1, sums);
+    kernel::cell_sums(scene.comparison(), 1, sums);
     EXPECT_LT(sums[1].count, 64);
     EXPECT_FALSE(std::isnan(sums[1].x));
 }

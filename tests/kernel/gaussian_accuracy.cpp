@@ -24,24 +24,24 @@ Doubles serial_derivative(const Picture<float>& picture, double sigma, Derivativ
     const Doubles along_y = gaussian_weights(sigma, derivative.y, kernel);
     const auto reach_x = static_cast<Elements>(along_x.size() / 2);
     const auto reach_y = static_cast<Elements>(along_y.size() / 2);
-    const auto weighed = [](const Doubles& weights, Elements reach, auto&& sample) {
+    const auto weighted = [](const Doubles& weights, Elements reach, auto&& sample) {
         double sum = 0;
         for (Elements k = -reach; k <= reach; ++k)
             sum += weights[static_cast<std::size_t>(k + reach)] * sample(k);
         return sum;
     };
-    const double beyond = weighed(along_x, reach_x, [&](Elements) { return rule.constant; });
+    const double beyond = weighted(along_x, reach_x, [&](Elements) { return rule.constant; });
     Doubles rows, made;
     for (Elements y = 0; y < height; ++y) {
         for (Elements x = 0; x < width; ++x)
-            rows.push_back(weighed(along_x, reach_x, [&](Elements k) {
+            rows.push_back(weighted(along_x, reach_x, [&](Elements k) {
                 const auto at = kernel::seen_at(rule.border, x + k, width);
                 return static_cast<double>(at ? picture.at(*at, y) : rule.constant);
             }));
     }
     for (Elements y = 0; y < height; ++y) {
         for (Elements x = 0; x < width; ++x)
-            made.push_back(weighed(along_y, reach_y, [&](Elements k) {
+            made.push_back(weighted(along_y, reach_y, [&](Elements k) {
                 const auto at = kernel::seen_at(rule.border, y + k, height);
                 return at ? rows[static_cast<std::size_t>(*at * width + x)] : beyond;
             }));

@@ -101,10 +101,10 @@ std::vector<Sum> listed(const RigidSums& sums, double arm) {
 
 void expect_near(const RigidSums& sums, const RigidSums& expected, double arm,
                  const std::string& where) {
-    const std::vector<Sum> mine = listed(sums, arm), others = listed(expected, arm);
-    for (std::size_t k = 0; k < mine.size(); ++k)
-        EXPECT_NEAR(mine[k].value, others[k].value, 1e-6 * expected.count * mine[k].largest)
-            << mine[k].name << " " << where;
+    const std::vector<Sum> own = listed(sums, arm), others = listed(expected, arm);
+    for (std::size_t k = 0; k < own.size(); ++k)
+        EXPECT_NEAR(own[k].value, others[k].value, 1e-6 * expected.count * own[k].largest)
+            << own[k].name << " " << where;
 }
 
 TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
@@ -114,10 +114,11 @@ TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
         for (const Tile& tile :
              {Tile{0, 0, 90, 61}, {32, 32, 32, 32}, {7, 3, 5, 1}, {88, 0, 2, 60}}) {
             for (const Elements step : {1, 2}) {
-                const kernel::RigidLook look{reference.image(), moved.image(), map, 44.5, 30, step};
-                const RigidSums expected = kernel::rigid_sums_by_definition(look, tile);
+                const kernel::RigidComparison comparison{
+                    reference.image(), moved.image(), map, 44.5, 30, step};
+                const RigidSums expected = kernel::rigid_sums_by_definition(comparison, tile);
                 on_every_processor([&](const char* processor) {
-                    expect_near(kernel::rigid_sums(look, tile, Detail::slopes), expected, 45,
+                    expect_near(kernel::rigid_sums(comparison, tile, Detail::slopes), expected, 45,
                                 processor);
                 });
             }
@@ -133,11 +134,13 @@ TEST(RigidSums, leave_out_what_gaps_enter_on_every_processor) {
         std::fill_n(moved.row(y) + 50, 30, gap);
     const Tile tile{0, 0, 90, 61};
     for (const RigidMap& map : maps) {
-        kernel::RigidLook look{reference.image(), moved.image(), map, 44.5, 30, 1, true};
-        const RigidSums expected = kernel::rigid_sums_by_definition(look, tile);
+        kernel::RigidComparison comparison{
+            reference.image(), moved.image(), map, 44.5, 30, 1, true};
+        const RigidSums expected = kernel::rigid_sums_by_definition(comparison, tile);
         EXPECT_TRUE(std::isfinite(expected.jd[0]));
         on_every_processor([&](const char* processor) {
-            expect_near(kernel::rigid_sums(look, tile, Detail::slopes), expected, 45, processor);
+            expect_near(kernel::rigid_sums(comparison, tile, Detail::slopes), expected, 45,
+                        processor);
         });
     }
 }
@@ -145,11 +148,12 @@ TEST(RigidSums, leave_out_what_gaps_enter_on_every_processor) {
 TEST(RigidSums, of_less_detail_leave_matrices_out_and_the_rest_as_it_is) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
-    const kernel::RigidLook look{reference.image(), moved.image(), turned(1, 2, 3), 44.5, 30, 1};
+    const kernel::RigidComparison comparison{
+        reference.image(), moved.image(), turned(1, 2, 3), 44.5, 30, 1};
     const Tile tile{0, 0, 90, 61};
-    const RigidSums all = kernel::rigid_sums(look, tile, Detail::slopes);
-    const RigidSums matrix = kernel::rigid_sums(look, tile, Detail::matrix);
-    const RigidSums score = kernel::rigid_sums(look, tile, Detail::score);
+    const RigidSums all = kernel::rigid_sums(comparison, tile, Detail::slopes);
+    const RigidSums matrix = kernel::rigid_sums(comparison, tile, Detail::matrix);
+    const RigidSums score = kernel::rigid_sums(comparison, tile, Detail::score);
     EXPECT_EQ(score.rt, all.rt);
     EXPECT_EQ(matrix.jt[0], all.jt[0]);
     EXPECT_EQ(matrix.jj[3], all.jj[3]);
@@ -160,15 +164,17 @@ TEST(RigidSums, of_less_detail_leave_matrices_out_and_the_rest_as_it_is) {
 TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
-    const kernel::RigidLook look{reference.image(), moved.image(), turned(1, 2, 3), 44.5, 30, 1};
+    const kernel::RigidComparison comparison{
+        reference.image(), moved.image(), turned(1, 2, 3), 44.5, 30, 1};
     RigidSums sums;
     for (Elements y = 0; y < 61; y += 32) {
         for (Elements x = 0; x < 90; x += 32)
             sums += kernel::rigid_sums(
-                look, {x, y, std::min<Elements>(32, 90 - x), std::min<Elements>(32, 61 - y)},
+                comparison, {x, y, std::min<Elements>(32, 90 - x), std::min<Elements>(32, 61 - y)},
                 Detail::slopes);
     }
-    expect_near(sums, kernel::rigid_sums(look, {0, 0, 90, 61}, Detail::slopes), 45, "of tiles");
+    expect_near(sums, kernel::rigid_sums(comparison, {0, 0, 90, 61}, Detail::slopes), 45,
+                "of tiles");
 }
 
 /// J and D are derivatives: a small motion changes R∘ψ by J p, T∘φ∘ψ by D p.
@@ -180,13 +186,13 @@ TEST(RigidSums, hold_the_derivatives_of_a_smooth_image) {
             image.row(y)[x] = static_cast<float>(std::sin(.1 * static_cast<double>(x)) *
                                                  std::cos(.07 * static_cast<double>(y)));
     }
-    const kernel::RigidLook look{image.image(), image.image(), {}, 39.5, 39.5, 1};
-    const RigidSums sums = kernel::rigid_sums(look, {10, 10, 60, 60}, Detail::slopes);
+    const kernel::RigidComparison comparison{image.image(), image.image(), {}, 39.5, 39.5, 1};
+    const RigidSums sums = kernel::rigid_sums(comparison, {10, 10, 60, 60}, Detail::slopes);
     for (int k = 0; k < 6; ++k)
         EXPECT_NEAR(sums.jd[k], sums.jj[k], .06 * std::sqrt(sums.jj[0] * sums.jj[k < 3 ? 3 : 5]))
             << k;
     constexpr double small = 1e-3;
-    kernel::RigidLook beside = look;
+    kernel::RigidComparison beside = comparison;
     beside.map =
         turned(small * 180 / std::acos(-1.), 39.5 - 39.5 * std::cos(small) + 39.5 * std::sin(small),
                39.5 - 39.5 * std::sin(small) - 39.5 * std::cos(small));

@@ -36,7 +36,7 @@ TEST(BenchScan, times_every_way_and_counts_what_each_applied) {
     run_threads(3, [&](const Communicator& communicator) {
         const ScanCase what = small_case();
         const ScanResults results = bench_scan(communicator, what, options);
-        EXPECT_EQ(results.results.size(), ways_of(what).size());
+        EXPECT_EQ(results.results.size(), configurations_of(what).size());
         for (const ScanResult& result : results.results) {
             EXPECT_TRUE(result.measured.has_value());
             if (communicator.rank() > 0)

@@ -21,7 +21,7 @@ Estimate about(Seconds median) {
     return {median, {.9 * median, 1.1 * median}};
 }
 
-std::vector<TimedWay> two_cases() {
+std::vector<TimedConfiguration> two_cases() {
     return {{"small", "a", 1e-3, about(2e-3), 100},  {"small", "b", 2e-3, about(1e-3), 100},
             {"small", "mpi", {}, about(5e-4), 100},  {"large", "a", 1e-2, about(1e-2), 1000},
             {"large", "b", 3e-2, about(2e-2), 1000}, {"large", "mpi", {}, about(4e-2), 1000}};
@@ -78,7 +78,7 @@ TEST(BenchSummary, leaves_out_what_nothing_is_known_for) {
 }
 
 TEST(PredictedSeconds, grow_with_what_is_moved) {
-    const auto planner = planner::usual_planner("threads").planner;
+    const auto planner = planner::default_planner("threads").planner;
     const auto seconds = [&](Elements elements) {
         const collective::Algorithm& row = collective::catalogue().front();
         const Grid grid = row.grid(4, elements);

@@ -28,9 +28,9 @@ Evaluation evaluation(const std::string& chosen) {
     one.what.name = "first";
     one.what.image = "dense";
     one.chosen = chosen;
-    one.ways = {{"binary-swap", false, 1.1, {1, 3, 1, 3}},
-                {"direct-send", false, 2.4, {2, 6, 2, 6}},
-                {"mpi-reduce-scatter", true, std::nullopt, {.5, 1.5, .5, 1.5}}};
+    one.configurations = {{"binary-swap", false, 1.1, {1, 3, 1, 3}},
+                          {"direct-send", false, 2.4, {2, 6, 2, 6}},
+                          {"mpi-reduce-scatter", true, std::nullopt, {.5, 1.5, .5, 1.5}}};
     made.cases = {one};
     return made;
 }
@@ -68,9 +68,9 @@ TEST(Judge, counts_cases_of_several_machines_alike) {
 TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
     Evaluation few = evaluation("binary-swap"), many = evaluation("binary-swap");
     many.ranks = 4;
-    many.cases[0].ways = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
-                          {"radix-k, radices 4", false, std::nullopt, {1}},
-                          {"shift-based, window 1", false, std::nullopt, {1.5}}};
+    many.cases[0].configurations = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
+                                    {"radix-k, radices 4", false, std::nullopt, {1}},
+                                    {"shift-based, window 1", false, std::nullopt, {1.5}}};
     const WinnerMap map = winners(std::vector{few, many});
     EXPECT_THAT(map.rows, ElementsAre("2 ranks", "4 ranks"));
     EXPECT_EQ(map.cells[0][0].winner, "binary-swap");
@@ -87,8 +87,9 @@ TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_
     cluster.ranks = 16;
     cluster.cores = 4;
     const auto winner = [&](const std::string& radices) {
-        cluster.cases[0].ways = {{"radix-k, radices " + radices, false, std::nullopt, {1}},
-                                 {"direct-send", false, std::nullopt, {2}}};
+        cluster.cases[0].configurations = {
+            {"radix-k, radices " + radices, false, std::nullopt, {1}},
+            {"direct-send", false, std::nullopt, {2}}};
         return winners(std::vector{cluster}).cells[0][0].winner;
     };
     EXPECT_EQ(winner("4,2,2"), "hierarchical radix-k");
@@ -101,8 +102,8 @@ TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_
 
 TEST(Judge, shows_noise_where_halves_disagree) {
     Evaluation noisy = evaluation("binary-swap");
-    noisy.cases[0].ways = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},
-                           {"direct-send", false, 1.0, {2, 1, 2, 1}}};
+    noisy.cases[0].configurations = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},
+                                     {"direct-send", false, 1.0, {2, 1, 2, 1}}};
     EXPECT_GT(judge(noisy).floor.mean(), .5);
 }
 
@@ -118,7 +119,7 @@ TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
     Evaluation read = read_evaluation(path);
     EXPECT_EQ(to_json(read), to_json(evaluation("direct-send")));
     add_launches(read, evaluation("direct-send"));
-    EXPECT_EQ(read.cases[0].ways[0].measured.size(), 8u);
+    EXPECT_EQ(read.cases[0].configurations[0].measured.size(), 8u);
     EXPECT_THROW(add_launches(read, evaluation("binary-swap")), InvalidTask);
     const std::string good = to_json(evaluation("direct-send"));
     for (std::size_t length = 0; length + 1 < good.size(); length += 11) {

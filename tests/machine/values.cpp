@@ -21,7 +21,7 @@ TEST(Values, name_every_value_of_a_profile_and_tell_its_worth) {
     EXPECT_EQ(values[1].what, "64 B in 16");
     EXPECT_EQ(values[2].group + ": " + values[2].what, "over f32: 8 of 2");
     EXPECT_EQ(values[3].what, "whole");
-    const Worth worth = worth_of(profile, .02);
+    const Precision worth = worth_of(profile, .02);
     EXPECT_EQ(worth.values, 4);
     EXPECT_EQ(worth.wide, 1);
     EXPECT_NEAR(worth.nine_in_ten, .5, 1e-9); // of four, all

@@ -43,14 +43,14 @@ TEST(C3, is_in_seconds_the_units_of_all_rounds) {
     const Schedule schedule = make_schedule(256, [&](int rank) {
         return compositing::program(compositing::find("binary-swap"), task, {}, rank);
     });
-    Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
-    const auto rounds = charges(asked);
+    Question requested{.schedule = schedule, .machine = delta, .element_size = 16};
+    const auto rounds = charges(requested);
     ASSERT_EQ(rounds.size(), 8u);
     double units = 0;
     for (const RoundCharge& round : rounds)
         units += round.communication.total(8) + round.computation;
-    asked.timeline = true;
-    const Prediction prediction = find("c3").predict(asked);
+    requested.timeline = true;
+    const Prediction prediction = find("c3").predict(requested);
     EXPECT_NEAR(prediction.seconds, units * 40.96e-6, 1e-12);
     EXPECT_DOUBLE_EQ(prediction.timeline.duration, prediction.seconds);
     EXPECT_FALSE(prediction.timeline.events.empty());
@@ -96,10 +96,10 @@ TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {
     const Schedule schedule = make_schedule(12, [&](int rank) {
         return compositing::program(compositing::find("direct-send"), task, {}, rank);
     });
-    const Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
+    const Question requested{.schedule = schedule, .machine = delta, .element_size = 16};
     // 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
-    EXPECT_NEAR(charges(asked)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
-    EXPECT_THAT(find("c3").predict(asked).remarks,
+    EXPECT_NEAR(charges(requested)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
+    EXPECT_THAT(find("c3").predict(requested).remarks,
                 Contains(HasSubstr("the prediction is for a machine of this kind with 12")));
 }
 

@@ -286,9 +286,9 @@ TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
 TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_rank_at_one_time) {
     const auto machine = plain_machine(.25);
     const Schedule schedule = composite("radix-k", 12, 120, {{4, 3}});
-    Question asked = question(schedule, machine);
-    asked.timeline = true;
-    const Prediction prediction = find("hockney").predict(asked);
+    Question requested = question(schedule, machine);
+    requested.timeline = true;
+    const Prediction prediction = find("hockney").predict(requested);
     const Trace& trace = prediction.timeline;
     EXPECT_DOUBLE_EQ(trace.duration, prediction.seconds);
     std::map<std::pair<int, Activity>, Seconds> until;
@@ -322,10 +322,10 @@ TEST(CriticalPath, predicts_the_same_with_and_without_a_timeline_and_every_time)
          {"direct-send", "radix-k", "two-three-swap", "parallel-pipeline", "binary-tree"}) {
         const auto& algorithm = compositing::find(name);
         const Schedule schedule = composite(name, 12, 120, algorithm.tunings(12).front());
-        Question asked = question(schedule, machine);
-        const Seconds without = find("hockney").predict(asked).seconds;
-        asked.timeline = true;
-        EXPECT_EQ(find("hockney").predict(asked).seconds, without) << name;
+        Question requested = question(schedule, machine);
+        const Seconds without = find("hockney").predict(requested).seconds;
+        requested.timeline = true;
+        EXPECT_EQ(find("hockney").predict(requested).seconds, without) << name;
         EXPECT_GT(without, 0);
     }
 }

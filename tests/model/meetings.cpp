@@ -135,10 +135,10 @@ TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits
         ProgramBuilder builder;
         builder.window(1);
         if (rank < 2) {
-            const Region mine = builder.input(elements);
+            const Region own = builder.input(elements);
             builder.round(rank);
-            builder.send(2, mine);
-            return builder.finish(mine);
+            builder.send(2, own);
+            return builder.finish(own);
         }
         const Region all = builder.output(2 * elements);
         for (const int peer : {0, 1}) {

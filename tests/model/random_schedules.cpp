@@ -107,7 +107,7 @@ TEST(RandomSchedules, take_no_longer_than_all_their_steps_one_after_another) {
 TEST(RandomSchedules, begin_no_step_before_those_that_it_waits_for_have_ended) {
     for_each_right_schedule(54, [](const Question& question) {
         const Trace trace = critical_path(question, prices(false, false)).timeline;
-        const Prepared prepared(question.schedule);
+        const PreparedSchedule prepared(question.schedule);
         for (int rank = 0; rank < static_cast<int>(question.schedule.size()); ++rank) {
             const auto& steps = question.schedule[static_cast<std::size_t>(rank)].steps;
             std::vector<Seconds> begin(steps.size(), trace.duration), end(steps.size(), 0);

@@ -29,7 +29,7 @@ machine::Wires wires(double seconds_of_second = 4) {
 
 /// A message, and when it starts.
 struct Starting {
-    Travelling message;
+    MessageInFlight message;
     Seconds start = 0;
 };
 

@@ -55,7 +55,7 @@ Seconds seconds(const Schedule& schedule, const machine::Profile& machine,
     return critical_path(question, {free, false}).seconds;
 }
 
-TEST(Turns, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
+TEST(CoreQueue, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
         for (const int cores : {1, 2, 3, 4, 8}) {
             const std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
@@ -66,18 +66,18 @@ TEST(Turns, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
     }
 }
 
-TEST(Turns, every_node_has_cores_of_its_own) {
+TEST(CoreQueue, every_node_has_cores_of_its_own) {
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 1, 1, 1}), 20);
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 1, 1, 2, 2}), 10);
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 0, 0, 1}), 30);
 }
 
-TEST(Turns, cores_are_unlimited_where_nobody_counted_them) {
+TEST(CoreQueue, cores_are_unlimited_where_nobody_counted_them) {
     const std::vector<int> nodes(8, 0);
     EXPECT_DOUBLE_EQ(seconds(folding(8, 10), threads_on(0), nodes), 10);
 }
 
-TEST(Turns, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) {
+TEST(CoreQueue, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) {
     const machine::Profile machine = threads_on(2);
     EXPECT_TRUE(crowd_of(machine, {}, 3, Link::same_process).takes_turns());
     EXPECT_FALSE(crowd_of(machine, {}, 2, Link::same_process).takes_turns());
@@ -87,13 +87,13 @@ TEST(Turns, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) 
 }
 
 /// Two threads each fold half of a picture, which rank 0 collects.
-TEST(Turns, what_a_thread_folds_for_another_is_not_moved_again) {
+TEST(CoreQueue, what_a_thread_folds_for_another_is_not_moved_again) {
     const machine::Profile& machine = machine::built_in();
     const std::vector<int> nodes(2, 0);
     const auto take = [&](int root) {
         const compositing::Task task = compositing::one_image_each(2, 1 << 20, root);
-        const compositing::Way way{&compositing::find("direct-send"), {}};
-        const Candidate candidate = compositing::candidate(task, way);
+        const compositing::Configuration configuration{&compositing::find("direct-send"), {}};
+        const Candidate candidate = compositing::candidate(task, configuration);
         const Schedule schedule = make_schedule(2, candidate.program);
         return find("p3pc-extended")
             .predict({.schedule = schedule,

@@ -44,7 +44,7 @@ AllParts by_figure_6(Elements margin) {
 
 AllParts by_playing_schedules(Elements margin) {
     const machine::Profile das = shipped_machine("das");
-    const auto play = [&](const Grid& grid, const auto& program) {
+    const auto replay = [&](const Grid& grid, const auto& program) {
         return 1e3 * predicted("p3pc", make_schedule(grid.ranks(), program), das, 4);
     };
     AllParts parts{};
@@ -53,13 +53,13 @@ AllParts by_playing_schedules(Elements margin) {
         const halo::Grid tiles{{grid}, margin};
         const auto best = [&](const char* flat, const char* binomial) {
             const auto of = [&](const char* name) {
-                return play(grid,
-                            [&](int rank) { return collective::find(name).program(grid, rank); });
+                return replay(grid,
+                              [&](int rank) { return collective::find(name).program(grid, rank); });
             };
             return std::min(of(flat), of(binomial));
         };
         parts[i] = {best("flat-scatter", "binomial-scatter"),
-                    play(grid, [&](int rank) { return halo::axis_exchange(tiles, rank); }),
+                    replay(grid, [&](int rank) { return halo::axis_exchange(tiles, rank); }),
                     best("flat-gather", "binomial-gather")};
     }
     return parts;
@@ -106,10 +106,10 @@ TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_played) {
     // A receive that takes longer than its path, which Figure 6 does not know, makes strips dearer.
     for (int gathers : {1, 5}) {
         const int figure = threshold(by_figure_6(19), gathers);
-        const int played = threshold(by_playing_schedules(19), gathers);
-        RecordProperty("threshold_" + std::to_string(gathers), played);
-        EXPECT_LT(played, figure);
-        EXPECT_GT(played, 0);
+        const int replayed = threshold(by_playing_schedules(19), gathers);
+        RecordProperty("threshold_" + std::to_string(gathers), replayed);
+        EXPECT_LT(replayed, figure);
+        EXPECT_GT(replayed, 0);
     }
 }
 

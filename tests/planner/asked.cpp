@@ -11,8 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string chosen(const std::string& name, const compositing::Tuning& asked, int positions) {
-    return choose_by_name(name, asked, positions).text();
+std::string chosen(const std::string& name, const compositing::Tuning& requested, int positions) {
+    return choose_by_name(name, requested, positions).text();
 }
 
 TEST(Asked, leaves_open_what_is_usual) {
@@ -23,9 +23,9 @@ TEST(Asked, leaves_open_what_is_usual) {
     EXPECT_EQ(choose_by_name("radix-k", {{2, 3}, 0}, 6).reason, "requested");
 }
 
-void expect_refused(const std::string& name, const compositing::Tuning& asked, int positions,
+void expect_refused(const std::string& name, const compositing::Tuning& requested, int positions,
                     const std::string& why) {
-    EXPECT_THAT([&] { choose_by_name(name, asked, positions); },
+    EXPECT_THAT([&] { choose_by_name(name, requested, positions); },
                 testing::ThrowsMessage<InvalidTask>(HasSubstr(why)));
 }
 
@@ -38,10 +38,11 @@ TEST(Asked, refuses_what_an_algorithm_does_not_have_or_take) {
     expect_refused("binary-swap", {}, 6, "binary-swap does not support 6 ranks with images");
 }
 
-std::vector<std::string> texts(int ranks, const compositing::Tuning& asked) {
+std::vector<std::string> texts(int ranks, const compositing::Tuning& requested) {
     std::vector<std::string> all;
-    for (const compositing::Way& way : ways_with(compositing::one_image_each(ranks, 100), asked))
-        all.push_back(way.text());
+    for (const compositing::Configuration& configuration :
+         configurations_with(compositing::one_image_each(ranks, 100), requested))
+        all.push_back(configuration.text());
     return all;
 }
 

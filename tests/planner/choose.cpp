@@ -34,13 +34,13 @@ machine::Profile hockney(double latency, double seconds_per_byte) {
 
 struct Question {
     compositing::Task task;
-    std::vector<compositing::Way> ways = compositing::ways(task);
+    std::vector<compositing::Configuration> configurations = compositing::configurations(task);
     std::vector<Candidate> candidates = {};
 
     Question(int ranks, Elements elements, int root = compositing::Task::distributed)
         : task(compositing::one_image_each(ranks, elements, root)) {
-        for (const compositing::Way& way : ways)
-            candidates.push_back(compositing::candidate(task, way));
+        for (const compositing::Configuration& configuration : configurations)
+            candidates.push_back(compositing::candidate(task, configuration));
     }
     Choice ask(const machine::Profile& machine,
                std::optional<std::int64_t> most_messages = 1'000'000) const {
@@ -49,7 +49,9 @@ struct Question {
                                    .operator_name = "over",
                                    .most_messages = most_messages});
     }
-    std::string name(const Weighed& weighed) const { return candidates[weighed.candidate].text(); }
+    std::string name(const PredictedCandidate& evaluated) const {
+        return candidates[evaluated.candidate].text();
+    }
 };
 
 TEST(Choose, takes_few_messages_where_each_is_dear_and_few_bytes_where_those_are) {
@@ -69,12 +71,12 @@ TEST(Choose, ranks_every_candidate_once_with_the_fastest_first) {
         const Choice choice = question.ask(machine::built_in());
         std::vector<std::size_t> seen;
         Seconds before = 0;
-        for (const Weighed& weighed : choice.ranking) {
-            seen.push_back(weighed.candidate);
-            if (!weighed.predicted)
+        for (const PredictedCandidate& evaluated : choice.ranking) {
+            seen.push_back(evaluated.candidate);
+            if (!evaluated.predicted)
                 continue;
-            EXPECT_GE(weighed.predicted->seconds, before);
-            before = weighed.predicted->seconds;
+            EXPECT_GE(evaluated.predicted->seconds, before);
+            before = evaluated.predicted->seconds;
         }
         EXPECT_EQ(seen.size(), question.candidates.size());
         std::sort(seen.begin(), seen.end());
@@ -182,21 +184,21 @@ TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine
                               .most_messages = 10'000'000};
         const Choice choice = choose(question.candidates, setting);
         const Seconds chosen = choice.chosen().predicted->seconds;
-        for (const Weighed& weighed : choice.ranking) {
-            if (!weighed.bound || weighed.remark.starts_with("as "))
+        for (const PredictedCandidate& evaluated : choice.ranking) {
+            if (!evaluated.bound || evaluated.remark.starts_with("as "))
                 continue;
-            Seconds predicted = weighed.predicted ? weighed.predicted->seconds : 0;
-            if (!weighed.predicted) {
-                EXPECT_THAT(weighed.remark, HasSubstr("its lower bound is slower"));
+            Seconds predicted = evaluated.predicted ? evaluated.predicted->seconds : 0;
+            if (!evaluated.predicted) {
+                EXPECT_THAT(evaluated.remark, HasSubstr("its lower bound is slower"));
                 const Choice one =
-                    choose(std::span(&question.candidates[weighed.candidate], 1), setting);
+                    choose(std::span(&question.candidates[evaluated.candidate], 1), setting);
                 predicted = one.chosen().predicted->seconds;
-                EXPECT_GE(predicted, chosen) << question.name(weighed) << ", round " << round;
+                EXPECT_GE(predicted, chosen) << question.name(evaluated) << ", round " << round;
                 ++pruned;
             }
             ++bounds;
-            EXPECT_LE(*weighed.bound, predicted * (1 + 1e-9))
-                << question.name(weighed) << " by " << choice.model << ", round " << round;
+            EXPECT_LE(*evaluated.bound, predicted * (1 + 1e-9))
+                << question.name(evaluated) << " by " << choice.model << ", round " << round;
         }
     }
     EXPECT_GT(bounds, 1000);
@@ -215,10 +217,10 @@ TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {
                                              .nodes = nodes,
                                              .within_node = machine::Link::same_process,
                                              .most_messages = 1'000'000});
-            for (const Weighed& weighed : choice.ranking) {
-                if (weighed.predicted) {
-                    EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9))
-                        << question.name(weighed);
+            for (const PredictedCandidate& evaluated : choice.ranking) {
+                if (evaluated.predicted) {
+                    EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9))
+                        << question.name(evaluated);
                 }
             }
         }
@@ -240,19 +242,20 @@ TEST(Choose, bounds_lie_below_predictions_where_kernels_make_what_others_want) {
                                               .nodes = nodes,
                                               .within_node = machine::Link::same_process,
                                               .most_messages = 1'000'000});
-    for (const Weighed& weighed : choice.ranking) {
-        ASSERT_TRUE(weighed.predicted) << candidates[weighed.candidate].text() << weighed.remark;
-        EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9));
+    for (const PredictedCandidate& evaluated : choice.ranking) {
+        ASSERT_TRUE(evaluated.predicted)
+            << candidates[evaluated.candidate].text() << evaluated.remark;
+        EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9));
     }
 }
 
 TEST(Choose, bounds_lie_below_predictions) {
     for (const int ranks : {2, 5, 8, 12}) {
         const Question question(ranks, 1 << 14, 0);
-        for (const Weighed& weighed : question.ask(machine::built_in()).ranking) {
-            if (weighed.predicted) {
-                EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9))
-                    << question.name(weighed);
+        for (const PredictedCandidate& evaluated : question.ask(machine::built_in()).ranking) {
+            if (evaluated.predicted) {
+                EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9))
+                    << question.name(evaluated);
             }
         }
     }
@@ -262,7 +265,7 @@ TEST(Choose, of_thousands_of_ranks_says_what_is_bound_only) {
     const Question question(2048, 1 << 20);
     const Choice choice = question.ask(machine::built_in(), 100'000);
     EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "though it is cheap to walk";
-    const auto bound_only = [](const Weighed& w) {
+    const auto bound_only = [](const PredictedCandidate& w) {
         return w.remark.starts_with("lower bound only");
     };
     EXPECT_TRUE(std::any_of(choice.ranking.begin(), choice.ranking.end(), bound_only));
@@ -271,8 +274,9 @@ TEST(Choose, of_thousands_of_ranks_says_what_is_bound_only) {
 TEST(Choose, does_not_walk_what_does_the_same_work) {
     const Question question(2, 1000);
     const Choice choice = question.ask(machine::built_in());
-    const auto as = std::count_if(choice.ranking.begin(), choice.ranking.end(),
-                                  [](auto& weighed) { return weighed.remark.starts_with("as "); });
+    const auto as =
+        std::count_if(choice.ranking.begin(), choice.ranking.end(),
+                      [](auto& evaluated) { return evaluated.remark.starts_with("as "); });
     EXPECT_GE(as, 2) << "of two ranks, radix-k 2, binary swap and direct send are one";
 }
 
@@ -283,7 +287,7 @@ TEST(Choose, of_64_ranks_misses_little_by_walking_a_part) {
         const Question question(64, elements, 0);
         const Choice all = question.ask(machine::built_in());
         const Choice some = question.ask(machine::built_in(), std::nullopt);
-        const auto walked = [](const Weighed& w) { return w.predicted.has_value(); };
+        const auto walked = [](const PredictedCandidate& w) { return w.predicted.has_value(); };
         EXPECT_LT(std::count_if(some.ranking.begin(), some.ranking.end(), walked),
                   std::count_if(all.ranking.begin(), all.ranking.end(), walked));
         const double loss = some.chosen().predicted->seconds / all.chosen().predicted->seconds - 1;
@@ -327,11 +331,12 @@ TEST(Choose, names_what_no_model_can_express) {
                 testing::ThrowsMessage<model::CannotExpress>(HasSubstr("no cost model")));
 }
 
-TEST(Alone, is_one_rank_among_peers_that_mirror_its_messages) {
+TEST(SingleRank, is_one_rank_among_peers_that_mirror_its_messages) {
     const compositing::Task task = compositing::one_image_each(8, 800, 0);
-    const compositing::Way way{&compositing::find("radix-k"), {{4, 2}, 0}};
+    const compositing::Configuration configuration{&compositing::find("radix-k"), {{4, 2}, 0}};
     for (const int rank : {0, 3, 7}) {
-        const Alone one = alone(compositing::candidate(task, way).program(rank), rank);
+        const SingleRank one =
+            alone(compositing::candidate(task, configuration).program(rank), rank);
         EXPECT_EQ(one.ranks.front(), rank);
         EXPECT_EQ(one.ranks.size(), one.schedule.size());
         EXPECT_NO_THROW(match_messages(one.schedule));

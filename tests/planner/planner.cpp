@@ -44,9 +44,9 @@ TEST(Planner, has_nothing_to_predict_where_one_rank_has_an_image) {
 TEST(Plan, is_read_back_as_it_was_written) {
     Planner planner(machine::built_in());
     const Plan plan = planner.plan(compositing::one_image_each(12, 100'000, 0), work());
-    EXPECT_EQ(plan.alternatives.front().way, plan.way());
+    EXPECT_EQ(plan.alternatives.front().configuration, plan.configuration());
     const Plan read = parse_plan(to_json(plan), "p.json");
-    EXPECT_EQ(read.way(), plan.way());
+    EXPECT_EQ(read.configuration(), plan.configuration());
     EXPECT_EQ(read.reason, plan.reason);
 }
 
@@ -95,14 +95,14 @@ TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster
 TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
-    Work asked = moved(.1);
-    asked.sparse = Sparse::off;
-    EXPECT_FALSE(planner.plan(task, asked).sparse);
-    EXPECT_FALSE(sparse_by_rule(asked));
-    asked = moved(1);
-    asked.sparse = Sparse::on;
-    EXPECT_TRUE(planner.plan(task, asked).sparse);
-    EXPECT_TRUE(sparse_by_rule(asked));
+    Work requested = moved(.1);
+    requested.sparse = Sparse::off;
+    EXPECT_FALSE(planner.plan(task, requested).sparse);
+    EXPECT_FALSE(sparse_by_rule(requested));
+    requested = moved(1);
+    requested.sparse = Sparse::on;
+    EXPECT_TRUE(planner.plan(task, requested).sparse);
+    EXPECT_TRUE(sparse_by_rule(requested));
     Work threads = moved(.1);
     threads.within_node = machine::Link::same_process;
     EXPECT_FALSE(planner.plan(task, threads).sparse);
@@ -121,10 +121,12 @@ TEST(Planner, charges_the_pass_in_which_a_code_is_written) {
     Work coded = moved(1), plain = moved(1);
     coded.sparse = Sparse::on;
     plain.sparse = Sparse::off;
-    const compositing::Way way{&compositing::find("direct-send"), {}};
-    EXPECT_GT(planner.seconds(task, way, coded), planner.seconds(task, way, plain));
+    const compositing::Configuration configuration{&compositing::find("direct-send"), {}};
+    EXPECT_GT(planner.seconds(task, configuration, coded),
+              planner.seconds(task, configuration, plain));
     coded.density = .1;
-    EXPECT_LT(planner.seconds(task, way, coded), planner.seconds(task, way, plain));
+    EXPECT_LT(planner.seconds(task, configuration, coded),
+              planner.seconds(task, configuration, plain));
 }
 
 TEST(Plan, of_before_there_were_codes_is_read_as_dense) {
@@ -151,24 +153,24 @@ class Variable {
     std::optional<std::string> before_;
 };
 
-TEST(UsualPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
+TEST(DefaultPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
     const std::string das = test::source_dir() + "/machines/das.json";
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / "sextant-usual-planner";
     std::filesystem::remove_all(folder);
     const Variable none("SEXTANT_MACHINE", ""), home("XDG_CONFIG_HOME", folder.string());
-    EXPECT_EQ(usual_planner("mpi").planner->machine().name, "a built-in machine");
-    EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
+    EXPECT_EQ(default_planner("mpi").planner->machine().name, "a built-in machine");
+    EXPECT_EQ(default_planner("mpi", das).planner->machine().name, "das");
     {
         const Variable named("SEXTANT_MACHINE", test::source_dir() + "/machines/delta256.json");
-        EXPECT_EQ(usual_planner("mpi").planner->machine().name, "delta256");
-        EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
+        EXPECT_EQ(default_planner("mpi").planner->machine().name, "delta256");
+        EXPECT_EQ(default_planner("mpi", das).planner->machine().name, "das");
     }
-    EXPECT_THROW(usual_planner("mpi", "none.json"), InvalidFile);
+    EXPECT_THROW(default_planner("mpi", "none.json"), InvalidFile);
 
     std::filesystem::create_directories(folder / "sextant" / "machines");
     std::ofstream(folder / "sextant" / "machines" / "threads.json") << "{";
-    const UsualPlanner damaged = usual_planner("threads");
+    const DefaultPlanner damaged = default_planner("threads");
     EXPECT_EQ(damaged.planner->machine().name, "a built-in machine");
     EXPECT_THAT(damaged.warnings, testing::ElementsAre(HasSubstr("threads.json")));
     std::filesystem::remove_all(folder);

@@ -83,7 +83,7 @@ TEST(Race, where_all_failed_keeps_what_was_predicted) {
     EXPECT_EQ(outcome_of(all).winner, 0);
 }
 
-compositing::Way shift(int window) {
+compositing::Configuration shift(int window) {
     return {&compositing::find("shift-based"), {{}, window}};
 }
 
@@ -92,20 +92,23 @@ Plan plan_of(const std::vector<Alternative::Expected>& expected) {
     Plan plan;
     for (std::size_t i = 0; i < expected.size(); ++i)
         plan.alternatives.push_back({shift(static_cast<int>(i) + 1), 0.0, expected[i], {}, ""});
-    plan.take(plan.alternatives.front().way);
+    plan.take(plan.alternatives.front().configuration);
     plan.reason = "fastest of all";
     return plan;
 }
 
 TEST(RacingOrder, has_those_that_may_be_as_fast) {
     const auto close = racing_order(plan_of({{10, 10, 10}, {12, 12, 12}, {13, 13, 13}}), 1000);
-    EXPECT_THAT(close.ways, ElementsAre(shift(1), shift(2))) << "predictions err";
+    EXPECT_THAT(close.configurations, ElementsAre(shift(1), shift(2))) << "predictions err";
     const auto wide = racing_order(plan_of({{10, 1, 30}, {20, 20, 20}, {29, 29, 50}}), 1000);
-    EXPECT_THAT(wide.ways, ElementsAre(shift(1), shift(2), shift(3))) << "intervals meet";
-    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}, {20, 19, 21}}), 1000).ways, ElementsAre());
-    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}}), 1000).ways, ElementsAre());
-    EXPECT_THAT(racing_order(Plan{}, 1000).ways, ElementsAre()) << "nothing was predicted";
-    EXPECT_EQ(racing_order(plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 1000).ways.size(),
+    EXPECT_THAT(wide.configurations, ElementsAre(shift(1), shift(2), shift(3))) << "intervals meet";
+    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}, {20, 19, 21}}), 1000).configurations,
+                ElementsAre());
+    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}}), 1000).configurations, ElementsAre());
+    EXPECT_THAT(racing_order(Plan{}, 1000).configurations, ElementsAre())
+        << "nothing was predicted";
+    EXPECT_EQ(racing_order(plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 1000)
+                  .configurations.size(),
               3u);
 }
 
@@ -114,32 +117,32 @@ TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
     bool any = false, none = false;
     for (int frames = 1; frames < 400; ++frames) {
         const RacingOrder order = racing_order(plan, frames);
-        if (order.ways.empty()) {
+        if (order.configurations.empty()) {
             none = true;
             continue;
         }
         any = true;
-        const Race race(static_cast<int>(order.ways.size()), order.rounds);
+        const Race race(static_cast<int>(order.configurations.size()), order.rounds);
         EXPECT_LE(4 * race.frames(), frames);
         EXPECT_GE(order.rounds, 3);
     }
     EXPECT_TRUE(any && none);
-    EXPECT_TRUE(racing_order(plan, 1).ways.empty()) << "one frame is no race";
+    EXPECT_TRUE(racing_order(plan, 1).configurations.empty()) << "one frame is no race";
 }
 
 TEST(AfterRace, tells_what_was_measured_beside_what_was_predicted) {
     const Plan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
-    const std::array ways = {shift(1), shift(2)};
-    const Plan after = after_race(before, ways, {1, 12, {.003, .002}});
-    EXPECT_EQ(after.way(), shift(2));
+    const std::array configurations = {shift(1), shift(2)};
+    const Plan after = after_race(before, configurations, {1, 12, {.003, .002}});
+    EXPECT_EQ(after.configuration(), shift(2));
     EXPECT_EQ(after.reason, "raced over 12 frames: shift-based, window 1 3 ms; shift-based, window "
                             "2 2 ms; predicted: fastest of all");
-    EXPECT_EQ(after.alternatives.front().way, shift(2));
+    EXPECT_EQ(after.alternatives.front().configuration, shift(2));
     EXPECT_EQ(after.alternatives.front().raced, .002);
     EXPECT_EQ(after.alternatives[1].raced, .003);
     EXPECT_FALSE(after.alternatives[2].raced);
     EXPECT_THAT(to_json(after), HasSubstr("\"raced_seconds\": 0.002"));
-    EXPECT_EQ(parse_plan(to_json(after), "p.json").way(), shift(2));
+    EXPECT_EQ(parse_plan(to_json(after), "p.json").configuration(), shift(2));
 }
 
 } // namespace

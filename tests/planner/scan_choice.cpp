@@ -24,18 +24,20 @@ ScanQuestion question_of(Elements values, int cores, Kind kind = Kind::constant,
 }
 
 TEST(ScanChoice, with_constant_times_the_expected_makespan_is_the_span) {
-    const scan::Way way{scan::find_strategy("reduce-then-scan"), {scan::find("kogge-stone"), {}}};
+    const scan::Configuration configuration{scan::find_strategy("reduce-then-scan"),
+                                            {scan::find("kogge-stone"), {}}};
     const ExpectedMakespan expected =
-        expected_makespan(scan::dealt(64, 16), way, {Kind::constant, 2}, 10, 1);
+        expected_makespan(scan::even_blocks(64, 16), configuration, {Kind::constant, 2}, 10, 1);
     EXPECT_EQ(expected.mean, 2 * (3 + 4 + 3));
     EXPECT_EQ(expected.error, 0);
 }
 
 TEST(ScanChoice, random_times_take_longer_than_their_mean_would) {
-    const scan::Way way{scan::find_strategy("reduce-then-scan"), {scan::find("kogge-stone"), {}}};
-    const scan::Series series = scan::dealt(64, 16);
-    const auto even = expected_makespan(series, way, {Kind::constant, 1}, 1, 1);
-    const auto random = expected_makespan(series, way, {Kind::exponential, 1}, 50, 1);
+    const scan::Configuration configuration{scan::find_strategy("reduce-then-scan"),
+                                            {scan::find("kogge-stone"), {}}};
+    const scan::Series series = scan::even_blocks(64, 16);
+    const auto even = expected_makespan(series, configuration, {Kind::constant, 1}, 1, 1);
+    const auto random = expected_makespan(series, configuration, {Kind::exponential, 1}, 50, 1);
     EXPECT_GT(random.mean, 1.3 * even.mean);
     EXPECT_GT(random.error, 0);
 }
@@ -54,8 +56,8 @@ TEST(ScanChoice, many_cores_are_for_a_scan_of_few_dependent_applications) {
     ScanQuestion question = question_of(128, 64);
     question.draws = 3;
     const ScanChoice choice = choose_scan(question);
-    EXPECT_GT(choice.best().ranks * choice.best().way.threads, 8);
-    EXPECT_NE(choice.best().way.global.algorithm.name, "serial");
+    EXPECT_GT(choice.best().ranks * choice.best().configuration.threads, 8);
+    EXPECT_NE(choice.best().configuration.global.algorithm.name, "serial");
     EXPECT_TRUE(std::is_sorted(
         choice.candidates.begin(), choice.candidates.end(),
         [](const auto& a, const auto& b) { return a.expected.mean < b.expected.mean; }));

@@ -34,10 +34,10 @@ TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsTheScheduleSays) {
                 std::atomic<Elements> applied = 0;
                 run_threads(ranks, [&](const Communicator& communicator) {
                     const int rank = communicator.rank();
-                    const auto mine = exact_values<Matrix>(first_of(series, rank),
-                                                           series[static_cast<std::size_t>(rank)]);
+                    const auto own = exact_values<Matrix>(first_of(series, rank),
+                                                          series[static_cast<std::size_t>(rank)]);
                     prefix::scan(
-                        communicator, std::span<const Matrix>(mine),
+                        communicator, std::span<const Matrix>(own),
                         [&](const Matrix& x, const Matrix& y) {
                             ++applied;
                             return combine(x, y);
@@ -117,10 +117,10 @@ TEST(SeriesOnThreads, ResultsAreTheSameWhateverWasStolen) {
         options.threads = random.number(1, 6);
         options.trace = random.chance(50);
         run_threads(2, [&](const Communicator& communicator) {
-            const auto mine = part_of(whole, series, communicator.rank());
-            prefix::Scan scan(communicator, static_cast<Elements>(mine.size()),
+            const auto own = part_of(whole, series, communicator.rank());
+            prefix::Scan scan(communicator, static_cast<Elements>(own.size()),
                               operator_on(prefix::plain_slots<Digits>(), Jitter{seed}), options);
-            const auto result = scan.run(std::as_bytes(std::span(mine)));
+            const auto result = scan.run(std::as_bytes(std::span(own)));
             const auto expected = part_of(serial_scan(whole), series, communicator.rank());
             ASSERT_EQ(result.size(), expected.size() * sizeof(Digits));
             EXPECT_TRUE(expected.empty() ||
@@ -154,11 +154,11 @@ TEST(SeriesOnThreads, ATraceHasOneBarAnApplication) {
             prefix::ScanOptions options{"reduce-then-scan"};
             options.threads = threads;
             options.trace = true;
-            const auto mine =
+            const auto own =
                 exact_values<Digits>(10 * static_cast<std::uint64_t>(communicator.rank()), 10);
             prefix::Scan scan(communicator, 10, operator_on(prefix::plain_slots<Digits>(), counted),
                               options);
-            scan.run(std::as_bytes(std::span(mine)));
+            scan.run(std::as_bytes(std::span(own)));
             const std::vector<scan::Bar> bars = scan.applications();
             EXPECT_EQ(static_cast<Elements>(bars.size()), applied);
             for (const scan::Bar& bar : bars) {

@@ -10,13 +10,13 @@ namespace sextant::test {
 namespace {
 
 using registration::best_division;
+using registration::default_costs;
 using registration::Division;
 using registration::expected_time;
 using registration::FrameCosts;
-using registration::usual_costs;
 
 TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
-    const FrameCosts costs = usual_costs({1024, 1024}, 3, false);
+    const FrameCosts costs = default_costs({1024, 1024}, 3, false);
     const Division pair = best_division(4, 2, costs);
     EXPECT_EQ(pair.ranks, 1);
     EXPECT_EQ(pair.threads, 4);
@@ -25,7 +25,7 @@ TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
 }
 
 TEST(Division, gives_small_frames_no_threads) {
-    const FrameCosts costs = usual_costs({32, 32}, 3, false);
+    const FrameCosts costs = default_costs({32, 32}, 3, false);
     for (const std::int64_t frames : {2, 10, 1000})
         EXPECT_EQ(best_division(8, frames, costs).threads, 1) << frames;
 }
@@ -41,7 +41,7 @@ TEST(Division, prefers_threads_where_the_scan_is_most_of_the_work) {
 }
 
 TEST(Division, is_the_fastest_of_all_and_never_more_than_the_cores) {
-    const FrameCosts costs = usual_costs({256, 256}, 3, true);
+    const FrameCosts costs = default_costs({256, 256}, 3, true);
     for (const int cores : {1, 2, 3, 6, 12}) {
         for (const std::int64_t frames : {1, 2, 7, 40, 96000}) {
             const Division best = best_division(cores, frames, costs);

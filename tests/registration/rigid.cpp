@@ -153,11 +153,11 @@ TEST(Rigid, frames_of_another_shape_are_refused) {
 }
 
 TEST(Pyramid, has_levels_that_keep_detail_and_stay_small) {
-    EXPECT_EQ(registration::usual_levels({16, 16}), 1);
-    EXPECT_EQ(registration::usual_levels({256, 256}), 3);
-    EXPECT_EQ(registration::usual_levels({1024, 1024}), 3);
-    EXPECT_EQ(registration::usual_levels({1920, 1856}), 4);
-    EXPECT_EQ(registration::usual_levels({4096, 40}), 2);
+    EXPECT_EQ(registration::default_levels({16, 16}), 1);
+    EXPECT_EQ(registration::default_levels({256, 256}), 3);
+    EXPECT_EQ(registration::default_levels({1024, 1024}), 3);
+    EXPECT_EQ(registration::default_levels({1920, 1856}), 4);
+    EXPECT_EQ(registration::default_levels({4096, 40}), 2);
 }
 
 } // namespace

@@ -43,11 +43,12 @@ struct Stacked {
         std::mutex one_reader;
         run_threads(ranks, [&](const Communicator& communicator) {
             MadeSource own(source.frames());
-            registration::Combined mine = combine(communicator, own, registered.frames,
-                                                  transforms(registered), {true, memory, threads});
+            registration::Combined combined =
+                combine(communicator, own, registered.frames, transforms(registered),
+                        {true, memory, threads});
             const std::lock_guard lock(one_reader);
             if (communicator.rank() == ranks - 1)
-                result = std::move(mine);
+                result = std::move(combined);
         });
         return result;
     }

@@ -21,7 +21,7 @@ Seconds one(const Application&) {
     return 1;
 }
 
-Way threads_over(std::string_view algorithm, int threads, Boundaries boundaries) {
+Configuration threads_over(std::string_view algorithm, int threads, Boundaries boundaries) {
     return {find_strategy("reduce-then-scan"), {find(algorithm), {}}, threads, boundaries};
 }
 
@@ -58,13 +58,14 @@ TEST(Rehearsal, every_prefix_is_made_of_what_was_there_whatever_was_stolen) {
         const Draws draws({Distribution::Kind::exponential, 1}, values, seed);
         for (const int threads : {1, 2, 3, 7}) {
             for (const bool gives_last : {true, false}) {
-                const Way way{find_strategy("reduce-then-scan"),
-                              {algorithm, {}, gives_last},
-                              threads,
-                              random.chance(50) ? Boundaries::moving : Boundaries::fixed};
-                SCOPED_TRACE(to_text(way));
+                const Configuration configuration{find_strategy("reduce-then-scan"),
+                                                  {algorithm, {}, gives_last},
+                                                  threads,
+                                                  random.chance(50) ? Boundaries::moving
+                                                                    : Boundaries::fixed};
+                SCOPED_TRACE(to_text(configuration));
                 const Performance performance =
-                    Rehearsal(series, way).play(std::cref(draws), {}, true);
+                    Rehearsal(series, configuration).run(std::cref(draws), {}, true);
                 expect_a_whole_scan(performance, values);
                 EXPECT_NEAR(
                     performance.makespan,
@@ -78,11 +79,11 @@ TEST(Rehearsal, every_prefix_is_made_of_what_was_there_whatever_was_stolen) {
 TEST(Rehearsal, with_constant_times_one_schedule_takes_its_span_where_ranks_have_no_choice) {
     for (const Strategy& strategy : strategies()) {
         for (int ranks = 1; ranks <= 16; ++ranks) {
-            const Series series = dealt(4 * ranks, ranks);
+            const Series series = even_blocks(4 * ranks, ranks);
             const GlobalScan global{find("kogge-stone"), {}};
             const Circuit read = circuit(test::series_case(strategy, global, series).schedule);
             const Performance performance =
-                Rehearsal(series, {strategy, global}).play(one, {}, true);
+                Rehearsal(series, {strategy, global}).run(one, {}, true);
             EXPECT_EQ(static_cast<Elements>(performance.bars.size()), read.work);
             EXPECT_GE(performance.makespan, read.span);
             EXPECT_LE(performance.makespan, read.span + 3) << strategy.name << " " << ranks;
@@ -93,7 +94,7 @@ TEST(Rehearsal, with_constant_times_one_schedule_takes_its_span_where_ranks_have
 TEST(Rehearsal, one_rank_with_one_thread_applies_once_less_than_it_has_values) {
     for (const Strategy& strategy : strategies()) {
         const Performance performance =
-            Rehearsal({13}, {strategy, {find("kogge-stone"), {}}}).play(one, {}, true);
+            Rehearsal({13}, {strategy, {find("kogge-stone"), {}}}).run(one, {}, true);
         EXPECT_EQ(performance.bars.size(), 12u);
         EXPECT_EQ(performance.makespan, 12);
     }
@@ -101,15 +102,15 @@ TEST(Rehearsal, one_rank_with_one_thread_applies_once_less_than_it_has_values) {
 
 TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
     const Performance two =
-        Rehearsal({64}, threads_over("kogge-stone", 2, Boundaries::moving)).play(one);
+        Rehearsal({64}, threads_over("kogge-stone", 2, Boundaries::moving)).run(one);
     EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31
 }
 
 TEST(Rehearsal, ranks_begin_when_they_are_told) {
     const Rehearsal rehearsal({8, 8}, threads_over("serial", 2, Boundaries::moving));
     const std::vector<Seconds> starts = {0, 100};
-    EXPECT_GT(rehearsal.play(one, starts).makespan, 100);
-    EXPECT_LT(rehearsal.play(one).makespan, 20);
+    EXPECT_GT(rehearsal.run(one, starts).makespan, 100);
+    EXPECT_LT(rehearsal.run(one).makespan, 20);
 }
 
 TEST(Rehearsal, stealing_lies_between_fixed_boundaries_and_perfect_balance_where_times_follow) {
@@ -118,8 +119,8 @@ TEST(Rehearsal, stealing_lies_between_fixed_boundaries_and_perfect_balance_where
         const Draws draws(slow, 512, seed);
         const Rehearsal fixed({512}, threads_over("kogge-stone", 8, Boundaries::fixed));
         const Rehearsal moving({512}, threads_over("kogge-stone", 8, Boundaries::moving));
-        EXPECT_LT(moving.play(std::cref(draws)).makespan, fixed.play(std::cref(draws)).makespan);
-        EXPECT_LT(fixed.balanced(std::cref(draws)), fixed.play(std::cref(draws)).makespan);
+        EXPECT_LT(moving.run(std::cref(draws)).makespan, fixed.run(std::cref(draws)).makespan);
+        EXPECT_LT(fixed.balanced(std::cref(draws)), fixed.run(std::cref(draws)).makespan);
     }
 }
 
@@ -141,13 +142,13 @@ Schedule one_rank_holds_up_another() {
     return {first.finish(sum), second.finish(sums), third.finish(given)};
 }
 
-TEST(Clockwork, what_another_rank_waits_for_comes_before_what_a_rank_needs_itself) {
-    const Clockwork clockwork(one_rank_holds_up_another());
+TEST(RehearsalSimulator, what_another_rank_waits_for_comes_before_what_a_rank_needs_itself) {
+    const RehearsalSimulator clockwork(one_rank_holds_up_another());
     const auto place = [](int rank, Elements e) {
         const Elements value = 3 * rank + e;
         return Interval{value, value + 1};
     };
-    EXPECT_EQ(clockwork.play({place, {}, one, {}}), (std::vector<Seconds>{2, 6, 3}));
+    EXPECT_EQ(clockwork.run({place, {}, one, {}}), (std::vector<Seconds>{2, 6, 3}));
 }
 
 TEST(Draws, are_the_same_for_a_seed_and_have_the_mean_asked_for) {

@@ -19,17 +19,17 @@ namespace {
 using test::Case;
 
 TEST(Series, is_dealt_so_that_the_first_ranks_have_one_more) {
-    EXPECT_EQ(dealt(7, 3), (Series{3, 2, 2}));
-    EXPECT_EQ(dealt(2, 4), (Series{1, 1, 0, 0}));
-    EXPECT_EQ(dealt(0, 2), (Series{0, 0}));
-    EXPECT_EQ(dealt(6, 3), (Series{2, 2, 2}));
+    EXPECT_EQ(even_blocks(7, 3), (Series{3, 2, 2}));
+    EXPECT_EQ(even_blocks(2, 4), (Series{1, 1, 0, 0}));
+    EXPECT_EQ(even_blocks(0, 2), (Series{0, 0}));
+    EXPECT_EQ(even_blocks(6, 3), (Series{2, 2, 2}));
 }
 
 TEST(SeriesProof, any_number_of_values_on_1_to_12_ranks) {
     test::for_each_strategy([](const Strategy& strategy, const GlobalScan& global) {
         for (int ranks = 1; ranks <= 12; ++ranks) {
             for (Elements values = 0; values <= 3 * ranks + 1; ++values) {
-                const Case c = test::series_case(strategy, global, dealt(values, ranks));
+                const Case c = test::series_case(strategy, global, even_blocks(values, ranks));
                 ASSERT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
             }
         }
@@ -86,45 +86,46 @@ void for_each_series(bool gives_last, Check check) {
 
 /// The formulas, with K values at the first worker and a global scan of W applications.
 Elements formula(const Strategy& strategy, Elements N, int P, Elements W) {
-    const Elements K = dealt(N, P).front();
+    const Elements K = even_blocks(N, P).front();
     return strategy.name == "scan-then-propagate" ? 2 * N - P - K + W : 2 * N - P - 1 + W;
 }
 
 TEST(SeriesCounts, work_is_that_of_the_formulas_where_the_global_scan_is_exclusive) {
-    for_each_series(false, [](const Strategy& strategy, const GlobalScan& global, Elements N,
-                              int P) {
-        const Elements W = circuit_of(global, P, Form::exclusive).work;
-        // Nobody wants the last worker's total, which the formula counts.
-        const Elements unmade = strategy.name == "reduce-then-scan" ? dealt(N, P).back() - 1 : 0;
-        const Case c = test::series_case(strategy, global, dealt(N, P));
-        EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - unmade) << c.name;
-    });
+    for_each_series(
+        false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
+            const Elements W = circuit_of(global, P, Form::exclusive).work;
+            // Nobody wants the last worker's total, which the formula counts.
+            const Elements unmade =
+                strategy.name == "reduce-then-scan" ? even_blocks(N, P).back() - 1 : 0;
+            const Case c = test::series_case(strategy, global, even_blocks(N, P));
+            EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - unmade) << c.name;
+        });
 }
 
 TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_making_them) {
-    for_each_series(
-        true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
-            if (global.algorithm.native == Form::exclusive)
-                return;
-            const Elements W = circuit_of(global, P, Form::inclusive).work;
-            // In scan-then-propagate the first worker makes its last value for its total.
-            const bool first_too = strategy.name == "reduce-then-scan" && dealt(N, P).front() > 1;
-            const Elements saved = P - 1 + (first_too ? 1 : 0);
-            const Case c = test::series_case(strategy, global, dealt(N, P));
-            EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - saved) << c.name;
-        });
+    for_each_series(true, [](const Strategy& strategy, const GlobalScan& global, Elements N,
+                             int P) {
+        if (global.algorithm.native == Form::exclusive)
+            return;
+        const Elements W = circuit_of(global, P, Form::inclusive).work;
+        // In scan-then-propagate the first worker makes its last value for its total.
+        const bool first_too = strategy.name == "reduce-then-scan" && even_blocks(N, P).front() > 1;
+        const Elements saved = P - 1 + (first_too ? 1 : 0);
+        const Case c = test::series_case(strategy, global, even_blocks(N, P));
+        EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - saved) << c.name;
+    });
 }
 
 TEST(SeriesCounts, an_exclusive_global_scan_gives_the_last_values_of_all_but_the_last_worker) {
     for_each_series(
         true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
-            const Elements K = dealt(N, P).front(), K_last = dealt(N, P).back();
+            const Elements K = even_blocks(N, P).front(), K_last = even_blocks(N, P).back();
             if (global.algorithm.native != Form::exclusive || K_last == 1)
                 return;
             const Elements W = circuit_of(global, P, Form::exclusive).work;
             const bool reduces = strategy.name == "reduce-then-scan";
             const Elements saved = P - 2 + (reduces && K > 1 ? 1 : 0) + (reduces ? K_last - 1 : 0);
-            const Case c = test::series_case(strategy, global, dealt(N, P));
+            const Case c = test::series_case(strategy, global, even_blocks(N, P));
             EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - saved) << c.name;
         });
 }
@@ -136,7 +137,7 @@ TEST(SeriesCounts, spans_are_those_of_the_formulas) {
                 return;
             const auto K = static_cast<int>(N / P);
             const int S = circuit_of(global, P, Form::exclusive).span;
-            const Case c = test::series_case(strategy, global, dealt(N, P));
+            const Case c = test::series_case(strategy, global, even_blocks(N, P));
             // What is put before one value does not depend on what is put before another.
             const int formula = strategy.name == "scan-then-propagate" ? K + S : 2 * K - 1 + S;
             EXPECT_EQ(circuit(c.schedule).span, formula) << c.name;
@@ -147,7 +148,7 @@ TEST(SeriesCounts, spans_are_those_of_the_formulas) {
                             return;
                         const auto K = static_cast<int>(N / P);
                         const int S = circuit_of(global, P, Form::inclusive).span;
-                        const Case c = test::series_case(strategy, global, dealt(N, P));
+                        const Case c = test::series_case(strategy, global, even_blocks(N, P));
                         EXPECT_LE(circuit(c.schedule).span, 2 * K - 2 + S) << c.name;
                     });
 }

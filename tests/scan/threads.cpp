@@ -46,7 +46,8 @@ TEST(Totals, are_scanned_by_every_circuit_for_any_ranks_with_and_without_values)
         Series rough;
         for (int rank = 0; rank < ranks; ++rank)
             rough.push_back((rank * 5 + 2) % 4);
-        for (const Series& series : {dealt(4 * ranks, ranks), dealt(ranks, ranks), rough}) {
+        for (const Series& series :
+             {even_blocks(4 * ranks, ranks), even_blocks(ranks, ranks), rough}) {
             for (const Algorithm& algorithm : catalogue()) {
                 for (const bool gives_last : {true, false}) {
                     std::vector<Totals> all;

@@ -76,16 +76,17 @@ TEST(Clock, tells_the_same_bits_every_time) {
               on_clock(schedule, platform.costs, platform).finished);
 }
 
-struct Way {
+struct Configuration {
     std::string platform, algorithm;
     std::vector<int> radices = {};
 };
 
 /// Our time over SimGrid's, on 64 ranks.
-double by_simgrid(const Way& way) {
-    const std::string file = test::shipped(way.platform + ".json");
+double by_simgrid(const Configuration& configuration) {
+    const std::string file = test::shipped(configuration.platform + ".json");
     const Platform platform = read_platform(file);
-    const Schedule schedule = test::compositing_schedule(way.algorithm, 64, 1 << 20, way.radices);
+    const Schedule schedule =
+        test::compositing_schedule(configuration.algorithm, 64, 1 << 20, configuration.radices);
     const Question question{
         .schedule = schedule, .platform = file, .element_size = 16, .costs = platform.costs};
     return simulate_on_clock(question).seconds / simulate(question).seconds;
@@ -94,11 +95,14 @@ double by_simgrid(const Way& way) {
 TEST(Clock, tells_what_simgrid_tells) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
-    for (const Way& way :
-         {Way{"fat-tree-144-calibrated", "direct-send"}, Way{"torus-4x4x4", "radix-k", {16, 4}},
-          Way{"mesh-8x8x4", "shift-based"}, Way{"fat-tree-1728", "parallel-pipeline"},
-          Way{"cluster-64x128", "binary-swap"}})
-        EXPECT_NEAR(by_simgrid(way), 1, .02) << way.algorithm << " on " << way.platform;
+    for (const Configuration& configuration :
+         {Configuration{"fat-tree-144-calibrated", "direct-send"},
+          Configuration{"torus-4x4x4", "radix-k", {16, 4}},
+          Configuration{"mesh-8x8x4", "shift-based"},
+          Configuration{"fat-tree-1728", "parallel-pipeline"},
+          Configuration{"cluster-64x128", "binary-swap"}})
+        EXPECT_NEAR(by_simgrid(configuration), 1, .02)
+            << configuration.algorithm << " on " << configuration.platform;
 }
 
 template <class Failure, class Function>

@@ -92,7 +92,8 @@ TEST(Order, is_one_host_a_line_with_comments) {
     EXPECT_THAT(refused("# nobody\n"), HasSubstr("names no host"));
 }
 
-std::string refusal(std::span<const Room> rooms, const std::vector<OrderedHost>& order, int ranks) {
+std::string refusal(std::span<const HostSlots> rooms, const std::vector<OrderedHost>& order,
+                    int ranks) {
     try {
         place(rooms, order, ranks, "small");
     } catch (const InvalidTask& error) {
@@ -102,7 +103,7 @@ std::string refusal(std::span<const Room> rooms, const std::vector<OrderedHost>&
 }
 
 TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
-    const std::vector<Room> rooms{{"a", 2}, {"b", 1}, {"c", 2}};
+    const std::vector<HostSlots> rooms{{"a", 2}, {"b", 1}, {"c", 2}};
     EXPECT_THAT(place(rooms, {}, 4, "small"), ElementsAre(0, 0, 1, 2));
     EXPECT_THAT(place(rooms, std::vector<OrderedHost>{{"c"}, {"b"}}, 3, "small"),
                 ElementsAre(2, 2, 1));
@@ -114,10 +115,10 @@ TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
 }
 
 TEST(Placement, sorts_hosts_by_their_numbers) {
-    std::vector<Room> rooms{{"n10"}, {"n9"}, {"n010"}, {"m11"}, {"n"}};
+    std::vector<HostSlots> rooms{{"n10"}, {"n9"}, {"n010"}, {"m11"}, {"n"}};
     sort_naturally(rooms);
     std::vector<std::string> names;
-    for (const Room& room : rooms)
+    for (const HostSlots& room : rooms)
         names.push_back(room.host);
     EXPECT_THAT(names, ElementsAre("m11", "n", "n9", "n010", "n10"));
 }

@@ -28,7 +28,7 @@ struct Case {
     std::string algorithm;
     std::vector<int> radices = {};
 
-    std::string way() const {
+    std::string configuration() const {
         return radices.empty() ? algorithm
                                : fmt::format("{} {}", algorithm, fmt::join(radices, ","));
     }
@@ -52,7 +52,7 @@ const std::vector<Case> cases = {
 };
 
 void PrintTo(const Case& each, std::ostream* out) {
-    *out << each.way() << " on " << each.ranks << " ranks of " << each.platform;
+    *out << each.configuration() << " on " << each.ranks << " ranks of " << each.platform;
 }
 
 constexpr Elements pixels = 1 << 20;
@@ -124,7 +124,7 @@ TEST_P(Agreement, of_the_executor_over_simgrids_mpi_and_the_simulation_of_its_sc
     const Platform platform = read_platform(file_of(each.platform));
     const Seconds executor = of_executor(each, platform), schedule = of_schedule(each, platform);
     fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.3f} |\n", each.platform, each.ranks,
-               each.way(), 1e3 * executor, 1e3 * schedule, schedule / executor);
+               each.configuration(), 1e3 * executor, 1e3 * schedule, schedule / executor);
     EXPECT_NEAR(schedule / executor, 1, .1);
 }
 

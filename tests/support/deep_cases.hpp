@@ -40,8 +40,8 @@ inline void expect_piece_of(const std::vector<RgbaF32>& whole, const Frame& fram
 inline void shells_are_blended_as_sorted(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     std::vector<DeepImage> images = all_shells(ranks);
-    const DeepImage mine = images[static_cast<std::size_t>(rank)];
-    const int fragments = most_fragments(communicator, few_shells.shape, {&mine, 1});
+    const DeepImage own = images[static_cast<std::size_t>(rank)];
+    const int fragments = most_fragments(communicator, few_shells.shape, {&own, 1});
     CompositeOptions options;
     for (int i = ranks; i-- > 0;) // depths tie, so that the order shows
         options.order.push_back(i);
@@ -56,7 +56,7 @@ inline void shells_are_blended_as_sorted(const Communicator& communicator) {
             options.association = root < 0 ? Association::by_arrival : Association::in_order;
             DeepCompositor compositor(communicator, few_shells.shape, 1, fragments, options);
             for (int frame = 0; frame < 2; ++frame)
-                expect_piece_of(expected, compositor.composite({&mine, 1}),
+                expect_piece_of(expected, compositor.composite({&own, 1}),
                                 options.algorithm + " on " + std::to_string(ranks));
         }
     }
@@ -65,20 +65,20 @@ inline void shells_are_blended_as_sorted(const Communicator& communicator) {
 inline void several_deep_images_a_rank_and_none(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<DeepImage> all = all_shells(ranks);
-    std::vector<DeepImage> mine; // those of an odd rank are its neighbour's
+    std::vector<DeepImage> own; // those of an odd rank are its neighbour's
     if (rank % 2 == 0) {
         for (int i = rank; i < std::min(rank + 2, ranks); ++i)
-            mine.push_back(all[static_cast<std::size_t>(i)]);
+            own.push_back(all[static_cast<std::size_t>(i)]);
     }
     CompositeOptions options;
     options.background = RgbaF32{.25f, .5f, .75f, 1};
-    const int fragments = most_fragments(communicator, few_shells.shape, mine);
-    DeepCompositor compositor(communicator, few_shells.shape, static_cast<int>(mine.size()),
+    const int fragments = most_fragments(communicator, few_shells.shape, own);
+    DeepCompositor compositor(communicator, few_shells.shape, static_cast<int>(own.size()),
                               fragments, options);
     std::vector<RgbaF32> expected = kernel::blend_sorted(all);
     for (RgbaF32& pixel : expected)
         pixel = kernel::over(pixel, *options.background);
-    const Frame frame = compositor.composite(mine);
+    const Frame frame = compositor.composite(own);
     EXPECT_EQ(frame.count, rank == 0 ? few_shells.shape.elements() : 0);
     expect_piece_of(expected, frame, "with a background");
 }

@@ -37,15 +37,15 @@ inline kernel::Direction direction_of(Elements dx, Elements dy) {
 }
 
 /// Along a way from its first pixel to its last, or the other way round.
-inline void follow_way(DirectionMap& map, std::vector<std::pair<Elements, Elements>> way,
-                       bool reversed = false) {
+inline void follow_path(DirectionMap& map, std::vector<std::pair<Elements, Elements>> path,
+                        bool reversed = false) {
     if (reversed)
-        std::reverse(way.begin(), way.end());
-    for (std::size_t i = 0; i < way.size(); ++i) {
-        const auto [x, y] = way[i];
-        map.at(x, y) = i + 1 == way.size()
+        std::reverse(path.begin(), path.end());
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const auto [x, y] = path[i];
+        map.at(x, y) = i + 1 == path.size()
                            ? kernel::edge_end
-                           : direction_of(way[i + 1].first - x, way[i + 1].second - y);
+                           : direction_of(path[i + 1].first - x, path[i + 1].second - y);
     }
 }
 
@@ -102,31 +102,31 @@ inline DirectionMap rings(ImageShape image) {
                        bottom = image.height - 1 - inset;
         if (right <= left || bottom <= top)
             break;
-        std::vector<std::pair<Elements, Elements>> way;
+        std::vector<std::pair<Elements, Elements>> path;
         for (Elements x = left; x < right; ++x)
-            way.emplace_back(x, top);
+            path.emplace_back(x, top);
         for (Elements y = top; y < bottom; ++y)
-            way.emplace_back(right, y);
+            path.emplace_back(right, y);
         for (Elements x = right; x > left; --x)
-            way.emplace_back(x, bottom);
+            path.emplace_back(x, bottom);
         for (Elements y = bottom; y > top; --y)
-            way.emplace_back(left, y);
+            path.emplace_back(left, y);
         if (inset % 4 == 2)
-            std::reverse(way.begin(), way.end());
-        for (std::size_t i = 0; i < way.size(); ++i) {
-            const auto& [x, y] = way[i];
-            const auto& [to_x, to_y] = way[(i + 1) % way.size()];
+            std::reverse(path.begin(), path.end());
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const auto& [x, y] = path[i];
+            const auto& [to_x, to_y] = path[(i + 1) % path.size()];
             map.at(x, y) = direction_of(to_x - x, to_y - y);
         }
     }
     return map;
 }
 
-inline DirectionMap map_of_way(std::string name, ImageShape image,
-                               const std::vector<std::pair<Elements, Elements>>& way,
-                               bool reversed) {
+inline DirectionMap map_of_path(std::string name, ImageShape image,
+                                const std::vector<std::pair<Elements, Elements>>& path,
+                                bool reversed) {
     DirectionMap map = no_directions(std::move(name), image);
-    follow_way(map, way, reversed);
+    follow_path(map, path, reversed);
     return map;
 }
 
@@ -143,8 +143,8 @@ inline std::vector<DirectionMap> direction_maps(ImageShape image) {
     for (const kernel::Direction code : {3, 7})
         all.push_back(directed(random_shape(image, 80), code));
     for (const bool reversed : {false, true}) {
-        all.push_back(map_of_way("snake", image, snake_way(image), reversed));
-        all.push_back(map_of_way("spiral", image, spiral_way(image), reversed));
+        all.push_back(map_of_path("snake", image, snake_path(image), reversed));
+        all.push_back(map_of_path("spiral", image, spiral_path(image), reversed));
     }
     all.push_back(rings(image));
     for (const int percent : {20, 50, 80, 100})

@@ -72,7 +72,7 @@ struct WideCellSums {
     double count = 0, xx = 0, xy = 0, yy = 0, x = 0, y = 0;
 };
 
-void add_pixel(const CellLook& look, Elements x, Elements y, double t, WideCellSums& cell,
+void add_pixel(const CellComparison& look, Elements x, Elements y, double t, WideCellSums& cell,
                FitMoments& moments) {
     const auto dx = static_cast<double>(look.slope_x.at(x, y));
     const auto dy = static_cast<double>(look.slope_y.at(x, y));
@@ -96,7 +96,7 @@ CellSums narrowed(const WideCellSums& wide) {
 
 } // namespace
 
-FitMoments cell_sums_by_definition(const CellLook& look, Elements row_of_cells,
+FitMoments cell_sums_by_definition(const CellComparison& look, Elements row_of_cells,
                                    std::span<CellSums> to) {
     const auto [width, height] = look.reference.shape;
     const ImageShape cells = cells_of(look.reference.shape);
@@ -159,7 +159,7 @@ Three by_motion(Slope slope, double x, double y) {
 
 } // namespace
 
-RigidSums rigid_sums_by_definition(const RigidLook& look, const Tile& tile) {
+RigidSums rigid_sums_by_definition(const RigidComparison& look, const Tile& tile) {
     RigidSums sums;
     const RigidMap& map = look.map;
     const Tile part = with_slopes(tile, look.reference.shape);

@@ -21,10 +21,10 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
                            const GaussianKernel& kernel = {});
 
 /// kernel::cell_sums from the definition, in double precision up to the last step.
-FitMoments cell_sums_by_definition(const CellLook& look, Elements row_of_cells,
+FitMoments cell_sums_by_definition(const CellComparison& look, Elements row_of_cells,
                                    std::span<CellSums> to);
 
 /// kernel::rigid_sums from the definition, in double precision.
-RigidSums rigid_sums_by_definition(const RigidLook& look, const Tile& tile);
+RigidSums rigid_sums_by_definition(const RigidComparison& look, const Tile& tile);
 
 } // namespace sextant::kernel

@@ -194,7 +194,7 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
                 everywhere || communicator.rank() == 0 ? &source : nullptr, made.sink());
             EXPECT_EQ(result.windows > 1, memory < 1 << 20) << result.windows;
             EXPECT_EQ(result.image.height, shape.height);
-            EXPECT_LE(result.plan.way.ranks(), communicator.size());
+            EXPECT_LE(result.plan.configuration.ranks(), communicator.size());
             const bool warns = communicator.rank() == 0 && communicator.size() > 1 && !everywhere &&
                                options.distribute == "any";
             EXPECT_EQ(result.warnings.empty(), !warns)
@@ -202,7 +202,7 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
             if (communicator.rank() == 0) {
                 EXPECT_TRUE(same_bits(std::as_bytes(std::span(made.floats)),
                                       std::as_bytes(std::span(expected))))
-                    << distributed::text_of(result.plan.way) << ", " << result.windows
+                    << distributed::text_of(result.plan.configuration) << ", " << result.windows
                     << " windows";
             }
         }

@@ -60,13 +60,13 @@ inline void gives_the_serial_lines(const Communicator& communicator, const Grid&
     const std::string what =
         fmt::format("{} of {}x{} in {}x{} tiles, from {} points on", map.name, grid.width,
                     grid.height, grid.columns, grid.rows, min_points);
-    const Tile mine =
+    const Tile own =
         tile(strips(communicator.size(), static_cast<Elements>(expected.pixels.size())),
              communicator.rank());
-    ASSERT_EQ(part.first, mine.y) << what;
+    ASSERT_EQ(part.first, own.y) << what;
     ASSERT_EQ(part.contours, static_cast<Elements>(expected.lines.size())) << what;
-    const auto begin = expected.pixels.begin() + mine.y;
-    EXPECT_EQ(part.pixels, std::vector<Elements>(begin, begin + mine.height)) << what;
+    const auto begin = expected.pixels.begin() + own.y;
+    EXPECT_EQ(part.pixels, std::vector<Elements>(begin, begin + own.height)) << what;
     const ContourLines all = gather_lines(communicator, grid, part);
     if (communicator.rank() != 0)
         return;

@@ -89,11 +89,11 @@ inline void tunings_follow_the_order(const Communicator& communicator) {
     sparse.algorithm = "direct-send";
     sparse.sparse = planner::Sparse::on;
     expect_as_made_for_each_order(communicator, sparse, 1, 5, "sparse");
-    CompositeOptions dealt;
-    dealt.algorithm = "radix-k";
-    dealt.interlace = planner::Interlace::on;
-    dealt.root = CompositeOptions::distributed;
-    expect_as_made_for_each_order(communicator, dealt, 1, 5, "interlaced");
+    CompositeOptions interlaced;
+    interlaced.algorithm = "radix-k";
+    interlaced.interlace = planner::Interlace::on;
+    interlaced.root = CompositeOptions::distributed;
+    expect_as_made_for_each_order(communicator, interlaced, 1, 5, "interlaced");
     CompositeOptions several;
     several.algorithm = "direct-send";
     several.threads = 2;

@@ -62,8 +62,8 @@ inline std::vector<Symbol> combined(Elements first, Elements count, int a, int b
 inline Claim scatter_claim(int ranks, Elements elements) {
     return {own_operand,
             exactly([=](int rank) {
-                const Region mine = part(block(0, 0, elements), rank, ranks);
-                return combined(mine.offset, mine.length, 0, 1);
+                const Region own = part(block(0, 0, elements), rank, ranks);
+                return combined(own.offset, own.length, 0, 1);
             }),
             {}};
 }

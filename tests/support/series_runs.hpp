@@ -39,7 +39,7 @@ inline prefix::ScanOptions options_for(const scan::Strategy& strategy,
 inline std::vector<scan::Series> series_on(int ranks) {
     std::vector<scan::Series> all;
     for (const Elements values : {0, 1, ranks - 1, ranks, 2 * ranks + 1, 20})
-        all.push_back(scan::dealt(values, ranks));
+        all.push_back(scan::even_blocks(values, ranks));
     scan::Series rough;
     for (int rank = 0; rank < ranks; ++rank)
         rough.push_back((rank * 5 + 2) % 4);
@@ -55,11 +55,11 @@ void every_strategy_gives_the_serial_scan(const Communicator& communicator,
     for (const scan::Series& series : series_on(communicator.size())) {
         const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
         const std::vector<Value> whole = exact_values<Value>(0, N);
-        const std::vector<Value> mine = part_of(whole, series, rank);
+        const std::vector<Value> own = part_of(whole, series, rank);
         const std::vector<Value> expected = part_of(serial_scan(whole), series, rank);
         for_each_strategy([&](const scan::Strategy& strategy, const scan::GlobalScan& global) {
             const std::vector<Value> result = prefix::scan(
-                communicator, std::span<const Value>(mine),
+                communicator, std::span<const Value>(own),
                 [](const Value& x, const Value& y) { return combine(x, y); },
                 options_for(strategy, global, association));
             EXPECT_EQ(result, expected) << fmt::format(
@@ -89,7 +89,7 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
     for (const scan::Series& series : series_on(communicator.size())) {
         const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
         const std::vector<Value> whole = exact_values<Value>(0, N);
-        const std::vector<Value> mine = part_of(whole, series, rank);
+        const std::vector<Value> own = part_of(whole, series, rank);
         const std::vector<Value> expected = part_of(serial_scan(whole), series, rank);
         for (const char* algorithm : {"kogge-stone", "blelloch", "serial"}) {
             for (const int threads : {2, 3, 5}) {
@@ -100,7 +100,7 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
                     options.boundaries =
                         gives_last ? scan::Boundaries::moving : scan::Boundaries::fixed;
                     EXPECT_EQ(prefix::scan(
-                                  communicator, std::span<const Value>(mine),
+                                  communicator, std::span<const Value>(own),
                                   [](const Value& x, const Value& y) { return combine(x, y); },
                                   options),
                               expected)
@@ -115,7 +115,7 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
 /// An operator that throws on one application, on whichever thread, ends the scan everywhere.
 inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
-    const auto mine = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
+    const auto own = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
     for (int failing = 0; failing < communicator.size(); ++failing) {
         for (const int at : {0, 3, 7, 10}) { // of its applications: in the first phase and the last
             std::atomic<int> applied = 0;
@@ -127,8 +127,7 @@ inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator
                 return combine(x, y);
             };
             expect_agreed_failure("frames 4 and 5 do not match", [&] {
-                prefix::scan(communicator, std::span<const Matrix>(mine), combine_or_throw,
-                             options);
+                prefix::scan(communicator, std::span<const Matrix>(own), combine_or_throw, options);
             });
         }
     }
@@ -138,13 +137,13 @@ inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator
 inline void an_operator_that_only_claims_to_commute_is_found_out(const Communicator& communicator) {
     Operator op = exact_operator<Matrix>();
     op.commutative = true;
-    const auto mine = exact_values<Matrix>(3 * static_cast<std::uint64_t>(communicator.rank()), 3);
+    const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(communicator.rank()), 3);
     for (const int threads : {1, 2}) {
         prefix::ScanOptions options{"reduce-then-scan"};
         options.threads = threads;
         prefix::Scan scan(communicator, 3, op, options);
         expect_agreed_failure("declared commutative, but elements 0 and 1",
-                              [&] { scan.run(std::as_bytes(std::span(mine))); });
+                              [&] { scan.run(std::as_bytes(std::span(own))); });
     }
 }
 
@@ -168,19 +167,19 @@ inline std::string join_texts(const std::string& left, const std::string& right)
 /// Texts "<0>", "<1>", ... of which each rank has three; every text may be as long as all.
 inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     const int rank = communicator.rank();
-    std::vector<std::string> mine, expected;
+    std::vector<std::string> own, expected;
     std::string sum;
     for (int i = 0; i < 3 * (rank + 1); ++i) {
         const std::string text = i % 4 == 3 ? "" : fmt::format("<{}>", i);
         sum += text;
         if (i < 3 * rank)
             continue;
-        mine.push_back(text);
+        own.push_back(text);
         expected.push_back(sum);
     }
     for (const scan::Strategy& strategy : scan::strategies()) {
         const auto result =
-            prefix::scan(communicator, std::span<const std::string>(mine), join_texts,
+            prefix::scan(communicator, std::span<const std::string>(own), join_texts,
                          text_slots(12 * communicator.size()), {std::string(strategy.name)});
         EXPECT_EQ(result, expected) << strategy.name;
     }
@@ -192,7 +191,7 @@ inline void an_oversized_value_is_named(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     // Three texts of two bytes a rank: only those that reach from the first to the last of all
     // values are too large.
-    const std::vector<std::string> mine(3, "ab");
+    const std::vector<std::string> own(3, "ab");
     const Bytes all = 6 * communicator.size();
     for (const int threads : {1, 2}) {
         prefix::ScanOptions options{"reduce-then-scan"};
@@ -200,11 +199,11 @@ inline void an_oversized_value_is_named(const Communicator& communicator) {
         expect_agreed_failure(fmt::format("to {}: a value of {} bytes, expected {} or fewer",
                                           3 * last + 2, all, all - 1),
                               [&] {
-                                  prefix::scan(communicator, std::span<const std::string>(mine),
+                                  prefix::scan(communicator, std::span<const std::string>(own),
                                                join_texts, text_slots(all - 1), options);
                               });
     }
-    std::vector<std::string> given = mine;
+    std::vector<std::string> given = own;
     if (rank == last)
         given[1] = "abcde";
     expect_agreed_failure(
@@ -218,7 +217,7 @@ inline void an_oversized_value_is_named(const Communicator& communicator) {
 /// communicator stays usable.
 inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
-    const auto mine = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
+    const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
     for (const scan::Strategy& strategy : scan::strategies()) {
         for (const scan::Algorithm& algorithm : scan::catalogue()) {
             for (int failing = 0; failing < ranks; ++failing) {
@@ -228,7 +227,7 @@ inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicat
                     return combine(x, y);
                 };
                 expect_agreed_failure("frames 4 and 5 do not match", [&] {
-                    prefix::scan(communicator, std::span<const Matrix>(mine), combine_or_throw,
+                    prefix::scan(communicator, std::span<const Matrix>(own), combine_or_throw,
                                  {std::string(strategy.name), std::string(algorithm.name)});
                 });
             }
@@ -238,17 +237,17 @@ inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicat
 }
 
 inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& communicator) {
-    const std::vector<std::string> mine = {"123", "456"};
+    const std::vector<std::string> own = {"123", "456"};
     const int rank = communicator.rank();
     prefix::ScanOptions threaded{"reduce-then-scan"};
     threaded.threads = 2;
     expect_agreed_failure("a value of 6 bytes, expected 5 or fewer", [&] {
-        prefix::scan(communicator, std::span<const std::string>(mine), join_texts, text_slots(5),
+        prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5),
                      threaded);
     });
     // The first grows too large in an operator, the second before anything is combined.
     expect_agreed_failure("expected 5 or fewer", [&] {
-        prefix::scan(communicator, std::span<const std::string>(mine), join_texts, text_slots(5));
+        prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5));
     });
     expect_agreed_failure("a value of 3 bytes, expected 2 or fewer", [&] {
         const std::vector<std::string> odd = {rank == communicator.size() - 1 ? "123" : "1"};
@@ -275,13 +274,13 @@ inline void another_number_of_values_ends_that_scan_only(const Communicator& com
     const bool odd = rank == communicator.size() / 2;
     prefix::Scan scan(communicator, 2, exact_operator<Matrix>());
     const auto whole = exact_values<Matrix>(0, 2 * communicator.size());
-    const scan::Series series = scan::dealt(2 * communicator.size(), communicator.size());
-    const auto mine = part_of(whole, series, rank);
+    const scan::Series series = scan::even_blocks(2 * communicator.size(), communicator.size());
+    const auto own = part_of(whole, series, rank);
     const auto few = exact_values<Matrix>(0, odd ? 1 : 2);
     expect_agreed_failure("bytes given", [&] { scan.run(std::as_bytes(std::span(few))); });
     const auto expected = part_of(serial_scan(whole), series, rank);
     for (int time = 0; time < 3; ++time) {
-        const auto result = scan.run(std::as_bytes(std::span(mine)));
+        const auto result = scan.run(std::as_bytes(std::span(own)));
         ASSERT_EQ(result.size(), 2 * sizeof(Matrix));
         EXPECT_EQ(std::memcmp(result.data(), expected.data(), result.size()), 0);
     }

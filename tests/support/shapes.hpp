@@ -84,34 +84,34 @@ inline Shape diagonal_lines(ImageShape image, int every) {
 }
 
 /// The pixels of a way through an image, in order: to and fro along every second row.
-inline std::vector<std::pair<Elements, Elements>> snake_way(ImageShape image) {
-    std::vector<std::pair<Elements, Elements>> way;
+inline std::vector<std::pair<Elements, Elements>> snake_path(ImageShape image) {
+    std::vector<std::pair<Elements, Elements>> path;
     for (Elements y = 0; y < image.height; ++y) {
         const bool to_the_right = y % 4 == 0;
         if (y % 2 == 1) {
-            way.emplace_back(y % 4 == 1 ? image.width - 1 : 0, y);
+            path.emplace_back(y % 4 == 1 ? image.width - 1 : 0, y);
             continue;
         }
         for (Elements i = 0; i < image.width; ++i)
-            way.emplace_back(to_the_right ? i : image.width - 1 - i, y);
+            path.emplace_back(to_the_right ? i : image.width - 1 - i, y);
     }
-    return way;
+    return path;
 }
 
 /// The same inwards, turn by turn, with a pixel between two turns.
-inline std::vector<std::pair<Elements, Elements>> spiral_way(ImageShape image) {
-    std::vector<std::pair<Elements, Elements>> way;
+inline std::vector<std::pair<Elements, Elements>> spiral_path(ImageShape image) {
+    std::vector<std::pair<Elements, Elements>> path;
     Elements left = 0, top = 0, right = image.width - 1, bottom = image.height - 1;
     Elements x = 0, y = 0;
     const auto go = [&](Elements to_x, Elements to_y) {
         while (x != to_x || y != to_y) {
             x += (to_x > x) - (to_x < x);
             y += (to_y > y) - (to_y < y);
-            way.emplace_back(x, y);
+            path.emplace_back(x, y);
         }
     };
     if (image.elements() > 0)
-        way.emplace_back(0, 0);
+        path.emplace_back(0, 0);
     while (true) {
         if (right <= x)
             break;
@@ -126,13 +126,13 @@ inline std::vector<std::pair<Elements, Elements>> spiral_way(ImageShape image) {
             break;
         go(x, top), left += 2;
     }
-    return way;
+    return path;
 }
 
-inline Shape shape_of_way(std::string name, ImageShape image,
-                          const std::vector<std::pair<Elements, Elements>>& way) {
+inline Shape shape_of_configuration(std::string name, ImageShape image,
+                                    const std::vector<std::pair<Elements, Elements>>& path) {
     Shape made = shape_of(std::move(name), image, [](Elements, Elements) { return 0; });
-    for (const auto& [x, y] : way)
+    for (const auto& [x, y] : path)
         made.at(x, y) = 255;
     return made;
 }
@@ -148,8 +148,8 @@ inline std::vector<Shape> shapes(ImageShape image) {
     all.push_back(vertical_lines(image, 4));
     all.push_back(diagonal_lines(image, 4));
     all.push_back(diagonal_lines(image, 2));
-    all.push_back(shape_of_way("snake", image, snake_way(image)));
-    all.push_back(shape_of_way("spiral", image, spiral_way(image)));
+    all.push_back(shape_of_configuration("snake", image, snake_path(image)));
+    all.push_back(shape_of_configuration("spiral", image, spiral_path(image)));
     return all;
 }
 

@@ -263,9 +263,9 @@ Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptio
 void with_rigs(const Communicator& communicator, Bytes memory,
                const std::function<void(Stopwatch&, machine::Link)>& body) {
     for (const Pair& pair : pairs_of(communicator)) {
-        const bool mine = communicator.rank() == 0 || communicator.rank() == pair.other;
-        const Communicator two = communicator.split(mine ? 0 : -1, communicator.rank());
-        if (mine) {
+        const bool own = communicator.rank() == 0 || communicator.rank() == pair.other;
+        const Communicator two = communicator.split(own ? 0 : -1, communicator.rank());
+        if (own) {
             Rig rig(two, memory);
             body(rig, pair.link);
         }

@@ -155,7 +155,7 @@ bool is_forbidden() {
     return said && std::string_view(said) == "off";
 }
 
-bool has_profile(const planner::UsualPlanner& usual) {
+bool has_profile(const planner::DefaultPlanner& usual) {
     return !usual.path.empty();
 }
 
@@ -196,9 +196,9 @@ std::optional<Profile> broadcast(const Communicator& communicator,
 }
 
 /// A planner, or an empty result if the profile cannot be read: rank 0 decides.
-planner::UsualPlanner readable_planner(const char* transport, const std::string& machine) {
+planner::DefaultPlanner readable_planner(const char* transport, const std::string& machine) {
     try {
-        return planner::usual_planner(transport, machine);
+        return planner::default_planner(transport, machine);
     } catch (const Error&) {
         return {};
     }
@@ -206,13 +206,14 @@ planner::UsualPlanner readable_planner(const char* transport, const std::string&
 
 } // namespace
 
-planner::UsualPlanner planner_here(const Communicator& communicator, const std::vector<int>& nodes,
-                                   const std::string& machine, planner::Probing probing) {
+planner::DefaultPlanner planner_here(const Communicator& communicator,
+                                     const std::vector<int>& nodes, const std::string& machine,
+                                     planner::Probing probing) {
     const char* const transport = reads_all(communicator, nodes) ? "threads" : "mpi";
-    planner::UsualPlanner usual;
+    planner::DefaultPlanner usual;
     agree(communicator, [&] {
         if (communicator.rank() == 0)
-            usual = planner::usual_planner(transport, machine);
+            usual = planner::default_planner(transport, machine);
     });
     if (communicator.rank() > 0)
         usual = readable_planner(transport, machine);
@@ -241,7 +242,8 @@ planner::UsualPlanner planner_here(const Communicator& communicator, const std::
     return usual;
 }
 
-void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
+void warn_of_other_machine(const planner::DefaultPlanner& usual,
+                           std::vector<std::string>& warnings) {
     if (!has_profile(usual))
         return; // a built-in profile, whose warning says so
     const Profile& profile = usual.planner->machine();
@@ -255,14 +257,14 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
     }
 }
 
-void require_planner(const planner::UsualPlanner& usual) {
+void require_planner(const planner::DefaultPlanner& usual) {
     if (!usual.planner)
         throw InvalidTask("the machine profile of rank 0 cannot be read on this rank");
 }
 
-planner::UsualPlanner planner_of(const std::string& transport, int ranks,
-                                 const std::string& machine) {
-    planner::UsualPlanner usual = planner::usual_planner(transport, machine);
+planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
+                                   const std::string& machine) {
+    planner::DefaultPlanner usual = planner::default_planner(transport, machine);
     if (has_profile(usual) || is_forbidden())
         return usual;
     if (const std::optional<Profile> kept = kept_probe({transport, ranks}))

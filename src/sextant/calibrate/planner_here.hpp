@@ -45,19 +45,21 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 ///           null on a rank other than 0 that cannot read the profile.
 /// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
 /// Collective.
-planner::UsualPlanner planner_here(const Communicator& communicator, const std::vector<int>& nodes,
-                                   const std::string& machine, planner::Probing probing);
+planner::DefaultPlanner planner_here(const Communicator& communicator,
+                                     const std::vector<int>& nodes, const std::string& machine,
+                                     planner::Probing probing);
 
 /// Warns if the profile was measured on another machine or MPI: it can be planned with, but its
 /// times are not those of this machine.
-void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings);
+void warn_of_other_machine(const planner::DefaultPlanner& usual,
+                           std::vector<std::string>& warnings);
 
 /// For operations that plan on every rank. Throws InvalidTask if there is no planner.
-void require_planner(const planner::UsualPlanner& usual);
+void require_planner(const planner::DefaultPlanner& usual);
 
 /// The planner for a number of ranks that are not running: nothing is measured, but a cached probe
 /// of as many ranks is used.
-planner::UsualPlanner planner_of(const std::string& transport, int ranks,
-                                 const std::string& machine);
+planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
+                                   const std::string& machine);
 
 } // namespace sextant::calibrate

@@ -94,10 +94,10 @@ class InStep : public Stopwatch {
 
     /// Cells timed with others idle run on the first pair only.
     std::vector<Sample> burst(const Cell& cell) override {
-        const std::vector<Sample> mine =
+        const std::vector<Sample> local =
             first_ || !cell.alone ? rig_.burst(cell) : std::vector<Sample>();
         Burst first{{}, 0, rig_.elapsed()};
-        for (const Sample& sample : least_disturbed(mine))
+        for (const Sample& sample : least_disturbed(local))
             first.samples[first.count++] = sample;
         first = all_.all_gather(first).front();
         elapsed_ = first.elapsed;
@@ -242,8 +242,8 @@ std::optional<machine::Profile> measure_quickly(const Communicator& communicator
     options.budget = budget / static_cast<double>(layout.links().size());
     for (const Link link : layout.links()) {
         const std::vector<Seat> all = seats(layout, link);
-        const Seat& mine = all[static_cast<std::size_t>(communicator.rank())];
-        const auto measured = measure_link(communicator, link, mine, what, options);
+        const Seat& local = all[static_cast<std::size_t>(communicator.rank())];
+        const auto measured = measure_link(communicator, link, local, what, options);
         const auto first = static_cast<std::size_t>(
             std::find_if(all.begin(), all.end(), [](const Seat& s) { return s.pair == 0; }) -
             all.begin());

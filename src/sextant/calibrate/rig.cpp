@@ -351,7 +351,7 @@ void Rig::fill_up_to(Bytes bytes) {
     }
 }
 
-Execution Rig::bound(const Timed& what, const Program& program, Prepared& prepared) {
+Execution Rig::bound(const Timed& what, const Program& program, PreparedSchedule& prepared) {
     constexpr Bytes page = 4096;
     Execution run(communicator_, program, what.op, {}, what.kernels);
     Bytes offset = 0;
@@ -371,9 +371,9 @@ Execution Rig::bound(const Timed& what, const Program& program, Prepared& prepar
     return run;
 }
 
-Rig::Prepared& Rig::prepare(const Cell& cell) {
+Rig::PreparedSchedule& Rig::prepare(const Cell& cell) {
     const auto [found, added] = prepared_.try_emplace(cell);
-    Prepared& prepared = found->second;
+    PreparedSchedule& prepared = found->second;
     if (added) {
         const Timed what = timed(cell, communicator_.rank());
         prepared.repeats = what.repeats;
@@ -384,7 +384,7 @@ Rig::Prepared& Rig::prepare(const Cell& cell) {
     return prepared;
 }
 
-Seconds Rig::time(Execution& run, const Prepared& prepared) {
+Seconds Rig::time(Execution& run, const PreparedSchedule& prepared) {
     if (communicator_.rank() == 0) {
         for (const std::span<std::byte> memory : prepared.fresh)
             write_anew(memory);
@@ -395,14 +395,14 @@ Seconds Rig::time(Execution& run, const Prepared& prepared) {
 }
 
 /// Exchanges the samples of both ranks; a burst ends on both at the same time.
-std::vector<Sample> Rig::exchange(std::span<const Seconds> mine, std::span<const bool> disturbed) {
+std::vector<Sample> Rig::exchange(std::span<const Seconds> local, std::span<const bool> disturbed) {
     Report report;
-    std::copy(mine.begin(), mine.end(), report.seconds.begin());
+    std::copy(local.begin(), local.end(), report.seconds.begin());
     std::copy(disturbed.begin(), disturbed.end(), report.disturbed.begin());
     report.elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
     const std::vector<Report> both = communicator_.all_gather(report);
     elapsed_ = both[0].elapsed;
-    std::vector<Sample> samples(mine.size());
+    std::vector<Sample> samples(local.size());
     for (std::size_t i = 0; i < samples.size(); ++i) {
         samples[i] = {{both[0].seconds[i], both[1].seconds[i]},
                       both[0].disturbed[i] || both[1].disturbed[i]};
@@ -411,7 +411,7 @@ std::vector<Sample> Rig::exchange(std::span<const Seconds> mine, std::span<const
 }
 
 std::vector<Sample> Rig::burst(const Cell& cell) {
-    Prepared& prepared = prepare(cell);
+    PreparedSchedule& prepared = prepare(cell);
     go_to_own_core(first_core_ + communicator_.rank());
     const auto [warm_up, samples] = length_of(prepared.last);
     std::array<Seconds, most_samples> seconds = {};

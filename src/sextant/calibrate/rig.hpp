@@ -59,25 +59,25 @@ class Rig : public Stopwatch {
 
   private:
     using Clock = std::chrono::steady_clock;
-    struct Prepared {
+    struct PreparedSchedule {
         std::vector<Execution> runs;
         std::vector<std::span<std::byte>> fresh;
         double repeats = 1;
         Seconds last = 0; ///< time of the last repetition
     };
 
-    Prepared& prepare(const Cell& cell);
-    Execution bound(const Timed& what, const Program& program, Prepared& prepared);
-    Seconds time(Execution& run, const Prepared& prepared);
+    PreparedSchedule& prepare(const Cell& cell);
+    Execution bound(const Timed& what, const Program& program, PreparedSchedule& prepared);
+    Seconds time(Execution& run, const PreparedSchedule& prepared);
     void fill_up_to(Bytes bytes);
-    std::vector<Sample> exchange(std::span<const Seconds> mine, std::span<const bool> disturbed);
+    std::vector<Sample> exchange(std::span<const Seconds> own, std::span<const bool> disturbed);
 
     const Communicator communicator_;
     const Clock::time_point begin_ = Clock::now();
     const int first_core_;
     Memory memory_;
     Bytes filled_ = 0;
-    std::map<Cell, Prepared> prepared_;
+    std::map<Cell, PreparedSchedule> prepared_;
     Seconds elapsed_ = 0;
 };
 

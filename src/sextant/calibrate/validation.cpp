@@ -176,9 +176,9 @@ Seconds probe_state(const Communicator& communicator) {
 Seconds probe_threads() {
     Seconds probed = 0;
     run_threads(2, [&](const Communicator& communicator) {
-        const Seconds mine = probe_state(communicator);
+        const Seconds own = probe_state(communicator);
         if (communicator.rank() == 0)
-            probed = mine;
+            probed = own;
     });
     return probed;
 }

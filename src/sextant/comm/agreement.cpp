@@ -80,17 +80,17 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
         Outcome outcome;
         std::uint64_t number;
     };
-    const Report mine = attempt(part);
+    const Report local = attempt(part);
     std::vector<Outcome> outcomes;
     std::vector<std::uint64_t> numbers;
-    for (const Said& said : communicator.all_gather(Said{mine.outcome, number})) {
+    for (const Said& said : communicator.all_gather(Said{local.outcome, number})) {
         outcomes.push_back(said.outcome);
         numbers.push_back(said.number);
     }
     const bool fine = std::all_of(outcomes.begin(), outcomes.end(),
                                   [](Outcome outcome) { return outcome == Outcome::fine; });
     if (!fine) {
-        throw_what_counts(outcomes, all_gather_texts(communicator, mine.text),
+        throw_what_counts(outcomes, all_gather_texts(communicator, local.text),
                           communicator.shares_memory());
     }
     return numbers;
@@ -134,13 +134,13 @@ void require_same(const Communicator& communicator, const Record& options) {
 }
 
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
-    std::string mine;
+    std::string local;
     try {
         part();
     } catch (...) {
-        mine = text_of_current_exception();
+        local = text_of_current_exception();
     }
-    const std::vector<std::string> all = all_gather_texts(communicator, mine);
+    const std::vector<std::string> all = all_gather_texts(communicator, local);
     const auto found =
         std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
     return found == all.end() ? "" : fmt::format("rank {}: {}", found - all.begin(), *found);
@@ -172,21 +172,21 @@ bool is_before(std::span<const int> a, std::span<const int> b) {
 
 } // namespace
 
-Comparison::Comparison(Communicator communicator, std::size_t most_asked,
-                       std::span<const int> asked, std::vector<int> names,
+Comparison::Comparison(Communicator communicator, std::size_t most_requested,
+                       std::span<const int> requested, std::vector<int> names,
                        std::function<std::string(std::span<const int>)> text_of)
     : communicator_(std::move(communicator)),
-      most_asked_(most_asked),
+      most_asked_(most_requested),
       names_(std::move(names)),
       text_of_(std::move(text_of)),
       rounds_(rounds_for(communicator_.size())),
       memory_(static_cast<Bytes>(sizeof(int) * 4 * static_cast<std::size_t>(rounds_) *
-                                 (numbers_field + most_asked))),
+                                 (numbers_field + most_requested))),
       own_(said_size()),
       known_(2 * said_size()),
       came_(static_cast<std::size_t>(rounds_)) {
     own_[rank_field] = communicator_.rank();
-    keep(asked);
+    keep(requested);
     open();
 }
 
@@ -221,25 +221,25 @@ void Comparison::reopen() {
         exchange_->start(2 * round + 1);
 }
 
-void Comparison::begin_run(std::span<const int> asked, bool changed) {
+void Comparison::begin_run(std::span<const int> requested, bool changed) {
     ++run_;
     own_[run_field] = run_;
     if (!changed)
         return;
-    keep(asked);
+    keep(requested);
     say(false);
 }
 
-void Comparison::keep(std::span<const int> asked) {
-    const std::size_t count = std::min(asked.size(), most_asked_);
+void Comparison::keep(std::span<const int> requested) {
+    const std::size_t count = std::min(requested.size(), most_asked_);
     own_[count_field] = static_cast<int>(count);
-    std::copy_n(asked.begin(), count, own_.begin() + numbers_field);
+    std::copy_n(requested.begin(), count, own_.begin() + numbers_field);
 }
 
 void Comparison::say(bool begun) {
     said_ = true;
     own_[begun_field] = begun ? 1 : 0;
-    own_[earliest_field] = std::min(run_, earliest_asked());
+    own_[earliest_field] = std::min(run_, earliest_requested());
     for (const std::size_t which : {0u, 1u})
         std::copy(own_.begin(), own_.end(), part(known_, which).begin());
     next_ = 0;
@@ -316,7 +316,7 @@ void Comparison::fail() {
 }
 
 /// The earliest run among the requests received; the largest int if there is none.
-int Comparison::earliest_asked() {
+int Comparison::earliest_requested() {
     int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {
         if (came_[static_cast<std::size_t>(round)])
@@ -327,11 +327,11 @@ int Comparison::earliest_asked() {
 
 /// A rank that compares a later run is ahead of this one: unless it passes on a request for this
 /// run or an earlier one, no rank waits for this one yet.
-void Comparison::look() {
+void Comparison::check() {
     if (said_)
         return advance();
     poll();
-    if (earliest_asked() <= run_)
+    if (earliest_requested() <= run_)
         say(true);
 }
 

@@ -27,12 +27,12 @@ class AgreedFailure : public Error {
     bool invalid_task() const { return invalid_task_; }
 
     /// True if the error has already been printed for the user (launch.hpp).
-    bool told() const { return told_; }
-    void set_told() { told_ = true; }
+    bool reported() const { return reported_; }
+    void set_reported() { reported_ = true; }
 
   private:
     bool invalid_task_;
-    bool told_ = false;
+    bool reported_ = false;
 };
 
 /// Runs a part of a collective operation on every rank and makes sure that all know the outcome.
@@ -71,15 +71,16 @@ class Comparison {
     /// Input     a communicator used only by this comparison (Communicator::split_for_notices); the
     ///           greatest length of a request, and the initial request of all ranks; for error
     ///           messages, the names of its ranks and a function that describes a request.
-    Comparison(Communicator communicator, std::size_t most_asked, std::span<const int> asked,
-               std::vector<int> names, std::function<std::string(std::span<const int>)> text_of);
+    Comparison(Communicator communicator, std::size_t most_requested,
+               std::span<const int> requested, std::vector<int> names,
+               std::function<std::string(std::span<const int>)> text_of);
     ~Comparison();
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
     /// Starts the next run with this rank's request; `changed`: it differs from the previous run's.
     /// All ranks must count runs alike.
-    void begin_run(std::span<const int> asked, bool changed);
+    void begin_run(std::span<const int> requested, bool changed);
 
     /// True if the run is held back.
     bool closed() const { return said_; }
@@ -94,7 +95,7 @@ class Comparison {
     void advance();
     /// For a run that was not held back and has to wait: takes part if other ranks compare. Throws
     /// as `advance`.
-    void look();
+    void check();
     /// Waits until a comparison that this rank takes part in has ended. Throws as `advance`.
     void settle();
     /// Waits as Exchange::rest.
@@ -118,11 +119,11 @@ class Comparison {
     }
     void open();
     void reopen();
-    void keep(std::span<const int> asked);
+    void keep(std::span<const int> requested);
     void say(bool begun);
     void send(int round);
     void poll();
-    int earliest_asked();
+    int earliest_requested();
     void merge(std::span<int> message);
     [[noreturn]] void fail();
 

@@ -14,7 +14,7 @@ bool is_own(const BufferSpec& buffer) {
     return buffer.role == Role::scratch || buffer.role == Role::output;
 }
 
-Bytes lines_of(const Program& program, const Places& places, std::size_t b) {
+Bytes lines_of(const Program& program, const BufferAddresses& places, std::size_t b) {
     const Bytes bytes = program.buffers[b].size * places.element_size(static_cast<int>(b));
     return is_own(program.buffers[b]) ? (bytes + line - 1) / line * line : 0;
 }
@@ -37,7 +37,7 @@ void Workspace::make_rooms(Bytes size) {
     ++version;
 }
 
-std::vector<Bytes> own_offsets(const Program& program, const Places& places) {
+std::vector<Bytes> own_offsets(const Program& program, const BufferAddresses& places) {
     std::vector<Bytes> offsets;
     Bytes size = 0;
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
@@ -47,7 +47,7 @@ std::vector<Bytes> own_offsets(const Program& program, const Places& places) {
     return offsets;
 }
 
-Bytes own_bytes(const Program& program, const Places& places) {
+Bytes own_bytes(const Program& program, const BufferAddresses& places) {
     Bytes size = 0;
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
         size += lines_of(program, places, b);
@@ -55,7 +55,7 @@ Bytes own_bytes(const Program& program, const Places& places) {
 }
 
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,
-                  const Places& places) {
+                  const BufferAddresses& places) {
     if (!communicator.shares_memory() && !communicator.shares_nodes())
         return;
     for (std::size_t s = 0; s < program.steps.size(); ++s) {

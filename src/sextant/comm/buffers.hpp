@@ -17,9 +17,9 @@
 namespace sextant {
 
 /// The memory addresses of a program's regions, including borrowed operands.
-class Places {
+class BufferAddresses {
   public:
-    Places(const Program& program, Bytes element_size)
+    BufferAddresses(const Program& program, Bytes element_size)
         : bases_(program.buffers.size(), nullptr), lent_(program.regions.size()) {
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
             element_sizes_.push_back(program.element_size(b, element_size));
@@ -81,14 +81,14 @@ class Workspace {
 
 /// The offsets in scratch of a program's own buffers (its scratch and the outputs that the caller
 /// does not bind), each aligned to a cache line. By buffer; -1 if not its own.
-std::vector<Bytes> own_offsets(const Program& program, const Places& places);
+std::vector<Bytes> own_offsets(const Program& program, const BufferAddresses& places);
 /// The total size of these buffers in bytes.
-Bytes own_bytes(const Program& program, const Places& places);
+Bytes own_bytes(const Program& program, const BufferAddresses& places);
 
 /// With shared memory, touches the destinations of folds that usually write directly into another
 /// rank's memory (Loans::taker). Such a fold falls back to its own destination if the address comes
 /// too late; touching it now avoids page faults in a later frame.
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,
-                  const Places& places);
+                  const BufferAddresses& places);
 
 } // namespace sextant

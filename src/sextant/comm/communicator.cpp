@@ -16,14 +16,13 @@ namespace {
 
 /// Gathers all bytes in pieces of `size` bytes from each rank.
 template <std::size_t size>
-void gather(const Communicator& communicator, std::span<const std::byte> mine,
+void gather(const Communicator& communicator, std::span<const std::byte> own,
             std::span<const std::size_t> sizes, std::span<std::byte> all) {
     const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
     for (std::size_t from = 0; from < longest; from += size) {
         std::array<std::byte, size> block{};
-        if (from < mine.size())
-            std::ranges::copy(mine.subspan(from, std::min(size, mine.size() - from)),
-                              block.begin());
+        if (from < own.size())
+            std::ranges::copy(own.subspan(from, std::min(size, own.size() - from)), block.begin());
         const std::vector<std::array<std::byte, size>> blocks = communicator.all_gather(block);
         std::size_t before = 0; // offset of a rank's bytes
         for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
@@ -37,24 +36,24 @@ void gather(const Communicator& communicator, std::span<const std::byte> mine,
 
 } // namespace
 
-void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> mine,
+void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> own,
                       std::span<const std::size_t> sizes, std::span<std::byte> all) {
     constexpr std::size_t little = 1 << 10, much = 1 << 14;
     if (std::ssize(sizes) != communicator.size() ||
-        mine.size() != sizes[static_cast<std::size_t>(communicator.rank())] ||
+        own.size() != sizes[static_cast<std::size_t>(communicator.rank())] ||
         all.size() != std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}))
         throw std::logic_error("the sizes of the gathered bytes differ from the announced sizes");
     if (*std::max_element(sizes.begin(), sizes.end()) > little)
-        gather<much>(communicator, mine, sizes, all);
+        gather<much>(communicator, own, sizes, all);
     else
-        gather<little>(communicator, mine, sizes, all);
+        gather<little>(communicator, own, sizes, all);
 }
 
 std::vector<std::string> all_gather_texts(const Communicator& communicator,
-                                          const std::string& mine) {
-    const std::vector<std::size_t> sizes = communicator.all_gather(mine.size());
+                                          const std::string& own) {
+    const std::vector<std::size_t> sizes = communicator.all_gather(own.size());
     std::vector<std::byte> all(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
-    all_gather_bytes(communicator, std::as_bytes(std::span(mine)), sizes, all);
+    all_gather_bytes(communicator, std::as_bytes(std::span(own)), sizes, all);
     std::vector<std::string> texts;
     const char* next = reinterpret_cast<const char*>(all.data());
     for (const std::size_t size : sizes) {
@@ -79,8 +78,8 @@ std::vector<int> nodes_of(const Communicator& communicator) {
     };
     std::map<Place, int> numbers;
     std::vector<int> nodes;
-    const Place mine{host_identity(), communicator.transport().node_of_host()};
-    for (const Place& place : communicator.all_gather(mine))
+    const Place own{host_identity(), communicator.transport().node_of_host()};
+    for (const Place& place : communicator.all_gather(own))
         nodes.push_back(numbers.try_emplace(place, static_cast<int>(numbers.size())).first->second);
     return nodes;
 }

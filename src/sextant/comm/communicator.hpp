@@ -51,17 +51,17 @@ class Communicator {
 
     /// Returns the values of all ranks, by rank. For small values. Collective.
     template <class Value>
-    std::vector<Value> all_gather(const Value& mine) const {
+    std::vector<Value> all_gather(const Value& own) const {
         static_assert(std::is_trivially_copyable_v<Value>);
         std::vector<Value> all(static_cast<std::size_t>(size()));
-        transport_->all_gather(std::as_bytes(std::span(&mine, 1)),
+        transport_->all_gather(std::as_bytes(std::span(&own, 1)),
                                std::as_writable_bytes(std::span(all)));
         return all;
     }
 
     /// The same for bytes, equally many from each rank.
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const {
-        transport_->all_gather(mine, all);
+    void all_gather(std::span<const std::byte> own, std::span<std::byte> all) const {
+        transport_->all_gather(own, all);
     }
 
     /// Splits the communicator: ranks of equal `color` form a group, ordered by `key`, then by
@@ -86,26 +86,25 @@ class Communicator {
 /// Returns the texts of all ranks, by rank, on every rank: messages for people, of any length.
 /// Collective.
 /// Cost      an all-gather of the lengths, and one of 1 KiB, or one for each 16 KiB of the longest.
-std::vector<std::string> all_gather_texts(const Communicator& communicator,
-                                          const std::string& mine);
+std::vector<std::string> all_gather_texts(const Communicator& communicator, const std::string& own);
 
 /// Gathers bytes from all ranks, `sizes[rank]` from each, concatenated in rank order.
 /// Requires  the same `sizes` on every rank, and `all` of their total size (std::logic_error).
 /// Collective.
 /// Cost      as all_gather_texts without the lengths; allocates only 16 KiB per rank.
-void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> mine,
+void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> own,
                       std::span<const std::size_t> sizes, std::span<std::byte> all);
 
 /// Returns the values of all ranks, any number from each, concatenated in rank order, on every
 /// rank. Collective.
 /// Cost      as all_gather_texts; allocates only the result.
 template <class Value>
-std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<const Value> mine) {
+std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<const Value> own) {
     static_assert(std::is_trivially_copyable_v<Value>);
-    const std::vector<std::size_t> sizes = communicator.all_gather(mine.size_bytes());
+    const std::vector<std::size_t> sizes = communicator.all_gather(own.size_bytes());
     const std::size_t bytes = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
     std::vector<Value> all(bytes / sizeof(Value));
-    all_gather_bytes(communicator, std::as_bytes(mine), sizes,
+    all_gather_bytes(communicator, std::as_bytes(own), sizes,
                      std::as_writable_bytes(std::span(all)));
     return all;
 }

@@ -35,7 +35,7 @@ const std::byte* Patches::repeated(std::size_t operand, const std::byte* element
     return to;
 }
 
-FoldPass::FoldPass(const Program& program, const Operator& op, const Places& places,
+FoldPass::FoldPass(const Program& program, const Operator& op, const BufferAddresses& places,
                    const ExecuteOptions& options, std::size_t most_operands,
                    std::function<void()> progress)
     : program_(program),
@@ -51,7 +51,7 @@ FoldPass::FoldPass(const Program& program, const Operator& op, const Places& pla
 }
 
 void FoldPass::add_operand(std::uint32_t region) {
-    const Places::Lent& lent = places_.lent(region);
+    const BufferAddresses::Lent& lent = places_.lent(region);
     if (lent.code)
         items_.push_back(
             {.code = kernel::SparseCursor(*lent.code, lent.first), .first = lent.first});
@@ -69,7 +69,7 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
         Elements count = std::min(slice, elements - e);
         if (!in_one_piece)
             count = std::min(count, to.run_left(e));
-        count = look(e, count);
+        count = find_stretches(e, count);
         gather(count);
         std::byte* const there = in_one_piece ? in_one_piece + e * size : places_.at(to, e);
         // Non-temporal stores have a start-up cost that is too high for a short slice.
@@ -85,7 +85,7 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
 
 /// Looks up the form of each item from an element on. Returns for how many elements these hold, at
 /// most `count`.
-Elements FoldPass::look(Elements element, Elements count) {
+Elements FoldPass::find_stretches(Elements element, Elements count) {
     stretches_.clear();
     for (Item& item : items_) {
         const kernel::Stretch next = stretch(item, element);
@@ -138,9 +138,9 @@ std::size_t most_operands(const Program& program) {
 
 } // namespace
 
-Folding::Folding(const Program& program, const Operator& op, const Places& places,
+Folding::Folding(const Program& program, const Operator& op, const BufferAddresses& places,
                  const ExecuteOptions& options, std::function<void()> progress,
-                 std::function<Room(int)> room)
+                 std::function<ReceiveBuffer(int)> room)
     : program_(program),
       operator_(op),
       places_(places),

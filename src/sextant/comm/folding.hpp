@@ -47,7 +47,7 @@ class FoldPass {
   public:
     /// For up to `most_operands` sources. `progress` is called between slices. Keeps references to
     /// its arguments.
-    FoldPass(const Program& program, const Operator& op, const Places& places,
+    FoldPass(const Program& program, const Operator& op, const BufferAddresses& places,
              const ExecuteOptions& options, std::size_t most_operands,
              std::function<void()> progress);
 
@@ -75,12 +75,12 @@ class FoldPass {
     };
 
     kernel::Stretch stretch(Item& item, Elements element) const;
-    Elements look(Elements element, Elements count);
+    Elements find_stretches(Elements element, Elements count);
     void gather(Elements count);
 
     const Program& program_;
     const Operator& operator_;
-    const Places& places_;
+    const BufferAddresses& places_;
     const Bytes slice_; // between two calls of `progress`
     const std::function<void()> progress_;
     Patches patches_; // if operands may be compressed
@@ -94,7 +94,7 @@ class FoldPass {
 class Folding {
   public:
     /// An alternative destination of a fold, contiguous; null: its own destination.
-    struct Room {
+    struct ReceiveBuffer {
         std::byte* at = nullptr;
         bool awaited = false; ///< may still be announced, until all operands have arrived
     };
@@ -102,9 +102,9 @@ class Folding {
     /// `options.sparse`: operands may be compressed. `progress` is called every few microseconds
     /// within long folds, to keep messages moving. `room` is called before a fold first writes to
     /// its destination.
-    Folding(const Program& program, const Operator& op, const Places& places,
+    Folding(const Program& program, const Operator& op, const BufferAddresses& places,
             const ExecuteOptions& options, std::function<void()> progress,
-            std::function<Room(int fold)> room);
+            std::function<ReceiveBuffer(int fold)> room);
 
     void reset();
 
@@ -148,9 +148,9 @@ class Folding {
 
     const Program& program_;
     const Operator& operator_;
-    const Places& places_;
+    const BufferAddresses& places_;
     const Association association_;
-    const std::function<Room(int)> room_;
+    const std::function<ReceiveBuffer(int)> room_;
     std::vector<Fold> folds_;  // in step order
     std::vector<int> fold_of_; // by step; -1 if the step is not a fold
     std::size_t first_unfinished_ = 0;

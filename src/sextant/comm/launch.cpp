@@ -125,7 +125,7 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
         if (world.rank() == 0)
             tell(error.what());
         world.barrier();
-        error.set_told();
+        error.set_reported();
         throw;
     } catch (...) {
         tell(fmt::format("rank {}: {}", world.rank(), text_of_current_exception()));

@@ -24,7 +24,7 @@ MessageTable::MessageTable(const Program& program, const Dependences& dependence
     }
 }
 
-std::vector<Message> MessageTable::messages(const Places& places) const {
+std::vector<Message> MessageTable::messages(const BufferAddresses& places) const {
     const std::vector<int> tags = message_tags(program_);
     std::vector<Message> messages;
     for (int m = 0; m < size(); ++m) {
@@ -40,7 +40,8 @@ std::vector<Message> MessageTable::messages(const Places& places) const {
     return messages;
 }
 
-void MessageTable::list_blocks(int message, const Places& places, std::vector<Blocks>& to) const {
+void MessageTable::list_blocks(int message, const BufferAddresses& places,
+                               std::vector<Blocks>& to) const {
     to.clear();
     const Step& step = program_.steps[static_cast<std::size_t>(step_of(message))];
     for (const Region& region : program_.regions_of(step))
@@ -66,7 +67,7 @@ Elements largest(const std::vector<Elements>& elements) {
 
 } // namespace
 
-Encoding::Encoding(const Program& program, const MessageTable& table, const Places& places,
+Encoding::Encoding(const Program& program, const MessageTable& table, const BufferAddresses& places,
                    const Operator& op, Workspace& workspace)
     : program_(program),
       table_(table),

@@ -25,9 +25,9 @@ class MessageTable {
     Bytes bytes(int message) const { return bytes_[static_cast<std::size_t>(message)]; }
 
     /// Describes all messages for an Exchange, with their current addresses.
-    std::vector<Message> messages(const Places& places) const;
+    std::vector<Message> messages(const BufferAddresses& places) const;
     /// Lists the blocks of one message, replacing the contents of `to`.
-    void list_blocks(int message, const Places& places, std::vector<Blocks>& to) const;
+    void list_blocks(int message, const BufferAddresses& places, std::vector<Blocks>& to) const;
 
   private:
     const Program& program_;
@@ -46,7 +46,7 @@ class Encoding {
     /// Requires  an operator that defines the empty element, of a multiple of 4 bytes
     ///           (std::logic_error).
     /// Keeps references to its arguments.
-    Encoding(const Program& program, const MessageTable& table, const Places& places,
+    Encoding(const Program& program, const MessageTable& table, const BufferAddresses& places,
              const Operator& op, Workspace& workspace);
 
     /// True if a message consists of the operator's elements; other messages are not compressed.
@@ -70,7 +70,7 @@ class Encoding {
 
     const Program& program_;
     const MessageTable& table_;
-    const Places& places_;
+    const BufferAddresses& places_;
     const std::vector<std::byte> nothing_; // one element
     std::vector<Elements> elements_;       // by message; 0 if it is not covered
     std::vector<Bytes> offsets_;           // by message: position of its buffer

@@ -30,11 +30,11 @@ void barrier(MPI_Comm comm) {
     mpi_finish(request, "MPI_Ibarrier");
 }
 
-void all_gather(MPI_Comm comm, std::span<const std::byte> mine, std::span<std::byte> all) {
+void all_gather(MPI_Comm comm, std::span<const std::byte> local, std::span<std::byte> all) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int bytes = static_cast<int>(mine.size());
+    const int bytes = static_cast<int>(local.size());
     mpi_check(
-        MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm, &request),
+        MPI_Iallgather(local.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm, &request),
         "MPI_Iallgather");
     mpi_finish(request, "MPI_Iallgather");
 }
@@ -45,11 +45,11 @@ bool is_crowded(MPI_Comm comm) {
     int length = 0, ranks = 0;
     MPI_Get_processor_name(name, &length);
     MPI_Comm_size(comm, &ranks);
-    const Seat mine{std::hash<std::string_view>()({name, static_cast<std::size_t>(length)}),
-                    Cores::available()};
+    const Seat local{std::hash<std::string_view>()({name, static_cast<std::size_t>(length)}),
+                     Cores::available()};
     std::vector<Seat> all(static_cast<std::size_t>(ranks));
-    all_gather(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    return is_crowded(mine.host, all);
+    all_gather(comm, std::as_bytes(std::span(&local, 1)), std::as_writable_bytes(std::span(all)));
+    return is_crowded(local.host, all);
 }
 
 /// The library's duplicate of a caller's communicator; shared by all its users.
@@ -102,10 +102,10 @@ class MpiTransport : public Transport {
     }
 
     void barrier() override { sextant::barrier(comm()); }
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        if (mine.size() * static_cast<std::size_t>(size_) != all.size())
+    void all_gather(std::span<const std::byte> local, std::span<std::byte> all) override {
+        if (local.size() * static_cast<std::size_t>(size_) != all.size())
             throw std::logic_error("all_gather: sizes differ");
-        sextant::all_gather(comm(), mine, all);
+        sextant::all_gather(comm(), local, all);
     }
 
     std::shared_ptr<Transport> split(int color, int key) override {

@@ -202,7 +202,7 @@ class MpiExchange : public Exchange {
         }
     }
 
-    Room room(int) const override { return {}; }
+    ReceiveBuffer room(int) const override { return {}; }
     void start_delivered(int) override {}
 
     int poll(std::span<Completion> completions) override {

@@ -152,11 +152,11 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
                                                                 std::string& why_not) {
     std::unique_ptr<NodeNeighbourhood> made(
         new NodeNeighbourhood(communicator.rank(), communicator.size()));
-    Card mine;
-    why_not = first_failure(communicator, [&] { mine = made->keep(own()); });
+    Card local;
+    why_not = first_failure(communicator, [&] { local = made->keep(own()); });
     if (!why_not.empty())
         return nullptr;
-    const std::vector<Card> cards = communicator.all_gather(mine);
+    const std::vector<Card> cards = communicator.all_gather(local);
     // A rank that knows that none failed also knows that all have mapped their segments.
     why_not = first_failure(communicator, [&] { made->join(cards, ranks_per_node, of_peer); });
     if (!why_not.empty())
@@ -188,12 +188,12 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
     std::vector<Seat> seats;
     for (const Card& card : cards)
         seats.push_back(card.seat);
-    const Card& mine = cards[static_cast<std::size_t>(rank_)];
-    crowded_ = is_crowded(mine.seat.host, seats);
+    const Card& local = cards[static_cast<std::size_t>(rank_)];
+    crowded_ = is_crowded(local.seat.host, seats);
     int before = 0; // ranks of this host so far
     std::vector<int> node(cards.size(), -1);
     for (std::size_t rank = 0; rank < cards.size(); ++rank) {
-        if (cards[rank].seat.host == mine.seat.host)
+        if (cards[rank].seat.host == local.seat.host)
             node[rank] = ranks_per_node > 0 ? before++ / ranks_per_node : 0;
     }
     node_ = node[static_cast<std::size_t>(rank_)];

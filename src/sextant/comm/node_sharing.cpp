@@ -20,8 +20,8 @@ bool some_share_a_node(const Communicator& communicator) {
 }
 
 /// Threads always share memory.
-OfferedSharing among_threads(const std::string& asked) {
-    if (asked == "off") {
+OfferedSharing among_threads(const std::string& requested) {
+    if (requested == "off") {
         throw InvalidTask("shared_memory off: ranks are threads of one process; expected processes "
                           "started by mpirun");
     }
@@ -30,22 +30,22 @@ OfferedSharing among_threads(const std::string& asked) {
 
 } // namespace
 
-OfferedSharing offer_sharing(const std::string& asked, const Communicator& communicator) {
+OfferedSharing offer_sharing(const std::string& requested, const Communicator& communicator) {
     if (communicator.shares_memory())
-        return among_threads(asked);
-    if (asked == "off")
+        return among_threads(requested);
+    if (requested == "off")
         return {{}, {false, true, "requested"}, ""};
     if (!some_share_a_node(communicator)) {
-        if (asked == "on")
+        if (requested == "on")
             throw InvalidTask("shared_memory on: every rank is alone on its node");
         return {{}, {false, true, "every rank is alone on its node"}, ""};
     }
     SharedNodes nodes = share_nodes(communicator);
     if (nodes.why_not.empty()) {
-        const bool on = asked == "on";
+        const bool on = requested == "on";
         return {std::move(nodes.communicator), {true, on, on ? "requested" : ""}, ""};
     }
-    if (asked == "on")
+    if (requested == "on")
         throw InvalidTask("shared_memory on: " + nodes.why_not);
     return {{},
             {false, true, "shared memory is not available"},
@@ -75,8 +75,8 @@ std::string within_nodes(const NodeSharingChoice& choice) {
 NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,
                                  std::optional<Seconds> messages) {
     constexpr Seconds unknown = -1;
-    const std::array mine{shared.value_or(unknown), messages.value_or(unknown)};
-    const auto [in_memory, by_messages] = communicator.all_gather(mine).front();
+    const std::array own{shared.value_or(unknown), messages.value_or(unknown)};
+    const auto [in_memory, by_messages] = communicator.all_gather(own).front();
     if (in_memory < 0 || by_messages < 0)
         return {true, true, "by rule, not predicted"};
     const bool shares = in_memory <= by_messages;

@@ -26,7 +26,7 @@ struct OfferedSharing {
 /// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads; its text
 ///           begins with "shared_memory".
 /// Collective.
-OfferedSharing offer_sharing(const std::string& asked, const Communicator& communicator);
+OfferedSharing offer_sharing(const std::string& requested, const Communicator& communicator);
 
 /// True if every rank can read every other's memory, as threads do; costs measured on threads then
 /// apply.

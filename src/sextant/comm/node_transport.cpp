@@ -25,26 +25,26 @@ NodeExchange::NodeExchange(NodeNeighbourhood& neighbours, const Communicator& me
       far_(messages.open(copied(std::move(all)))),
       routes_(static_cast<std::size_t>(near_.size())) {
     for (int m = 0; m < near_.size(); ++m)
-        choose_way(m);
+        choose_delivery(m);
 }
 
-void NodeExchange::choose_way(int m) {
+void NodeExchange::choose_delivery(int m) {
     const Message& message = near_.at(m);
     Route& it = route(m);
     if (!neighbours_.has(message.peer)) {
-        it.way = Way::far;
+        it.delivery = Delivery::far;
         return;
     }
     if (!message.sends || near_.shows(m)) {
-        it.way = Way::near;
+        it.delivery = Delivery::near;
         return;
     }
     if (it.stage.size() != message.bytes())
         it.stage = neighbours_.memory(message.bytes());
-    it.way = Way::sent;
+    it.delivery = Delivery::sent;
     if (!neighbours_.shows(it.stage.data(), it.stage.size()) || !near_.lists_shown())
         return;
-    it.way = Way::staged;
+    it.delivery = Delivery::staged;
     it.blocks = message.blocks;
     near_.place(m, {{it.stage.data(), it.stage.size(), it.stage.size(), 1}});
 }
@@ -52,15 +52,15 @@ void NodeExchange::choose_way(int m) {
 void NodeExchange::place(int m, const std::vector<Blocks>& blocks) {
     near_.place(m, blocks);
     far_->place(m, blocks);
-    choose_way(m);
+    choose_delivery(m);
 }
 
 void NodeExchange::address(int m, int peer, int tag) {
     near_.address(m, peer, tag);
     far_->address(m, peer, tag);
-    if (route(m).way == Way::staged)
+    if (route(m).delivery == Delivery::staged)
         near_.place(m, route(m).blocks);
-    choose_way(m);
+    choose_delivery(m);
 }
 
 void NodeExchange::begin() {
@@ -91,11 +91,11 @@ void NodeExchange::leave() {
 
 void NodeExchange::start(int m) {
     Route& it = route(m);
-    if (it.way == Way::staged)
+    if (it.delivery == Delivery::staged)
         copy(near_.at(m).blocks, it.blocks);
-    if (it.way == Way::sent)
+    if (it.delivery == Delivery::sent)
         near_.announce(m);
-    if (it.way == Way::far || it.way == Way::sent)
+    if (it.delivery == Delivery::far || it.delivery == Delivery::sent)
         far().start(m);
     else
         near_.start(m);
@@ -103,18 +103,18 @@ void NodeExchange::start(int m) {
 
 void NodeExchange::start_short(int m, Bytes bytes) {
     Route& it = route(m);
-    if (it.way == Way::staged) // contiguous
+    if (it.delivery == Delivery::staged) // contiguous
         std::copy_n(it.blocks.front().base, bytes, it.stage.data());
-    if (it.way == Way::sent)
+    if (it.delivery == Delivery::sent)
         near_.announce(m);
-    if (it.way == Way::far || it.way == Way::sent)
+    if (it.delivery == Delivery::far || it.delivery == Delivery::sent)
         far().start_short(m, bytes);
     else
         near_.start_short(m, bytes);
 }
 
 void NodeExchange::start_empty(int m) {
-    if (route(m).way == Way::far)
+    if (route(m).delivery == Delivery::far)
         far().start_empty(m);
     else
         near_.start_empty(m);

@@ -29,7 +29,7 @@ class NodeExchange : public Exchange {
     void start(int m) override;
     void start_short(int m, Bytes bytes) override;
     void start_empty(int m) override;
-    Room room(int m) const override { return near_.room(m); }
+    ReceiveBuffer room(int m) const override { return near_.room(m); }
     void start_delivered(int m) override { near_.start_delivered(m); }
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override { near_.give_back(m); }
@@ -37,20 +37,20 @@ class NodeExchange : public Exchange {
     void rest(int idle) override;
 
   private:
-    enum class Way {
+    enum class Delivery {
         far,    ///< to or from another node
         near,   ///< in shared memory
         staged, ///< copied to shared memory first
         sent,   ///< within the node, but sent as a message for lack of shared memory
     };
     struct Route {
-        Way way = Way::far;
+        Delivery delivery = Delivery::far;
         Memory stage;
         std::vector<Blocks> blocks; ///< original blocks of a staged message
     };
 
     Route& route(int m) { return routes_[static_cast<std::size_t>(m)]; }
-    void choose_way(int m);
+    void choose_delivery(int m);
     int poll_near(std::span<Completion> completions);
     int poll_far(std::span<Completion> completions);
     /// The transport between nodes, for a message that is started over it.
@@ -86,8 +86,8 @@ class NodeTransport : public Transport {
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
     Memory memory(Bytes size) override { return neighbours_->memory(size); }
     void barrier() override { messages_.barrier(); }
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        messages_.all_gather(mine, all);
+    void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override {
+        messages_.all_gather(own, all);
     }
     std::shared_ptr<Transport> split(int color, int key) override;
     std::shared_ptr<Transport> split_for_notices(int color, int key) override {

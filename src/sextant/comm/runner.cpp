@@ -202,7 +202,7 @@ void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);
     if (comparison_ && !receives_ && !comparison_->closed())
-        comparison_->look();
+        comparison_->check();
     opening_ = comparison_ && comparison_->closed();
     idle_ = 0;
     if (opening_)
@@ -247,7 +247,7 @@ bool Execution::Runner::advance() {
             end();
         else if (comparison_ && idle_ >= before_looks &&
                  (comparison_->closed() || idle_ % between_looks == 0))
-            comparison_->look();
+            comparison_->check();
     } catch (...) {
         fail(std::current_exception());
     }

@@ -91,7 +91,7 @@ class Execution::Runner {
     const Dependences dependences_;
     const Loans loans_;
     Walk walk_;
-    Places places_;
+    BufferAddresses places_;
     Borrowing borrowing_;
     const MessageTable table_;
     std::optional<Encoding> encoding_; // if messages are compressed

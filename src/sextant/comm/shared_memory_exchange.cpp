@@ -134,10 +134,10 @@ bool LoanExchange::has_room(int m) const {
            message.bytes() >= least_room && shows(m);
 }
 
-Room LoanExchange::room(int m) const {
+ReceiveBuffer LoanExchange::room(int m) const {
     const Send& send = sends_[static_cast<std::size_t>(m)];
     const Bytes bytes = at(m).bytes();
-    const bool open = lends(m) && !send.told && bytes >= least_room;
+    const bool open = lends(m) && !send.answered && bytes >= least_room;
     return {send.room, open, open && bytes >= least_promised_room};
 }
 
@@ -271,7 +271,7 @@ void LoanExchange::take_room(const Note& note) {
     Send& send = sends_[static_cast<std::size_t>(found->message)];
     if (send.started)
         return;
-    send.told = true;
+    send.answered = true;
     if (note.kind == Note::Kind::room)
         send.room = block(note, 0);
 }

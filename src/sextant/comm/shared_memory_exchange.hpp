@@ -90,7 +90,7 @@ class LoanExchange : public Exchange {
     void start(int m) override;
     void start_short(int m, Bytes bytes) override { offer(m, Note::Kind::offer, bytes); }
     void start_empty(int m) override { offer(m, Note::Kind::offer, 0); }
-    Room room(int m) const override;
+    ReceiveBuffer room(int m) const override;
     void start_delivered(int m) override;
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override;
@@ -122,8 +122,8 @@ class LoanExchange : public Exchange {
         std::vector<Blocks> lent; ///< blocks of the offer, as mapped here
     };
     struct Send {
-        /// `told`: the receiver has answered with a room, or that there is none.
-        bool started = false, told = false;
+        /// `answered`: the receiver has answered with a room, or that there is none.
+        bool started = false, answered = false;
         bool ended = false;
         Blocks room; ///< destination at the receiver; null base: none
     };

@@ -79,7 +79,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
 
     /// Each rank stores its value and then reads all; waits twice, so that none is overwritten
     /// early.
-    void all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all);
+    void all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all);
 
     void barrier();
 
@@ -131,8 +131,8 @@ class ThreadTransport : public Transport, private Neighbourhood {
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
     Memory memory(Bytes size) override { return Memory(size); }
     void barrier() override { group_->barrier(); }
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        group_->all_gather(rank_, mine, all);
+    void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override {
+        group_->all_gather(rank_, own, all);
     }
     std::shared_ptr<Transport> split(int color, int key) override;
 
@@ -278,14 +278,14 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
         auto operator<=>(const Wish&) const = default;
     };
     std::vector<Wish> wishes(static_cast<std::size_t>(size()));
-    const Wish mine{color, key, rank_};
-    all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(wishes)));
+    const Wish own{color, key, rank_};
+    all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(wishes)));
     ++splits_;
     if (color < 0)
         return nullptr;
     std::erase_if(wishes, [&](const Wish& wish) { return wish.color != color; });
     std::sort(wishes.begin(), wishes.end());
-    const auto place = std::find(wishes.begin(), wishes.end(), mine) - wishes.begin();
+    const auto place = std::find(wishes.begin(), wishes.end(), own) - wishes.begin();
     std::vector<int> ranks;
     for (const Wish& wish : wishes)
         ranks.push_back(wish.rank);
@@ -407,14 +407,14 @@ void ThreadGroup::meet(Part&& part) {
                                            returned));
 }
 
-void ThreadGroup::all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all) {
-    if (mine.size() * static_cast<std::size_t>(size_) != all.size()) {
+void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all) {
+    if (own.size() * static_cast<std::size_t>(size_) != all.size()) {
         throw std::logic_error("all_gather: sizes differ");
     }
     meet([&] {
         gathered_.resize(all.size());
-        std::copy(mine.begin(), mine.end(),
-                  gathered_.begin() + static_cast<std::ptrdiff_t>(mine.size()) * rank);
+        std::copy(own.begin(), own.end(),
+                  gathered_.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank);
     });
     meet([&] { std::copy(gathered_.begin(), gathered_.end(), all.begin()); });
 }

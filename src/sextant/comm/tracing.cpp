@@ -159,22 +159,22 @@ ClockOffset ask(const Communicator& communicator, const HostClock& clock, int tr
         const Seconds begin = clock.now();
         execution.run();
         const Seconds end = clock.now();
-        Seconds told = 0;
-        std::memcpy(&told, execution.result().data(), sizeof told);
+        Seconds sent_time = 0;
+        std::memcpy(&sent_time, execution.result().data(), sizeof sent_time);
         if (end < begin || (end - begin) / 2 >= best.uncertainty)
             continue;
         best.at = end;
-        best.offset = told - (begin + end) / 2;
+        best.offset = sent_time - (begin + end) / 2;
         best.uncertainty = (end - begin) / 2;
     }
     return best;
 }
 
 void answer(const Communicator& communicator, const HostClock& clock, int who, int trips) {
-    const Kernel tell = [&](const Computation& asked) {
+    const Kernel tell = [&](const Computation& requested) {
         const Seconds now = clock.now();
-        const Region& made = asked.made[0];
-        std::memcpy(asked.buffers[static_cast<std::size_t>(made.buffer)] +
+        const Region& made = requested.made[0];
+        std::memcpy(requested.buffers[static_cast<std::size_t>(made.buffer)] +
                         made.offset * static_cast<Bytes>(sizeof now),
                     &now, sizeof now);
     };

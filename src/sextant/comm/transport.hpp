@@ -66,7 +66,7 @@ struct Completion {
 };
 
 /// The receiver's destination for a send, which the sender may write directly.
-struct Room {
+struct ReceiveBuffer {
     Blocks at = {};        ///< null base: none, or not announced
     bool open = false;     ///< may still be announced in this run
     bool promised = false; ///< the receiver announces it, or its absence, as soon as it runs
@@ -102,7 +102,7 @@ class Exchange {
     virtual void start_empty(int message) = 0;
     /// The receiver's destination for a send, if announced in this run. A rank that has written the
     /// data there starts the send by `start_delivered`; any other start gives up the destination.
-    virtual Room room(int message) const = 0;
+    virtual ReceiveBuffer room(int message) const = 0;
     virtual void start_delivered(int message) = 0;
     /// Lists messages that completed since the last call; returns their number. Throws
     /// CommunicationFailed, PeerFailed.
@@ -143,7 +143,7 @@ class Transport {
 
     /// Collective, as are the following.
     virtual void barrier() = 0;
-    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+    virtual void all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
     virtual std::shared_ptr<Transport> split(int color, int key) = 0;
     /// The same for messages of a few bytes: without memory shared within nodes.
     virtual std::shared_ptr<Transport> split_for_notices(int color, int key) {

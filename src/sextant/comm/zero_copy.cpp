@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-Borrowing::Borrowing(const Program& program, const Loans& loans, Places& places)
+Borrowing::Borrowing(const Program& program, const Loans& loans, BufferAddresses& places)
     : program_(program),
       loans_(loans),
       places_(places),
@@ -55,8 +55,8 @@ void Borrowing::forget_operands(int fold) {
 }
 
 DirectDelivery::DirectDelivery(const Program& program, const Loans& loans,
-                               const MessageTable& table, const Places& places, const Operator& op,
-                               const std::optional<Encoding>& encoding)
+                               const MessageTable& table, const BufferAddresses& places,
+                               const Operator& op, const std::optional<Encoding>& encoding)
     : program_(program),
       loans_(loans),
       table_(table),
@@ -74,11 +74,11 @@ bool DirectDelivery::sent_as_it_turns_out(int send) const {
     return varies_in_size_ || (encoding_ && encoding_->covers(table_.message_of(send)));
 }
 
-Folding::Room DirectDelivery::room_for(int fold) {
+Folding::ReceiveBuffer DirectDelivery::room_for(int fold) {
     const int send = loans_.taker(fold);
     if (send < 0 || sent_as_it_turns_out(send))
         return {};
-    const Room room = room_of(send);
+    const ReceiveBuffer room = room_of(send);
     const bool usable = room.at.base && room.at.contiguous();
     delivered_[static_cast<std::size_t>(send)] = usable;
     return {usable ? room.at.base : nullptr, room.open};
@@ -99,7 +99,7 @@ bool DirectDelivery::is_known(int send) {
     const auto at = static_cast<std::size_t>(send);
     if (settled_[at] || sent_as_it_turns_out(send))
         return true;
-    const Room room = room_of(send);
+    const ReceiveBuffer room = room_of(send);
     if (room.open && room.promised)
         return false;
     settled_[at] = true;
@@ -129,8 +129,8 @@ Blocks DirectDelivery::place_within(std::uint32_t region, int send, const Blocks
                   places_.blocks(made));
 }
 
-Computing::Computing(const Program& program, std::vector<Kernel> kernels, const Places& places,
-                     const DirectDelivery& delivery, int rank,
+Computing::Computing(const Program& program, std::vector<Kernel> kernels,
+                     const BufferAddresses& places, const DirectDelivery& delivery, int rank,
                      const std::function<void()>& progress)
     : program_(program),
       kernels_(std::move(kernels)),

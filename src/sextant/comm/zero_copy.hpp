@@ -20,7 +20,7 @@ namespace sextant {
 /// the sender's memory until the last fold that reads them is done.
 class Borrowing {
   public:
-    Borrowing(const Program& program, const Loans& loans, Places& places);
+    Borrowing(const Program& program, const Loans& loans, BufferAddresses& places);
 
     /// Lets the folds that read a received message use the sender's own bytes. Returns false, doing
     /// nothing, if an operand is not contiguous there; the message must then be copied.
@@ -46,7 +46,7 @@ class Borrowing {
 
     const Program& program_;
     const Loans& loans_;
-    Places& places_;
+    BufferAddresses& places_;
     std::vector<std::vector<int>> receives_of_; // by fold: receives whose data it may borrow
     std::vector<std::uint32_t> held_;           // by receive: remaining uses of its data
 };
@@ -59,14 +59,14 @@ class DirectDelivery {
     /// Messages whose size varies, or that are compressed, are always sent. Keeps references to its
     /// arguments; `encoding` is read during runs only.
     DirectDelivery(const Program& program, const Loans& loans, const MessageTable& table,
-                   const Places& places, const Operator& op,
+                   const BufferAddresses& places, const Operator& op,
                    const std::optional<Encoding>& encoding);
 
     /// Begins a run on `exchange`.
     void begin(const Exchange& exchange);
 
     /// The destination of a fold's result in the memory of the rank that receives it.
-    Folding::Room room_for(int fold);
+    Folding::ReceiveBuffer room_for(int fold);
 
     /// True if the destinations of a compute step's results are settled. They settle as soon as the
     /// receiving ranks run. No rank needs anything else to get there, so waiting for this cannot
@@ -81,7 +81,7 @@ class DirectDelivery {
   private:
     const Step& step_at(int step) const { return program_.steps[static_cast<std::size_t>(step)]; }
     bool sent_as_it_turns_out(int send) const;
-    Room room_of(int send) const { return exchange_->room(table_.message_of(send)); }
+    ReceiveBuffer room_of(int send) const { return exchange_->room(table_.message_of(send)); }
     bool is_known(int send);
     bool fits(int send, const Blocks& room) const;
     Blocks place_within(std::uint32_t region, int send, const Blocks& room) const;
@@ -89,7 +89,7 @@ class DirectDelivery {
     const Program& program_;
     const Loans& loans_;
     const MessageTable& table_;
-    const Places& places_;
+    const BufferAddresses& places_;
     const bool varies_in_size_;
     const std::optional<Encoding>& encoding_;
     // State of the current run, or the last one.
@@ -104,7 +104,7 @@ class Computing {
     /// `progress` is for kernels to call (Computation::progress). Keeps references to its
     /// arguments.
     /// Requires  a kernel for each number (std::logic_error naming the rank).
-    Computing(const Program& program, std::vector<Kernel> kernels, const Places& places,
+    Computing(const Program& program, std::vector<Kernel> kernels, const BufferAddresses& places,
               const DirectDelivery& delivery, int rank, const std::function<void()>& progress);
 
     /// Runs a step for which DirectDelivery::is_settled. Throws what its kernel throws.
@@ -113,7 +113,7 @@ class Computing {
   private:
     const Program& program_;
     const std::vector<Kernel> kernels_;
-    const Places& places_;
+    const BufferAddresses& places_;
     const DirectDelivery& delivery_;
     const std::function<void()>& progress_;
     std::vector<Blocks> made_; // destinations of the current kernel's results

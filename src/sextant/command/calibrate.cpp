@@ -166,7 +166,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
     std::string text;
     for (std::size_t i = 0; i < states.size(); ++i) {
         const Profile& profile = states[i];
-        const machine::Worth worth = machine::worth_of(profile, request.ci);
+        const machine::Precision worth = machine::worth_of(profile, request.ci);
         const std::string path = path_of_state(request.output, i);
         json["states"].push_back({{"file", path},
                                   {"name", profile.name},

@@ -58,14 +58,14 @@ report::Alternatives alternatives_of(const CompositeSummary& summary) {
         fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
         {}};
     for (const planner::Alternative& each : plan.alternatives) {
-        report::Alternative& way = all.all.emplace_back();
-        way.name = each.way.text();
-        way.bound = each.bound;
-        way.remark = each.remark;
+        report::Alternative& configuration = all.all.emplace_back();
+        configuration.name = each.configuration.text();
+        configuration.bound = each.bound;
+        configuration.remark = each.remark;
         if (const auto& expected = each.expected)
-            way.predicted = {expected->seconds, expected->low, expected->high};
+            configuration.predicted = {expected->seconds, expected->low, expected->high};
         if (each.raced)
-            way.measured = {*each.raced, *each.raced, *each.raced};
+            configuration.measured = {*each.raced, *each.raced, *each.raced};
     }
     const Seconds took = summary.trace.duration;
     if (!all.all.empty() && took > 0 && !all.all.front().measured)

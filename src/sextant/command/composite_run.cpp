@@ -74,11 +74,11 @@ void CompositeRun::run() {
         phase("again", [&] { blend(); });
     gather_events();
     phase("write", [&] {
-        if (tells())
+        if (is_root())
             write();
     });
     agree(communicator_, [&] {
-        if (tells())
+        if (is_root())
             report();
     });
 }
@@ -103,7 +103,7 @@ void CompositeRun::offer_sharing() {
 void CompositeRun::read() {
     if (!inputs_)
         inputs_ = std::make_shared<Inputs>(find_inputs(command_.inputs, command_.order));
-    if (tells())
+    if (is_root())
         check_inputs_kept();
     options_ = options_for(command_, inputs_->header.element);
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
@@ -119,10 +119,10 @@ void CompositeRun::read() {
 
 /// Collects the warnings of all ranks, one line per image; rank 0 prints them.
 void CompositeRun::gather_warnings() {
-    std::string mine;
+    std::string local;
     for (const Oddity& oddity : oddities_)
-        mine += describe(oddity) + "\n";
-    for (const std::string& text : all_gather_texts(communicator_, mine)) {
+        local += describe(oddity) + "\n";
+    for (const std::string& text : all_gather_texts(communicator_, local)) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);)
             summary_.warnings.push_back(line);
@@ -286,7 +286,7 @@ void CompositeRun::check() {
     saves_plan_ = !plan.empty() && !std::filesystem::exists(plan);
     if (!plan.empty() && !saves_plan_)
         check_against_plan();
-    if (tells())
+    if (is_root())
         check_outputs(outputs(), command_.trace);
 }
 

@@ -34,7 +34,7 @@ class CompositeRun {
 
   private:
     void phase(const char* name, const std::function<void()>& part);
-    bool tells() const { return communicator_.rank() == 0; }
+    bool is_root() const { return communicator_.rank() == 0; }
 
     void check();
     void check_against_plan() const;

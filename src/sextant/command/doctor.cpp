@@ -215,7 +215,8 @@ Finding profile() {
     const bool threads = detect_launcher().launcher == Launcher::none;
     const std::string measure = "sextant calibrate measures this machine";
     try {
-        const planner::UsualPlanner usual = planner::usual_planner(threads ? "threads" : "mpi", "");
+        const planner::DefaultPlanner usual =
+            planner::default_planner(threads ? "threads" : "mpi", "");
         if (!usual.warnings.empty())
             return {"profile", State::bad, usual.warnings.front(), measure};
         if (usual.path.empty())
@@ -245,8 +246,8 @@ std::vector<Finding> examine(const LaunchedBy& by, int processes) {
     const bool usable = !mpi_of_build().empty() && all[1].state == State::good;
     if (usable && by.launcher == Launcher::none)
         all.push_back(two_processes());
-    for (const auto& look : {cores, simd, shared_memory, huge_pages, profile, volume})
-        all.push_back(look());
+    for (const auto& inspect : {cores, simd, shared_memory, huge_pages, profile, volume})
+        all.push_back(inspect());
     return all;
 }
 

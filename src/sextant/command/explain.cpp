@@ -111,7 +111,7 @@ planner::Work work_of(const ExplainCommand& command, const Placement& placement)
 }
 
 std::string to_text(const planner::Alternative& alternative) {
-    std::string text = fmt::format("{:<34}", alternative.way.text());
+    std::string text = fmt::format("{:<34}", alternative.configuration.text());
     if (const auto& e = alternative.expected) {
         text += fmt::format(" {:>9}", report::to_text(e->seconds));
         text += e->low == e->high
@@ -232,54 +232,56 @@ struct Transition {
 };
 
 /// The locations that the image passes through.
-std::vector<Transition> transitions_of(const filtering::Way& way, int filters) {
+std::vector<Transition> transitions_of(const filtering::Configuration& configuration, int filters) {
     const std::string file = "in the file", root = "on rank 0";
-    if (way.ranks() == 1)
+    if (configuration.ranks() == 1)
         return {{file, root, "rank 0 reads it"}, {root, root, "filter", filters}};
     std::vector<Transition> all;
     std::string tiles = file;
-    if (way.distribute) {
+    if (configuration.distribute) {
         all.push_back({file, root, "rank 0 reads it"});
         tiles = root;
     }
-    const std::vector<filtering::Retiling> grids = way.all_tiles();
+    const std::vector<filtering::Retiling> grids = configuration.all_tiles();
     for (std::size_t i = 0; i < grids.size(); ++i) {
         const std::string now = fmt::format("in {}x{} tiles", grids[i].columns, grids[i].rows);
         const int end = i + 1 < grids.size() ? grids[i + 1].filter : filters;
         const bool first = i == 0;
         all.push_back({tiles, now,
-                       !first           ? "redistribution, with borders"
-                       : way.distribute ? std::string(way.distribute->name)
-                                        : "each rank reads its own"});
-        const bool has_borders = !first || way.broadcasts();
+                       !first                     ? "redistribution, with borders"
+                       : configuration.distribute ? std::string(configuration.distribute->name)
+                                                  : "each rank reads its own"});
+        const bool has_borders = !first || configuration.broadcasts();
         if (has_borders)
             all.push_back({now, now, "filter"});
         if (const int more = end - grids[i].filter - (has_borders ? 1 : 0); more > 0)
             all.push_back({now, now, "borders, filter", more});
         tiles = now;
     }
-    all.push_back(
-        {tiles, root, way.collect ? std::string(way.collect->name) : "planes straight to it"});
+    all.push_back({tiles, root,
+                   configuration.collect ? std::string(configuration.collect->name)
+                                         : "planes straight to it"});
     return all;
 }
 
 std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t most) {
     std::string text = fmt::format("filter {}x{} pixels, {}, margin {}\n{}: {}\n", task.image.width,
                                    task.image.height, text_of(task.filters), margin_of(task),
-                                   distributed::text_of(plan.way), plan.reason);
-    for (const Transition& step : transitions_of(plan.way, static_cast<int>(task.filters.size()))) {
+                                   distributed::text_of(plan.configuration), plan.reason);
+    for (const Transition& step :
+         transitions_of(plan.configuration, static_cast<int>(task.filters.size()))) {
         text += fmt::format("  {} -> {}: {}", step.from, step.to, step.how);
         text += step.times > 1 ? fmt::format(", {} times\n", step.times) : "\n";
     }
     const std::size_t shown = std::min(most, plan.alternatives.size());
     std::size_t width = 0;
     for (std::size_t i = 0; i < shown; ++i)
-        width = std::max(width, distributed::text_of(plan.alternatives[i].way).size());
+        width = std::max(width, distributed::text_of(plan.alternatives[i].configuration).size());
     if (shown > 0)
         text += fmt::format("  {:<{}} {:>9}\n", "candidates", width, "predicted");
     for (std::size_t i = 0; i < shown; ++i) {
         const FilterPlan::Alternative& one = plan.alternatives[i];
-        text += fmt::format("  {:<{}} {:>9}", distributed::text_of(one.way), width,
+        text += fmt::format("  {:<{}} {:>9}", distributed::text_of(one.configuration), width,
                             one.seconds ? report::to_text(*one.seconds) : "");
         text += one.remark.empty() ? "\n" : "  " + one.remark + "\n";
     }
@@ -291,7 +293,7 @@ std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t 
 Json to_json(const FilterPlan& plan, const FilterTask& task) {
     const int filters = static_cast<int>(task.filters.size());
     Json states = Json::array();
-    for (const Transition& step : transitions_of(plan.way, filters))
+    for (const Transition& step : transitions_of(plan.configuration, filters))
         states.push_back(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
     return {{"operation", "explain filter"},
@@ -317,11 +319,11 @@ int explain_filter(const ExplainCommand& command) {
     Progress progress(true);
     progress.say(fmt::format("planning for {} ranks of {}", task.ranks, placement.machine().name));
     const FilterPlan plan =
-        distributed::usual_filter_plan(task, {.machine = placement.machine(),
-                                              .element_size = gray_f32.size,
-                                              .nodes = placement.nodes,
-                                              .within_node = placement.within_node,
-                                              .model = command.model});
+        distributed::default_filter_plan(task, {.machine = placement.machine(),
+                                                .element_size = gray_f32.size,
+                                                .nodes = placement.nodes,
+                                                .within_node = placement.within_node,
+                                                .model = command.model});
     progress.clear();
     write_plan(command, sextant::to_text(to_json(plan, task)), to_text(plan, task, command.rows()));
     return 0;

@@ -22,7 +22,7 @@ std::span<const Family> families() {
 
 /// Only compositing has tunings and a root.
 bool is_compositing(const Family& family) {
-    return family.ways_for != nullptr;
+    return family.configurations_for != nullptr;
 }
 
 /// Finds the family and checks the request. Throws InvalidTask for names it does not have and
@@ -47,8 +47,8 @@ const Family& checked_family(const ScheduleRequest& request) {
     return family;
 }
 
-bool is_meant(const Way& way, const ScheduleRequest& request) {
-    return request.algorithm.empty() || request.algorithm == way.algorithm;
+bool is_meant(const Configuration& configuration, const ScheduleRequest& request) {
+    return request.algorithm.empty() || request.algorithm == configuration.algorithm;
 }
 
 } // namespace
@@ -84,9 +84,10 @@ std::vector<FamilyAlgorithm> family_algorithms() {
 void for_each_schedule(const ScheduleRequest& request,
                        const std::function<void(const NamedSchedule&)>& visit) {
     const Family& family = checked_family(request);
-    for (const Way& way : family.ways_for ? family.ways_for(request) : family.ways) {
-        if (is_meant(way, request))
-            visit(way.make(request));
+    for (const Configuration& configuration :
+         family.configurations_for ? family.configurations_for(request) : family.configurations) {
+        if (is_meant(configuration, request))
+            visit(configuration.make(request));
     }
 }
 
@@ -94,9 +95,10 @@ NamedSchedule make_schedule(const ScheduleRequest& request) {
     const Family& family = checked_family(request);
     if (family.usual)
         return family.usual(request).make(request);
-    const auto way = std::find_if(family.ways.begin(), family.ways.end(),
-                                  [&](const Way& each) { return is_meant(each, request); });
-    return way->make(request);
+    const auto configuration =
+        std::find_if(family.configurations.begin(), family.configurations.end(),
+                     [&](const Configuration& each) { return is_meant(each, request); });
+    return configuration->make(request);
 }
 
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,

@@ -64,7 +64,7 @@ void for_each_schedule(const ScheduleRequest& request,
 /// The rows of the catalogue of families (families.cpp).
 
 /// An algorithm in one tuning.
-struct Way {
+struct Configuration {
     std::string_view algorithm;
     std::function<NamedSchedule(const ScheduleRequest& request)> make;
 };
@@ -72,12 +72,12 @@ struct Way {
 /// The algorithms of a family, for any number of ranks.
 struct Family {
     std::string_view name;
-    std::vector<FamilyAlgorithm> algorithms = {}; ///< for `list`
-    std::vector<Way> ways = {};                   ///< every algorithm; its default tuning first
+    std::vector<FamilyAlgorithm> algorithms = {};   ///< for `list`
+    std::vector<Configuration> configurations = {}; ///< every algorithm; its default tuning first
     /// If they depend on the request: the configurations for it; else null.
-    std::vector<Way> (*ways_for)(const ScheduleRequest& request) = nullptr;
+    std::vector<Configuration> (*configurations_for)(const ScheduleRequest& request) = nullptr;
     /// The default configuration for a request; null: the first.
-    Way (*usual)(const ScheduleRequest& request) = nullptr;
+    Configuration (*usual)(const ScheduleRequest& request) = nullptr;
 
     void add(std::string_view algorithm, std::string_view summary, std::string_view source) {
         algorithms.push_back({name, algorithm, summary, "any number", source});
@@ -85,7 +85,7 @@ struct Family {
     void add(std::string_view algorithm, std::string_view summary, std::string_view source,
              NamedSchedule (*make)(const ScheduleRequest& request)) {
         add(algorithm, summary, source);
-        ways.push_back({algorithm, make});
+        configurations.push_back({algorithm, make});
     }
 };
 

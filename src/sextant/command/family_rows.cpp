@@ -71,7 +71,7 @@ Family collective_family() {
     Family family{.name = "collective"};
     for (const collective::Algorithm& row : collective::catalogue()) {
         family.add(row.name, row.summary, row.source);
-        family.ways.push_back(
+        family.configurations.push_back(
             {row.name, [&row](const auto& request) { return collective_schedule(row, request); }});
     }
     family.add("linear-gather", "rank 0 receives from each other rank",
@@ -85,7 +85,7 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const compositing::Tuning& tuning,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
-    const std::string title = compositing::Way{&algorithm, tuning}.text();
+    const std::string title = compositing::Configuration{&algorithm, tuning}.text();
     return {
         std::string(algorithm.name),
         title,
@@ -95,37 +95,38 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
         {}};
 }
 
-Way way(const compositing::Algorithm& algorithm, const compositing::Tuning& tuning) {
+Configuration configuration(const compositing::Algorithm& algorithm,
+                            const compositing::Tuning& tuning) {
     return {algorithm.name, [&algorithm, tuning](const ScheduleRequest& request) {
                 return compositing_schedule(algorithm, tuning, request);
             }};
 }
 
 /// The requested tuning, with defaults for what it leaves open.
-Way chosen(const std::string& algorithm, const ScheduleRequest& request) {
+Configuration chosen(const std::string& algorithm, const ScheduleRequest& request) {
     const auto plan = planner::choose_by_name(algorithm, request.tuning, request.ranks);
-    return way(*plan.algorithm, plan.tuning);
+    return configuration(*plan.algorithm, plan.tuning);
 }
 
 /// If a tuning is given, only the algorithms that take it.
-std::vector<Way> ways_for(const ScheduleRequest& request) {
-    std::vector<Way> ways;
+std::vector<Configuration> configurations_for(const ScheduleRequest& request) {
+    std::vector<Configuration> configurations;
     const bool tuned = request.tuning != compositing::Tuning{};
     for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
         if (!request.algorithm.empty() && request.algorithm != algorithm.name)
             continue;
         if (!tuned) {
             for (const compositing::Tuning& tuning : algorithm.tunings(request.ranks))
-                ways.push_back(way(algorithm, tuning));
+                configurations.push_back(configuration(algorithm, tuning));
         } else if (!request.algorithm.empty() || (planner::takes(algorithm, request.tuning) &&
                                                   !algorithm.tunings(request.ranks).empty())) {
-            ways.push_back(chosen(std::string(algorithm.name), request));
+            configurations.push_back(chosen(std::string(algorithm.name), request));
         }
     }
-    return ways;
+    return configurations;
 }
 
-Way usual(const ScheduleRequest& request) {
+Configuration usual(const ScheduleRequest& request) {
     if (!request.algorithm.empty())
         return chosen(request.algorithm, request);
     return chosen(!request.tuning.radices.empty() ? "radix-k"
@@ -137,7 +138,7 @@ Way usual(const ScheduleRequest& request) {
 } // namespace
 
 Family compositing_family() {
-    Family family{.name = "compositing", .ways_for = ways_for, .usual = usual};
+    Family family{.name = "compositing", .configurations_for = configurations_for, .usual = usual};
     for (const compositing::Algorithm& row : compositing::catalogue())
         family.algorithms.push_back({family.name, row.name, row.summary, row.takes, row.source});
     return family;
@@ -245,7 +246,7 @@ Family halo_family() {
     Family family{.name = "halo"};
     for (const HaloExchange& row : halo_exchanges) {
         family.add(row.name, row.summary, "the ghost-cell pattern");
-        family.ways.push_back(
+        family.configurations.push_back(
             {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
     }
     family.add("stencil", "the same, a filter of the tiles, and its results on rank 0",
@@ -275,7 +276,7 @@ Family merging_family() {
     Family family{.name = "merging"};
     for (const contour::Pattern& row : contour::catalogue()) {
         family.add(row.name, row.summary, row.source);
-        family.ways.push_back(
+        family.configurations.push_back(
             {row.name, [&row](const auto& request) { return merging_schedule(row, request); }});
     }
     return family;
@@ -299,7 +300,7 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
 /// `request.elements` values in total, divided as evenly as possible.
 NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
                               const ScheduleRequest& request) {
-    const scan::Series series = scan::dealt(request.elements, request.ranks);
+    const scan::Series series = scan::even_blocks(request.elements, request.ranks);
     const std::string title =
         fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
     return {std::string(strategy.name),
@@ -318,9 +319,10 @@ Family scan_family() {
         family.add(row.name, row.summary, row.source);
         for (const scan::Tuning& tuning : row.tunings()) {
             for (const scan::Form form : scan::forms_of(row)) {
-                family.ways.push_back({row.name, [&row, tuning, form](const auto& request) {
-                                           return scan_schedule(row, tuning, form, request);
-                                       }});
+                family.configurations.push_back(
+                    {row.name, [&row, tuning, form](const auto& request) {
+                         return scan_schedule(row, tuning, form, request);
+                     }});
             }
         }
     }
@@ -333,7 +335,7 @@ Family series_family() {
         family.add(row.name, row.summary, row.source);
         for (const scan::Algorithm& algorithm : scan::catalogue()) {
             for (const scan::Tuning& tuning : algorithm.tunings()) {
-                family.ways.push_back(
+                family.configurations.push_back(
                     {row.name, [&row, &algorithm, tuning](const auto& request) {
                          return series_schedule(row, {algorithm, tuning}, request);
                      }});

@@ -118,10 +118,11 @@ class FilterRun {
                                                  .image = source_->shape(),
                                                  .element = source_->element(),
                                                  .ranks = communicator_.size()});
-        if (options.grid && *options.grid != Tiles{plan.way.columns, plan.way.rows})
+        if (options.grid &&
+            *options.grid != Tiles{plan.configuration.columns, plan.configuration.rows})
             throw InvalidTask(fmt::format("grid {}x{}: {} has {}x{} tiles; leave out one of them",
                                           options.grid->columns, options.grid->rows, path,
-                                          plan.way.columns, plan.way.rows));
+                                          plan.configuration.columns, plan.configuration.rows));
         return plan;
     }
 

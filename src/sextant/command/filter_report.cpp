@@ -42,23 +42,23 @@ nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
 }
 
 /// Draws the image divided into tiles, each labelled with its rank.
-std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
+std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& configuration) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
     const auto columns = static_cast<double>(summary.result.image.width);
     const auto rows = static_cast<double>(summary.result.image.height);
     const double scale = std::min(most_width / columns, most_height / rows);
-    const double wide = columns * scale / way.columns;
-    const double high = rows * scale / way.rows;
+    const double wide = columns * scale / configuration.columns;
+    const double high = rows * scale / configuration.rows;
     report::Svg svg("Tiles",
-                    fmt::format("{}x{} of {}x{} pixels", way.columns, way.rows,
+                    fmt::format("{}x{} of {}x{} pixels", configuration.columns, configuration.rows,
                                 summary.result.image.width, summary.result.image.height),
                     width);
     svg.colour(".tile", "fill", {"#eef3fa", "#1d2733"});
     svg.colour(".tile", "stroke", report::colour_of_hue(255));
     svg.skip(8);
-    for (int rank = 0; rank < way.ranks(); ++rank) {
-        const double x = left + rank % way.columns * wide;
-        const double y = svg.bottom() + rank / way.columns * high;
+    for (int rank = 0; rank < configuration.ranks(); ++rank) {
+        const double x = left + rank % configuration.columns * wide;
+        const double y = svg.bottom() + rank / configuration.columns * high;
         svg.rectangle(x, y, wide, high, "tile");
         const std::string name = std::to_string(rank);
         if (wide > report::width_of_text(name) + 4 && high > 12)
@@ -90,15 +90,16 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
                                          plan.model, plan.machine,
                                          report::counted(summary.result.windows, "window")),
                              {}};
-    const std::string chosen = distributed::text_of(plan.way);
+    const std::string chosen = distributed::text_of(plan.configuration);
     for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
-        report::Alternative way{.name = distributed::text_of(other.way)};
-        way.remark = other.remark;
+        report::Alternative configuration{.name = distributed::text_of(other.configuration)};
+        configuration.remark = other.remark;
         if (other.seconds)
-            way.predicted = {*other.seconds, *other.seconds, *other.seconds};
-        if (way.name == chosen)
-            way.measured = {took, took, took};
-        all.all.insert(way.name == chosen ? all.all.begin() : all.all.end(), way);
+            configuration.predicted = {*other.seconds, *other.seconds, *other.seconds};
+        if (configuration.name == chosen)
+            configuration.measured = {took, took, took};
+        all.all.insert(configuration.name == chosen ? all.all.begin() : all.all.end(),
+                       configuration);
     }
     return all;
 }
@@ -110,7 +111,7 @@ std::string to_text(const FilterSummary& summary) {
                                    text_of(summary.filters), summary.result.image.width,
                                    summary.result.image.height, summary.result.element.name,
                                    report::counted(summary.ranks, "rank"), summary.transport);
-    text += fmt::format("{} ({})\n", distributed::text_of(summary.result.plan.way),
+    text += fmt::format("{} ({})\n", distributed::text_of(summary.result.plan.configuration),
                         summary.result.plan.reason);
     if (!summary.result.sharing.reason.empty())
         text += within_nodes(summary.result.sharing) + "\n";
@@ -161,9 +162,9 @@ std::string to_page(const FilterSummary& summary) {
         {"Image", fmt::format("{}x{}, {}", summary.result.image.width, summary.result.image.height,
                               summary.result.element.name)},
         {"Filters", text_of(summary.filters)},
-        {"Ranks",
-         fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
-        {"Way", distributed::text_of(plan.way)},
+        {"Ranks", fmt::format("{} of {} over {}", plan.configuration.ranks(), summary.ranks,
+                              summary.transport)},
+        {"Way", distributed::text_of(plan.configuration)},
         {"Why", plan.reason},
         {"Windows",
          fmt::format("{} of {}, {} of all ranks", report::counted(summary.result.windows, "window"),
@@ -177,7 +178,7 @@ std::string to_page(const FilterSummary& summary) {
                    {"filter", summary.result.filter},
                    {"write", summary.result.write}};
     page.sections = {alternatives_section(alternatives_of(summary))};
-    for (const filtering::Retiling& tiles : plan.way.all_tiles())
+    for (const filtering::Retiling& tiles : plan.configuration.all_tiles())
         page.figures.push_back({tiles_picture(summary, tiles),
                                 tiles.filter == 0 ? "Each tile with the rank that filters it."
                                                   : fmt::format("From filter {} on tiles lie anew.",

@@ -133,7 +133,7 @@ int run(const Operation& operation, const Given& given) {
         return run_command(operation, given);
     } catch (const AgreedFailure& error) {
         const int code = error.invalid_task() ? usage_error : failure;
-        return error.told() ? code : say(error.what(), code);
+        return error.reported() ? code : say(error.what(), code);
     } catch (const InvalidTask& error) {
         return say(error.what(), usage_error);
     } catch (const std::bad_alloc&) {

@@ -31,7 +31,7 @@ report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Secon
                                  : fmt::format("merging: predicted by {} on {}; measured: this run",
                                                plan.model, plan.machine),
                              {}};
-    for (const planner::Weighed& other : plan.ranking) {
+    for (const planner::PredictedCandidate& other : plan.ranking) {
         report::Alternative& shown = all.all.emplace_back();
         shown.name = contour::catalogue()[other.candidate].name;
         if (other.predicted)

@@ -52,7 +52,7 @@ Placement on_platform(const PlacementOptions& options, int ranks) {
 
 std::shared_ptr<planner::Planner> usual(const PlacementOptions& options, int ranks) {
     const std::string file = options.machine.empty() ? "" : machine_file(options.machine);
-    const planner::UsualPlanner usual =
+    const planner::DefaultPlanner usual =
         calibrate::planner_of(options.transport.empty() ? "mpi" : options.transport, ranks, file);
     print_warnings(usual.warnings);
     return usual.planner;

@@ -309,9 +309,10 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
     const int cores = std::clamp(Cores::available().count(), 1, most_threads);
     const FrameHeader header =
         format::open_frames(command.source.image, command.source.options())->header();
-    return registration::best_division(
-        cores, header.frames,
-        registration::usual_costs(header.shape, command.registration.farthest, command.nonrigid()));
+    return registration::best_division(cores, header.frames,
+                                       registration::default_costs(header.shape,
+                                                                   command.registration.farthest,
+                                                                   command.nonrigid()));
 }
 
 int run_register(const RegisterCommand& command, const Call& call) {

@@ -150,10 +150,10 @@ Operation report_operation() {
 
 namespace {
 
-constexpr std::size_t most_ways = 24; // the number of different colours
+constexpr std::size_t most_colours = 24; // the number of different colours
 
 /// A configuration's name without radices, which vary with the number of ranks.
-std::string way_of(const JsonField& result) {
+std::string configuration_of(const JsonField& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
     const std::string transport = result.text_or_empty("transport");
@@ -187,19 +187,21 @@ constexpr View views[] = {
      [](double ranks) { return report::counted(std::llround(ranks), "rank"); }},
 };
 
-report::LogChart::Kind kind_of(const View& view, const std::string& way, double common,
+report::LogChart::Kind kind_of(const View& view, const std::string& configuration, double common,
                                const std::vector<GrowthPoint>& points) {
-    report::LogChart::Kind kind{.name = way, .joined = true};
+    report::LogChart::Kind kind{.name = configuration, .joined = true};
     for (const GrowthPoint& point : points) {
-        if (point.way == way && view.common(point) == common)
-            kind.points.push_back({view.place(point), point.cpu,
-                                   fmt::format("{}: {}, {} {}", way, seconds_to_text(point.cpu),
-                                               whole(view.place(point)), view.over)});
+        if (point.configuration == configuration && view.common(point) == common)
+            kind.points.push_back(
+                {view.place(point), point.cpu,
+                 fmt::format("{}: {}, {} {}", configuration, seconds_to_text(point.cpu),
+                             whole(view.place(point)), view.over)});
     }
     return kind;
 }
 
-report::Figure chart_of(const View& view, double common, const std::vector<std::string>& ways,
+report::Figure chart_of(const View& view, double common,
+                        const std::vector<std::string>& configurations,
                         const std::vector<GrowthPoint>& points) {
     report::LogChart chart{.title = fmt::format("Compositing over {}", view.over),
                            .subtitle = view.subtitle(common) + "; CPU time of all ranks together",
@@ -207,8 +209,8 @@ report::Figure chart_of(const View& view, double common, const std::vector<std::
                            .y_name = "CPU time",
                            .x_text = whole,
                            .y_text = seconds_to_text};
-    for (const std::string& way : ways)
-        chart.kinds.push_back(kind_of(view, way, common, points));
+    for (const std::string& configuration : configurations)
+        chart.kinds.push_back(kind_of(view, configuration, common, points));
     return {report::log_chart(chart), ""};
 }
 
@@ -221,14 +223,15 @@ std::set<double> values_of(double (*value)(const GrowthPoint&),
 }
 
 /// In order of appearance, and no more than there are colours.
-std::vector<std::string> ways_in(const std::vector<GrowthPoint>& points) {
-    std::vector<std::string> ways;
+std::vector<std::string> gates_in(const std::vector<GrowthPoint>& points) {
+    std::vector<std::string> configurations;
     for (const GrowthPoint& point : points) {
-        if (std::find(ways.begin(), ways.end(), point.way) == ways.end())
-            ways.push_back(point.way);
+        if (std::find(configurations.begin(), configurations.end(), point.configuration) ==
+            configurations.end())
+            configurations.push_back(point.configuration);
     }
-    ways.resize(std::min(ways.size(), most_ways));
-    return ways;
+    configurations.resize(std::min(configurations.size(), most_colours));
+    return configurations;
 }
 
 } // namespace
@@ -250,24 +253,26 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         std::set<std::string> seen; // of several tunings, the default comes first
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
-            if (of_mpi || result.at("sparse").boolean() || !seen.insert(way_of(result)).second)
+            if (of_mpi || result.at("sparse").boolean() ||
+                !seen.insert(configuration_of(result)).second)
                 continue;
             const JsonField median = result.at("cpu_seconds").at("median");
-            points.push_back({way_of(result), ranks, pixels, median.number(0, JsonField::most)});
+            points.push_back(
+                {configuration_of(result), ranks, pixels, median.number(0, JsonField::most)});
         }
     }
     return points;
 }
 
 std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points) {
-    const std::vector<std::string> ways = ways_in(points);
+    const std::vector<std::string> configurations = gates_in(points);
     std::vector<report::Figure> charts;
     for (const View& view : views) {
         if (values_of(view.place, points).size() < 2)
             continue;
         const std::set<double> all = values_of(view.common, points);
         for (auto common = all.rbegin(); common != all.rend(); ++common)
-            charts.push_back(chart_of(view, *common, ways, points));
+            charts.push_back(chart_of(view, *common, configurations, points));
     }
     return charts;
 }

@@ -256,7 +256,7 @@ std::vector<int> peers_of(const Task& task) {
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning) {
     const auto& [task, rank] = seat;
     Program made = collected(algorithm, task, tuning, rank);
-    return is_interlaced(task, tuning) ? interlaced(made, task, dealing_of(task, tuning))
+    return is_interlaced(task, tuning) ? interlaced(made, task, interlacing_of(task, tuning))
                                        : std::move(made);
 }
 
@@ -281,9 +281,9 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
     std::vector<Elements> all(static_cast<std::size_t>(own.count));
     std::iota(all.begin(), all.end(), own.first);
     if (rank != task.root && is_interlaced(task, tuning)) {
-        const Dealing dealing = dealing_of(task, tuning);
+        const Interleaving interlacing = interlacing_of(task, tuning);
         for (Elements& pixel : all)
-            pixel = dealing.pixel(pixel);
+            pixel = interlacing.pixel(pixel);
     }
     return all;
 }
@@ -316,14 +316,14 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
     return claim;
 }
 
-std::string Way::text() const {
+std::string Configuration::text() const {
     const std::string tuned = to_text(tuning);
     const std::string name(algorithm->name);
     return tuned.empty() ? name : name + ", " + tuned;
 }
 
-std::vector<Way> ways(const Task& task) {
-    std::vector<Way> all;
+std::vector<Configuration> configurations(const Task& task) {
+    std::vector<Configuration> all;
     for (const Algorithm& algorithm : catalogue()) {
         for (Tuning& tuning : algorithm.tunings(std::max(1, task.positions())))
             all.push_back({&algorithm, std::move(tuning)});
@@ -355,9 +355,11 @@ std::vector<int> busiest(const Task& task) {
 
 } // namespace
 
-Candidate candidate(const Task& task, const Way& way) {
-    return {std::string(way.algorithm->name), to_text(way.tuning), task.ranks,
-            [&task, way](int rank) { return program(*way.algorithm, task, way.tuning, rank); },
+Candidate candidate(const Task& task, const Configuration& configuration) {
+    return {std::string(configuration.algorithm->name), to_text(configuration.tuning), task.ranks,
+            [&task, configuration](int rank) {
+                return program(*configuration.algorithm, task, configuration.tuning, rank);
+            },
             busiest(task)};
 }
 

@@ -83,20 +83,20 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
 
 /// A configuration: an algorithm and its tuning.
-struct Way {
+struct Configuration {
     const Algorithm* algorithm = nullptr;
     Tuning tuning;
 
     /// "radix-k, radices 8,4".
     std::string text() const;
-    bool operator==(const Way&) const = default;
+    bool operator==(const Configuration&) const = default;
 };
 
 /// Every configuration for a task, in catalogue order, each algorithm's usual tuning first.
 /// Cost      the ordered factorisations of the positions: 8,192 at 16,384.
-std::vector<Way> ways(const Task& task);
+std::vector<Configuration> configurations(const Task& task);
 
 /// A configuration as a candidate for the planner. The task must outlive it.
-Candidate candidate(const Task& task, const Way& way);
+Candidate candidate(const Task& task, const Configuration& configuration);
 
 } // namespace sextant::compositing

@@ -17,11 +17,11 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         const Piece piece = equal_part(task, i);
         return block(input.buffer, piece.first, piece.count);
     };
-    const Region mine = part(position);
+    const Region local = part(position);
 
     builder.window(window);
     std::vector<Region> slots(static_cast<std::size_t>(p)); // by position
-    slots[static_cast<std::size_t>(position)] = in_all_layers(mine, task.elements, layers);
+    slots[static_cast<std::size_t>(position)] = in_all_layers(local, task.elements, layers);
     for (int step = 1; step < p; ++step) {
         int to = step - 1 < position ? step - 1 : step, from = to;
         if (partners == Partners::shifted) {
@@ -31,9 +31,9 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         builder.round(step - 1);
         builder.send(to, in_all_layers(part(to), task.elements, layers));
         const int incoming = task.layers_at(from);
-        const Region slot = builder.scratch(mine.length * incoming);
+        const Region slot = builder.scratch(local.length * incoming);
         builder.receive(from, slot);
-        slots[static_cast<std::size_t>(from)] = {slot.buffer, 0, mine.length, mine.length,
+        slots[static_cast<std::size_t>(from)] = {slot.buffer, 0, local.length, local.length,
                                                  incoming};
     }
 
@@ -41,7 +41,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     for (const Region& slot : slots)
         append_runs(operands, slot);
     if (operands.size() == 1)
-        return builder.finish(mine);
+        return builder.finish(local);
     // The sum replaces the first operand that is not in the caller's input.
     Region sum;
     for (const Region& operand : operands) {
@@ -51,7 +51,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         }
     }
     if (sum.empty())
-        sum = builder.scratch(mine.length); // a single position
+        sum = builder.scratch(local.length); // a single position
     builder.fold(sum, operands);
     return builder.finish(sum);
 }
@@ -99,19 +99,19 @@ class Pipeline {
 
     /// Receives part c and blends it with this position's own pixels.
     Partial take_in(int c) {
-        const Region mine = own(c);
-        const Elements n = mine.length;
+        const Region local = own(c);
+        const Elements n = local.length;
         const int start = (c + 1) % p_;
         if (position_ >= start) {
             const Region back = receive(n, c);
-            blend_behind(back, mine);
+            blend_behind(back, local);
             return {{}, back};
         }
         if (position_ == 0) // the wrap: the received images are behind this one, which is the first
-            return {blended(builder_, mine), receive(n, c)};
+            return {blended(builder_, local), receive(n, c)};
         const Region both = receive(2 * n, c);
         const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
-        blend_behind(held.front, mine);
+        blend_behind(held.front, local);
         return held;
     }
 
@@ -136,9 +136,9 @@ class Pipeline {
 
     Elements part_at_most() const { return (task_.elements + p_ - 1) / p_; }
 
-    void blend_behind(const Region& sum, const Region& mine) {
+    void blend_behind(const Region& sum, const Region& local) {
         std::vector<Region> operands{sum};
-        append_runs(operands, mine);
+        append_runs(operands, local);
         builder_.fold(sum, operands);
     }
 

@@ -6,33 +6,33 @@
 
 namespace sextant::compositing {
 
-Dealing::Dealing(Elements pixels, Elements block, int decks)
+Interleaving::Interleaving(Elements pixels, Elements block, int decks)
     : pixels_(pixels), block_(block), decks_(decks), blocks_(pixels / block) {}
 
 /// The number of pixels in all earlier decks: full blocks, and the shorter last block, which ends
 /// the deck it is assigned to.
-Elements Dealing::begin_of(Elements deck) const {
+Elements Interleaving::begin_of(Elements deck) const {
     const Elements longer = blocks_ % decks_; // the number of decks with one block more
     const Elements whole = (deck * (blocks_ / decks_) + std::min(deck, longer)) * block_;
     return whole + (deck > longer ? pixels_ % block_ : 0);
 }
 
-Elements Dealing::deck_of(Elements dealt) const {
+Elements Interleaving::deck_of(Elements position) const {
     Elements low = 0, high = decks_; // begin_of(low) <= dealt < begin_of(high)
     while (high - low > 1) {
         const Elements middle = (low + high) / 2;
-        (begin_of(middle) <= dealt ? low : high) = middle;
+        (begin_of(middle) <= position ? low : high) = middle;
     }
     return low;
 }
 
-Elements Dealing::pixel(Elements dealt) const {
-    const Elements deck = deck_of(dealt), within = dealt - begin_of(deck);
+Elements Interleaving::pixel(Elements position) const {
+    const Elements deck = deck_of(position), within = position - begin_of(deck);
     return (within / block_ * decks_ + deck) * block_ + within % block_;
 }
 
-void Dealing::append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
-                     Elements count) const {
+void Interleaving::append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
+                          Elements count) const {
     const Elements last = first + count;
     while (first < last) {
         const Elements deck = deck_of(first);
@@ -52,7 +52,7 @@ bool is_interlaced(const Task& task, const Tuning& tuning) {
     return tuning.interlace > 0 && task.positions() > 1 && task.elements > 0;
 }
 
-Dealing dealing_of(const Task& task, const Tuning& tuning) {
+Interleaving interlacing_of(const Task& task, const Tuning& tuning) {
     return {task.elements, tuning.interlace, task.positions()};
 }
 
@@ -61,29 +61,29 @@ namespace {
 /// Translates one rank's program, step by step.
 class Interlaced {
   public:
-    Interlaced(const Program& dealt, const Task& task, const Dealing& dealing)
-        : dealt_(dealt), task_(task), dealing_(dealing) {}
+    Interlaced(const Program& position, const Task& task, const Interleaving& interlacing)
+        : interlaced_(position), task_(task), interlacing_(interlacing) {}
 
     Program make() {
-        made_.buffers = dealt_.buffers;
-        made_.window = dealt_.window;
-        for (const Step& step : dealt_.steps) {
+        made_.buffers = interlaced_.buffers;
+        made_.window = interlaced_.window;
+        for (const Step& step : interlaced_.steps) {
             if (is_message(step.verb))
                 add_message(step);
             else
                 add_work(step);
         }
-        if (!dealt_.result.empty() && as_it_lies(dealt_.result) &&
-            dealt_.result.elements() != task_.elements)
+        if (!interlaced_.result.empty() && as_it_lies(interlaced_.result) &&
+            interlaced_.result.elements() != task_.elements)
             throw std::logic_error("a result that is part of an image cannot be interlaced");
-        made_.result = dealt_.result; // the whole composited image, or scratch
+        made_.result = interlaced_.result; // the whole composited image, or scratch
         return std::move(made_);
     }
 
   private:
     /// True if a region is in a partial image or the composited image, not in scratch.
     bool as_it_lies(const Region& region) const {
-        return dealt_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
+        return interlaced_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
     }
 
     /// The regions of these pixels in natural order; scratch regions are unchanged.
@@ -96,7 +96,7 @@ class Interlaced {
             for (Elements done = 0; done < region.length;) { // one image after another
                 const Elements first = (begin + done) % task_.elements;
                 const Elements count = std::min(region.length - done, task_.elements - first);
-                dealing_.append(all, region.buffer, begin + done - first, first, count);
+                interlacing_.append(all, region.buffer, begin + done - first, first, count);
                 done += count;
             }
         }
@@ -106,7 +106,7 @@ class Interlaced {
     void add_message(const Step& step) {
         Step made = step;
         made.first = static_cast<std::uint32_t>(made_.regions.size());
-        for (const Region& region : dealt_.regions_of(step)) {
+        for (const Region& region : interlaced_.regions_of(step)) {
             const std::vector<Region> lie = places(region);
             made_.regions.insert(made_.regions.end(), lie.begin(), lie.end());
         }
@@ -118,7 +118,7 @@ class Interlaced {
     /// points; scratch regions are cut there too.
     void add_work(const Step& step) {
         std::vector<std::vector<Region>> all{places(step.to)};
-        for (const Region& region : dealt_.regions_of(step))
+        for (const Region& region : interlaced_.regions_of(step))
             all.push_back(places(region));
         const auto most = std::max_element(all.begin(), all.end(),
                                            [](auto& a, auto& b) { return a.size() < b.size(); });
@@ -158,16 +158,16 @@ class Interlaced {
         made_.steps.push_back(made);
     }
 
-    const Program& dealt_;
+    const Program& interlaced_;
     const Task& task_;
-    const Dealing& dealing_;
+    const Interleaving& interlacing_;
     Program made_;
 };
 
 } // namespace
 
-Program interlaced(const Program& program, const Task& task, const Dealing& dealing) {
-    return Interlaced(program, task, dealing).make();
+Program interlaced(const Program& program, const Task& task, const Interleaving& interlacing) {
+    return Interlaced(program, task, interlacing).make();
 }
 
 } // namespace sextant::compositing

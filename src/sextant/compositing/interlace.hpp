@@ -14,13 +14,13 @@ namespace sextant::compositing {
 ///
 /// A piece of 1/n of the image is one strided region if its ends coincide with blocks and decks,
 /// and a few regions otherwise.
-class Dealing {
+class Interleaving {
   public:
     /// `block`: pixels per block; the last block may be shorter.
-    Dealing(Elements pixels, Elements block, int decks);
+    Interleaving(Elements pixels, Elements block, int decks);
 
-    /// The index in the image of pixel `dealt` of the interlaced order.
-    Elements pixel(Elements dealt) const;
+    /// The index in the image of pixel `position` of the interlaced order.
+    Elements pixel(Elements position) const;
     /// Appends the positions of pixels [first, first + count) of the interlaced order, in that
     /// order, in a buffer that holds the image from `offset` on.
     void append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
@@ -28,7 +28,7 @@ class Dealing {
 
   private:
     Elements begin_of(Elements deck) const;
-    Elements deck_of(Elements dealt) const;
+    Elements deck_of(Elements position) const;
 
     Elements pixels_, block_, decks_;
     Elements blocks_; ///< the number of full blocks
@@ -38,7 +38,7 @@ class Dealing {
 bool is_interlaced(const Task& task, const Tuning& tuning);
 
 /// The interlaced order that the tuning of a task asks for.
-Dealing dealing_of(const Task& task, const Tuning& tuning);
+Interleaving interlacing_of(const Task& task, const Tuning& tuning);
 
 /// Translates a program for images in interlaced order to one for images in their natural order.
 /// Where it reads partial images and writes the collected image, it accesses the pixels in place,
@@ -50,6 +50,6 @@ Dealing dealing_of(const Task& task, const Tuning& tuning);
 /// Cost      a fold or copy on an image becomes one for each region that it is cut into.
 /// Source    the interlacing of IceT: Moreland, Kendall, Peterka, Huang 2011,
 ///           doi:10.1145/2063384.2063417
-Program interlaced(const Program& program, const Task& task, const Dealing& dealing);
+Program interlaced(const Program& program, const Task& task, const Interleaving& interlacing);
 
 } // namespace sextant::compositing

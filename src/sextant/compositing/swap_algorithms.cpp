@@ -126,13 +126,13 @@ class RadixK {
         builder_.group(position_ / (distance * k) * distance + position_ % distance);
         const auto member = [&](int i) { return position_ + (i - place) * distance; };
 
-        const Region mine = part_of_held(place, k);
+        const Region local = part_of_held(place, k);
         std::vector<Region> slots(static_cast<std::size_t>(k));
-        slots[static_cast<std::size_t>(place)] = mine;
+        slots[static_cast<std::size_t>(place)] = local;
         for (int step = 1; step < k; ++step) {
             const int to = (place + step) % k, from = (place - step + k) % k;
             builder_.send(member(to), blended(builder_, part_of_held(to, k)));
-            const Region slot = builder_.scratch(mine.length);
+            const Region slot = builder_.scratch(local.length);
             builder_.receive(member(from), slot);
             slots[static_cast<std::size_t>(from)] = slot;
         }
@@ -327,15 +327,15 @@ class TwoThreeSwap {
 
     /// Receives the pixels of this position's new part from the other children, and blends them.
     void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
-        const Region mine = pixels(share);
+        const Region local = pixels(share);
         std::vector<Region> operands;
         Region sum, blended_away; // the sum replaces the first part received
         for (std::size_t child = 0; child < children.size(); ++child) {
             if (child == own) {
-                append_runs(operands, held(mine));
+                append_runs(operands, held(local));
                 continue;
             }
-            const Region slot = slot_for(mine.length);
+            const Region slot = slot_for(local.length);
             receive(children[child], share, slot);
             operands.push_back(slot);
             if (sum.empty())
@@ -347,17 +347,17 @@ class TwoThreeSwap {
         if (free_.length < blended_away.length)
             free_ = blended_away;
         held_ = sum;
-        held_pixels_ = mine;
+        held_pixels_ = local;
     }
 
     /// Receives one child's pixels of a part from their owners.
     void receive(const Group& child, const Share& share, const Region& slot) {
-        const Region mine = pixels(share);
+        const Region local = pixels(share);
         for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
-            const Region piece = common(mine, pixels({place, child.size}));
+            const Region piece = common(local, pixels({place, child.size}));
             builder_.receive(
                 owner_of(child, place),
-                block(slot.buffer, slot.offset + piece.offset - mine.offset, piece.length));
+                block(slot.buffer, slot.offset + piece.offset - local.offset, piece.length));
         }
     }
 

@@ -69,16 +69,17 @@ void Compositor::prepare(planner::Plan plan) {
 
 /// Collective. Rank 0 decides which configurations take part: it alone has the alternatives.
 void Compositor::enter_race(const planner::Plan& plan) {
-    const planner::RacingOrder mine = planner::racing_order(plan, options_.frames);
+    const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
-        communicator_.all_gather(std::array{static_cast<int>(mine.ways.size()), mine.rounds})
+        communicator_
+            .all_gather(std::array{static_cast<int>(local.configurations.size()), local.rounds})
             .front();
     for (int i = 1; i < contestants; ++i) { // the chosen plan is prepared already
         planner::Plan other = plan;
         if (rank_ == 0)
-            other.take(mine.ways[static_cast<std::size_t>(i)]);
+            other.take(local.configurations[static_cast<std::size_t>(i)]);
         other.reason = "raced because it may be as fast as " + plan.text();
-        other = told(other);
+        other = received_plan(other);
         agree(communicator_, [&] { prepare(std::move(other)); });
     }
     if (contestants > 0)
@@ -89,10 +90,10 @@ void Compositor::enter_race(const planner::Plan& plan) {
 /// alike.
 void Compositor::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
-    std::vector<compositing::Way> ways;
+    std::vector<compositing::Configuration> configurations;
     for (const Runner& each : runners_)
-        ways.push_back(each.plan.way());
-    planner::Plan plan = planner::after_race(runners_.front().plan, ways, outcome);
+        configurations.push_back(each.plan.configuration());
+    planner::Plan plan = planner::after_race(runners_.front().plan, configurations, outcome);
     running_ = 0;
     std::swap(runners_.front(), runners_[static_cast<std::size_t>(outcome.winner)]);
     runners_.erase(runners_.begin() + 1, runners_.end());
@@ -194,8 +195,9 @@ void Compositor::check_size(std::span<const std::byte> images) const {
 
 Elements Compositor::pixel(const Frame& frame, Elements i) const {
     const compositing::Tuning& tuning = plan().tuning;
-    const bool dealt = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
-    return dealt ? compositing::dealing_of(task_, tuning).pixel(frame.first + i) : frame.first + i;
+    const bool interlaced = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
+    return interlaced ? compositing::interlacing_of(task_, tuning).pixel(frame.first + i)
+                      : frame.first + i;
 }
 
 /// Adds the background, makes the empty composited image if no rank brought an image, and copies
@@ -261,9 +263,9 @@ void Compositor::remember_order() {
     next_order_.reserve(positions);
     found_.reserve(layers_of_.size());
     key_.reserve(positions + 2);
-    asked_.reserve(most_asked(layers_of_.size()));
+    asked_.reserve(most_requested(layers_of_.size()));
     next_asked_.reserve(asked_.capacity());
-    list_asked({});
+    list_requests({});
     std::swap(asked_, next_asked_);
 }
 
@@ -281,16 +283,16 @@ void Compositor::make_comparison() {
     Communicator own = communicator_.split_for_notices(takes_part ? 0 : -1, rank_);
     if (!takes_part)
         return;
-    comparison_ = std::make_unique<Comparison>(std::move(own), most_asked(layers_of_.size()),
-                                               asked_, std::move(names), text_of_asked);
+    comparison_ = std::make_unique<Comparison>(std::move(own), most_requested(layers_of_.size()),
+                                               asked_, std::move(names), text_of_request);
 }
 
 /// Lists in `next_asked_` what this frame asks for. Returns true if that differs from the frame
 /// before.
-bool Compositor::list_asked(const FrameOptions& frame) {
-    sextant::list_asked(frame.order.empty() ? first_order_ : frame.order,
-                        frame.background ? frame.background : options_.background, layers_of_,
-                        next_asked_);
+bool Compositor::list_requests(const FrameOptions& frame) {
+    sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
+                           frame.background ? frame.background : options_.background, layers_of_,
+                           next_asked_);
     return next_asked_ != asked_;
 }
 
@@ -302,7 +304,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
                                   "the communicator can no longer be used");
     }
     ++frames_;
-    const bool changed = list_asked(frame) || (comparison_ && !comparison_->agreed());
+    const bool changed = list_requests(frame) || (comparison_ && !comparison_->agreed());
     if (changed) {
         fault_ = nullptr;
         std::swap(asked_, next_asked_);

@@ -188,22 +188,22 @@ class Compositor {
     };
 
     bool reckon_interlacing() const;
-    compositing::Tuning asked(bool interlaced) const;
+    compositing::Tuning requested(bool interlaced) const;
     planner::Plan by_name(const std::vector<int>& nodes) const;
     planner::Plan decide();
     bool predicts() const;
-    planner::Plan choose(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+    planner::Plan choose(const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
     planner::Work work(const std::vector<int>& nodes) const;
-    planner::UsualPlanner planner_here(const std::vector<int>& nodes) const;
+    planner::DefaultPlanner planner_here(const std::vector<int>& nodes) const;
     void warn_of_shortage();
-    planner::Plan told(const planner::Plan& own) const;
+    planner::Plan received_plan(const planner::Plan& own) const;
     void enter_race(const planner::Plan& plan);
     void settle();
     void prepare(planner::Plan plan);
     void remember_order();
     void make_comparison();
     std::exception_ptr turn(const FrameOptions& frame);
-    bool list_asked(const FrameOptions& frame);
+    bool list_requests(const FrameOptions& frame);
     void take_order(std::span<const int> order);
     void take_seat(Runner& runner);
     Seated& seat_for(Runner& runner);

@@ -39,9 +39,9 @@ bool Compositor::reckon_interlacing() const {
         bool known = false;
         planner::DrawnBands drawn{};
     };
-    Said mine{!options_.drawn.empty(), {}};
-    std::copy(options_.drawn.begin(), options_.drawn.end(), mine.drawn.begin());
-    const std::vector<Said> all = communicator_.all_gather(mine);
+    Said local{!options_.drawn.empty(), {}};
+    std::copy(options_.drawn.begin(), options_.drawn.end(), local.drawn.begin());
+    const std::vector<Said> all = communicator_.all_gather(local);
     std::vector<planner::DrawnBands> by_position;
     for (const int rank : task_.order) {
         const Said& said = all[static_cast<std::size_t>(rank)];
@@ -52,17 +52,17 @@ bool Compositor::reckon_interlacing() const {
     return planner::interlacing_pays(task_, by_position);
 }
 
-compositing::Tuning Compositor::asked(bool interlaced) const {
+compositing::Tuning Compositor::requested(bool interlaced) const {
     return {options_.radices, options_.window, interlaced ? planner::interlaced_block(row_) : 0};
 }
 
 planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {
     const bool on = options_.interlace == planner::Interlace::on;
     planner::Plan plan =
-        planner::choose_by_name(options_.algorithm, asked(on), std::max(1, task_.positions()));
+        planner::choose_by_name(options_.algorithm, requested(on), std::max(1, task_.positions()));
     plan.sparse = planner::sparse_by_rule(work(nodes));
     if (plan.sparse && interlacing_pays_ && !one_blends_all(plan, task_)) {
-        plan.tuning.interlace = asked(true).interlace;
+        plan.tuning.interlace = requested(true).interlace;
         plan.reason += interlacing_reason;
     }
     return plan;
@@ -76,14 +76,14 @@ planner::Plan Compositor::decide() {
         agree(communicator_, [&] { plan = by_name(nodes); });
         return plan;
     }
-    planner::UsualPlanner usual;
+    planner::DefaultPlanner usual;
     if (communicator_.all_gather(static_cast<int>(predicts())).front() != 0)
         usual = planner_here(nodes);
     agree(communicator_, [&] {
         if (rank_ == 0)
             plan = choose(nodes, usual);
     });
-    return told(plan);
+    return received_plan(plan);
 }
 
 /// True on rank 0 if it chooses by predictions.
@@ -93,7 +93,7 @@ bool Compositor::predicts() const {
 }
 
 /// Broadcasts rank 0's plan; the alternatives stay at rank 0.
-planner::Plan Compositor::told(const planner::Plan& own) const {
+planner::Plan Compositor::received_plan(const planner::Plan& own) const {
     std::string text;
     if (rank_ == 0) {
         planner::Plan bare = own;
@@ -105,7 +105,7 @@ planner::Plan Compositor::told(const planner::Plan& own) const {
 }
 
 planner::Plan Compositor::choose(const std::vector<int>& nodes,
-                                 const planner::UsualPlanner& usual) {
+                                 const planner::DefaultPlanner& usual) {
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
         planner::Plan saved = planner::read_plan(options_.plan);
@@ -117,20 +117,21 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes,
     warnings_ = usual.warnings;
     calibrate::warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
-    planner::Plan plan = planner::plan_or_built_in(usual, task_, work(nodes), asked(on), warnings_);
+    planner::Plan plan =
+        planner::plan_or_built_in(usual, task_, work(nodes), requested(on), warnings_);
     if (!plan.sparse || !interlacing_pays_)
         return plan;
     std::vector<std::string> said_before;
-    planner::Plan dealt =
-        planner::plan_or_built_in(usual, task_, work(nodes), asked(true), said_before);
-    if (!dealt.sparse || one_blends_all(dealt, task_))
+    planner::Plan with_interlacing =
+        planner::plan_or_built_in(usual, task_, work(nodes), requested(true), said_before);
+    if (!with_interlacing.sparse || one_blends_all(with_interlacing, task_))
         return plan;
-    dealt.reason += interlacing_reason;
-    return dealt;
+    with_interlacing.reason += interlacing_reason;
+    return with_interlacing;
 }
 
 /// Probes nothing if fewer than two positions leave nothing to choose.
-planner::UsualPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
+planner::DefaultPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
     return calibrate::planner_here(communicator_, nodes, options_.machine,
                                    nothing ? planner::Probing::off : options_.probing);
@@ -158,12 +159,12 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
 
 std::optional<model::Prediction> Compositor::prediction() const {
     const std::vector<int> nodes = nodes_of(communicator_);
-    const planner::UsualPlanner usual = planner_here(nodes);
+    const planner::DefaultPlanner usual = planner_here(nodes);
     if (rank_ != 0 || task_.positions() < 2)
         return std::nullopt;
     planner::Work as_planned = work(nodes);
     as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
-    return usual.planner->prediction(task_, plan().way(), as_planned);
+    return usual.planner->prediction(task_, plan().configuration(), as_planned);
 }
 
 } // namespace sextant

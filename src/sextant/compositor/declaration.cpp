@@ -234,26 +234,26 @@ enum Asked : std::size_t { failed_at, has_background_at, background_at, order_at
 using Words = std::array<int, 4>;
 static_assert(sizeof(Words) == sizeof(RgbaF32));
 
-std::uint64_t hash_of(std::span<const int> asked) {
+std::uint64_t hash_of(std::span<const int> requested) {
     std::uint64_t hash = 14695981039346656037u;
-    for (const int word : asked)
+    for (const int word : requested)
         hash = (hash ^ static_cast<std::uint32_t>(word)) * 1099511628211u;
     return hash;
 }
 
 } // namespace
 
-std::size_t most_asked(std::size_t ranks) {
+std::size_t most_requested(std::size_t ranks) {
     return order_at + ranks + 1;
 }
 
-void list_asked(std::span<const int> order, const std::optional<RgbaF32>& background,
-                std::span<const int> layers, std::vector<int>& to) {
+void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
+                   std::span<const int> layers, std::vector<int>& to) {
     const auto words = std::bit_cast<Words>(background.value_or(RgbaF32{}));
     to.assign({0, background ? 1 : 0});
     to.insert(to.end(), words.begin(), words.end());
     for (const int rank : order) {
-        if (to.size() == most_asked(layers.size()))
+        if (to.size() == most_requested(layers.size()))
             break; // it names some rank twice
         const bool exists = rank >= 0 && rank < static_cast<int>(layers.size());
         if (!exists || layers[static_cast<std::size_t>(rank)] > 0)
@@ -261,35 +261,37 @@ void list_asked(std::span<const int> order, const std::optional<RgbaF32>& backgr
     }
 }
 
-void say_failed(std::vector<int>& asked) {
-    asked[failed_at] = 1;
+void say_failed(std::vector<int>& requested) {
+    requested[failed_at] = 1;
 }
 
-std::string text_of_asked(std::span<const int> asked) {
-    if (asked[failed_at] != 0)
+std::string text_of_request(std::span<const int> requested) {
+    if (requested[failed_at] != 0)
         return "could not prepare for the visibility order";
     std::vector<std::string> texts;
-    if (asked.size() > order_at) {
+    if (requested.size() > order_at) {
         texts.push_back(
-            fmt::format("visibility order {}", fmt::join(asked.subspan(order_at), ",")));
+            fmt::format("visibility order {}", fmt::join(requested.subspan(order_at), ",")));
     }
     Words words;
-    std::copy_n(asked.begin() + background_at, words.size(), words.begin());
+    std::copy_n(requested.begin() + background_at, words.size(), words.begin());
     const auto colour = std::bit_cast<RgbaF32>(words);
-    texts.push_back(asked[has_background_at] == 0 ? "no background"
-                                                  : fmt::format("background {},{},{},{}", colour.r,
-                                                                colour.g, colour.b, colour.a));
+    texts.push_back(
+        requested[has_background_at] == 0
+            ? "no background"
+            : fmt::format("background {},{},{},{}", colour.r, colour.g, colour.b, colour.a));
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void agree_on_frame(const Communicator& communicator, std::span<const int> asked,
+void agree_on_frame(const Communicator& communicator, std::span<const int> requested,
                     const std::function<void()>& part) {
-    const std::vector<std::uint64_t> hashes = agree(communicator, part, hash_of(asked));
+    const std::vector<std::uint64_t> hashes = agree(communicator, part, hash_of(requested));
     const auto other = std::find_if(hashes.begin(), hashes.end(),
                                     [&](std::uint64_t hash) { return hash != hashes[0]; });
     if (other == hashes.end())
         return;
-    const std::vector<std::string> texts = all_gather_texts(communicator, text_of_asked(asked));
+    const std::vector<std::string> texts =
+        all_gather_texts(communicator, text_of_request(requested));
     const auto rank = static_cast<std::size_t>(other - hashes.begin());
     throw AgreedFailure(fmt::format("ranks request different frames: rank 0: {}; rank {}: {}",
                                     texts[0], rank, texts[rank]),

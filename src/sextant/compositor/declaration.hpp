@@ -41,19 +41,19 @@ void list_order(std::span<const int> order, std::span<const int> layers, std::ve
 /// Replaces the contents of `to` by the frame options that ranks compare, as numbers: the
 /// background and the order, without ranks that bring no image. Allocates nothing if `to` has
 /// capacity for most_asked numbers.
-void list_asked(std::span<const int> order, const std::optional<RgbaF32>& background,
-                std::span<const int> layers, std::vector<int>& to);
-std::size_t most_asked(std::size_t ranks);
+void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
+                   std::span<const int> layers, std::vector<int>& to);
+std::size_t most_requested(std::size_t ranks);
 /// Marks the frame options as failed on this rank.
-void say_failed(std::vector<int>& asked);
-std::string text_of_asked(std::span<const int> asked);
+void say_failed(std::vector<int>& requested);
+std::string text_of_request(std::span<const int> requested);
 
 /// Calls `part` on every rank (comm/agreement.hpp) and checks that all ranks ask for the same
 /// frame.
 /// Throws    AgreedFailure if `part` throws on any rank, or if frames differ: it names two ranks
 ///           and their options.
 /// Collective.
-void agree_on_frame(const Communicator& communicator, std::span<const int> asked,
+void agree_on_frame(const Communicator& communicator, std::span<const int> requested,
                     const std::function<void()>& part);
 
 } // namespace sextant

@@ -51,9 +51,9 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
-    std::vector<int> asked; // the order is compared when it is used
-    list_asked({}, background, {}, asked);
-    agree_on_frame(communicator_, asked, [&] { pack(images); });
+    std::vector<int> requested; // the order is compared when it is used
+    list_requests({}, background, {}, requested);
+    agree_on_frame(communicator_, requested, [&] { pack(images); });
     Frame merged;
     agree(communicator_, [&] {
         merged = compositor_.composite(packed_.bytes(), {.order = frame.order});
@@ -81,7 +81,7 @@ void DeepCompositor::pack(std::span<const DeepImage> images) {
 }
 
 void DeepCompositor::check_room(const Frame& merged) const {
-    const kernel::Fullest found = kernel::fullest(merged.bytes, fragments_);
+    const kernel::LargestPixel found = kernel::fullest(merged.bytes, fragments_);
     if (found.fragments <= fragments_)
         return;
     const Elements pixel = merged.first + found.pixel;

@@ -163,7 +163,8 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
                                            const FrameOptions& frame) {
     const std::span<const int> order = frame.order.empty() ? options_.order : frame.order;
     asked_.clear();
-    list_asked(order, frame.background ? frame.background : options_.background, all_draw_, asked_);
+    list_requests(order, frame.background ? frame.background : options_.background, all_draw_,
+                  asked_);
     agree_on_frame(communicator_, asked_, [&] {
         check(images);
         check_order(order);

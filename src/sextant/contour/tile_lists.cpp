@@ -52,18 +52,18 @@ class Following {
     }
 
     void follow_from(std::size_t first) {
-        way_.clear();
+        configuration_.clear();
         std::size_t i = first;
         while (i != none && state_[i] == State::unseen) {
             state_[i] = State::on_the_way;
-            way_.push_back(i);
+            configuration_.push_back(i);
             i = next(i);
         }
         if (i != none && state_[i] == State::on_the_way)
             close(i);
-        while (!way_.empty()) {
-            const std::size_t last = way_.back();
-            way_.pop_back();
+        while (!configuration_.empty()) {
+            const std::size_t last = configuration_.back();
+            configuration_.pop_back();
             if (i != none)
                 lead_on(all_[last], all_[i]);
             state_[last] = State::done;
@@ -83,9 +83,9 @@ class Following {
     /// Closes a contour that leads back to a crossing: all crossings then lead to its smallest
     /// pixel.
     void close(std::size_t first) {
-        const auto begin = std::find(way_.begin(), way_.end(), first);
-        const std::vector<std::size_t> round(begin, way_.end());
-        way_.erase(begin, way_.end());
+        const auto begin = std::find(configuration_.begin(), configuration_.end(), first);
+        const std::vector<std::size_t> round(begin, configuration_.end());
+        configuration_.erase(begin, configuration_.end());
         const std::size_t last =
             *std::min_element(round.begin(), round.end(), [&](std::size_t a, std::size_t b) {
                 return all_[a].smallest < all_[b].smallest;
@@ -106,7 +106,7 @@ class Following {
 
     std::vector<Crossing> all_;
     std::vector<State> state_;
-    std::vector<std::size_t> way_;
+    std::vector<std::size_t> configuration_;
 };
 
 } // namespace

@@ -35,9 +35,9 @@ std::uint32_t code_of(float value) {
     return std::bit_cast<std::uint32_t>(value);
 }
 
-Group sum_of_all(const Communicator& communicator, const Group& mine) {
+Group sum_of_all(const Communicator& communicator, const Group& local) {
     Group all{};
-    for (const Group& some : communicator.all_gather(mine))
+    for (const Group& some : communicator.all_gather(local))
         std::ranges::transform(all, some, all.begin(), std::plus<>());
     return all;
 }
@@ -66,8 +66,8 @@ std::uint32_t digit_of(const Communicator& communicator, std::span<const Element
     return upper << quarter | group_of(sum_of_all(communicator, single), place);
 }
 
-Elements sum_of_all(const Communicator& communicator, Elements mine) {
-    const std::vector<Elements> all = communicator.all_gather(mine);
+Elements sum_of_all(const Communicator& communicator, Elements local) {
+    const std::vector<Elements> all = communicator.all_gather(local);
     return std::accumulate(all.begin(), all.end(), Elements{0});
 }
 
@@ -139,7 +139,7 @@ constexpr kernel::Connection edges_hang_together{kernel::Neighbours::eight,
 
 } // namespace
 
-HangingEdges::HangingEdges(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image)
+EdgeComponents::EdgeComponents(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image)
     : codes_(codes), view_{codes.first, codes.stride, tile, image}, labeller_(edges_hang_together) {
     const kernel::Label components = labeller_.find(view_);
     first_pixels_ = labeller_.first_pixels();
@@ -147,13 +147,13 @@ HangingEdges::HangingEdges(const kernel::EdgePlane& codes, const Tile& tile, Ima
         kernel::strong_components({codes.first, codes.stride, tile, image}, labeller_, components);
 }
 
-ComponentsOfTile HangingEdges::components() const {
+ComponentsOfTile EdgeComponents::components() const {
     return {view_, edges_hang_together, labeller_, first_pixels_, strong_};
 }
 
-void HangingEdges::keep(std::span<const PartOf> parts) const {
+void EdgeComponents::keep(std::span<const WholeComponent> parts) const {
     std::vector<std::uint8_t> kept;
-    for (const PartOf& part : parts)
+    for (const WholeComponent& part : parts)
         kept.push_back(part.marked ? 1 : 0);
     kernel::keep_components(codes_, view_.tile, labeller_, kept);
 }
@@ -193,12 +193,12 @@ class EdgeTile {
 };
 
 void EdgeTile::follow_strong(const PatternForEntries& pattern) {
-    std::optional<HangingEdges> edges;
+    std::optional<EdgeComponents> edges;
     agree(communicator_, [&] {
         edges.emplace(plane(), own_, ImageShape{grid_.width, grid_.height});
     });
-    const ComponentsOfTile mine = edges->components();
-    edges->keep(join_components(communicator_, grid_, mine, pattern(border_entries(mine))));
+    const ComponentsOfTile local = edges->components();
+    edges->keep(join_components(communicator_, grid_, local, pattern(border_entries(local))));
 }
 
 void EdgeTile::thin() {
@@ -241,7 +241,8 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
     const Tile tile = image.tile();
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
+    const distributed::TileWithBorder samples =
+        distributed::with_surroundings(image, finder->margin());
     Memory lengths;
     agree(image.communicator(), [&] {
         require_edge_quantiles(low, high);
@@ -263,7 +264,8 @@ distributed::Image edge_directions(const distributed::Image& image, double sigma
                                    const PatternForEntries& pattern) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
+    const distributed::TileWithBorder samples =
+        distributed::with_surroundings(image, finder->margin());
     std::optional<EdgeTile> edges;
     agree(image.communicator(), [&] {
         edges.emplace(image.communicator(), image.grid());

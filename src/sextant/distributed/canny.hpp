@@ -59,15 +59,15 @@ std::vector<float> quantiles(const Communicator& communicator, std::span<const f
 
 /// The connected components of a tile's edges, and which of them have a strong point. Hysteresis
 /// keeps components that have a strong point in any tile.
-class HangingEdges {
+class EdgeComponents {
   public:
     /// Throws InvalidTask as kernel::Labeller.
-    HangingEdges(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
+    EdgeComponents(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
 
     /// For join_components() or frontier_of(); components with a strong point are marked.
     ComponentsOfTile components() const;
     /// Removes the edges of unmarked components; the remaining edges become weak ones.
-    void keep(std::span<const PartOf> parts) const;
+    void keep(std::span<const WholeComponent> parts) const;
 
   private:
     kernel::EdgePlane codes_;

@@ -274,16 +274,19 @@ Program data_program(const Operation& operation, const collective::Algorithm& al
 }
 
 /// A reduction that leaves each rank a piece, and an all-gather of the pieces.
-Program all_reduce_program(const Operation& operation, const compositing::Way& way,
+Program all_reduce_program(const Operation& operation,
+                           const compositing::Configuration& configuration,
                            const collective::Algorithm& gathering, int rank) {
     const compositing::Task& task = operation.images;
     std::vector<Elements> lengths, firsts;
     for (int each = 0; each < operation.ranks; ++each) {
-        const auto piece = compositing::piece(*way.algorithm, task, way.tuning, each);
+        const auto piece =
+            compositing::piece(*configuration.algorithm, task, configuration.tuning, each);
         lengths.push_back(piece.count);
         firsts.push_back(piece.first);
     }
-    const Program reduction = compositing::program(*way.algorithm, task, way.tuning, rank);
+    const Program reduction =
+        compositing::program(*configuration.algorithm, task, configuration.tuning, rank);
     ProgramBuilder builder;
     builder.window(reduction.window);
     const Region own = builder.run(reduction, {builder.input(task.elements)});
@@ -312,8 +315,9 @@ std::vector<Candidate> data_candidates(const Operations& operation) {
 
 std::vector<Candidate> reduction_candidates(const Operations& operation) {
     std::vector<Candidate> all;
-    for (const compositing::Way& way : compositing::ways(operation->images)) {
-        const Candidate candidate = compositing::candidate(operation->images, way);
+    for (const compositing::Configuration& configuration :
+         compositing::configurations(operation->images)) {
+        const Candidate candidate = compositing::candidate(operation->images, configuration);
         if (operation->kind == reduce) {
             all.push_back(candidate);
             continue;
@@ -322,8 +326,8 @@ std::vector<Candidate> reduction_candidates(const Operations& operation) {
             const collective::Algorithm& gathering = collective::find(name);
             Candidate& both = all.emplace_back(candidate);
             both.tuning += fmt::format("{}{}", both.tuning.empty() ? "" : ", ", name);
-            both.program = [operation, way, &gathering](int rank) {
-                return all_reduce_program(*operation, way, gathering, rank);
+            both.program = [operation, configuration, &gathering](int rank) {
+                return all_reduce_program(*operation, configuration, gathering, rank);
             };
         }
     }
@@ -466,7 +470,7 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
         return 0;
     }
     const std::vector<int> nodes = nodes_of(communicator_);
-    const planner::UsualPlanner usual =
+    const planner::DefaultPlanner usual =
         calibrate::planner_here(communicator_, nodes, options.machine, options.probing);
     std::size_t chosen = 0;
     agree(communicator_, [&] {
@@ -481,7 +485,7 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
 /// built-in one and a warning.
 std::size_t Collective::predict(std::span<const Candidate> candidates,
                                 const CollectiveOptions& options, const std::vector<int>& nodes,
-                                const planner::UsualPlanner& usual) {
+                                const planner::DefaultPlanner& usual) {
     const auto choice_on = [&](const machine::Profile& machine) {
         const machine::Profile profile =
             with_operator(machine, operator_, options.operator_seconds);
@@ -509,12 +513,12 @@ std::size_t Collective::predict(std::span<const Candidate> candidates,
     }
     plan_.model = choice.model;
     plan_.reason = choice.reason;
-    for (const planner::Weighed& weighed : choice.ranking) {
+    for (const planner::PredictedCandidate& evaluated : choice.ranking) {
         CollectivePlan::Alternative& made = plan_.alternatives.emplace_back();
-        made.algorithm = candidates[weighed.candidate].text();
-        made.bound = weighed.bound;
-        made.remark = weighed.remark;
-        if (const auto& p = weighed.predicted)
+        made.algorithm = candidates[evaluated.candidate].text();
+        made.bound = evaluated.bound;
+        made.remark = evaluated.remark;
+        if (const auto& p = evaluated.predicted)
             made.expected = {p->seconds, p->low, p->high};
     }
     return choice.chosen().candidate;

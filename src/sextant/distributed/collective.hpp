@@ -136,7 +136,7 @@ class Collective {
   private:
     std::size_t choose(std::span<const Candidate> candidates, const CollectiveOptions& options);
     std::size_t predict(std::span<const Candidate> candidates, const CollectiveOptions& options,
-                        const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+                        const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
     void bind(std::span<const std::byte> send, std::span<std::byte> receive);
     std::span<std::byte> own_buffer();
 

@@ -85,26 +85,26 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     return frontier;
 }
 
-std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const Frontier& own,
-                             std::span<const BorderPixel> joined) {
-    std::vector<PartOf> parts;
+std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const Frontier& own,
+                                     std::span<const BorderPixel> joined) {
+    std::vector<WholeComponent> parts;
     for (std::size_t i = 0; i < tile.first_pixels.size(); ++i)
         parts.push_back({tile.first_pixels[i], !tile.marked.empty() && tile.marked[i] != 0});
     const auto by_pixel = [](const BorderPixel& each, Elements pixel) {
         return each.pixel < pixel;
     };
-    for (const BorderPixel& mine : own.entries) {
-        const auto part = std::ranges::lower_bound(tile.first_pixels, mine.part.component()) -
+    for (const BorderPixel& border : own.entries) {
+        const auto part = std::ranges::lower_bound(tile.first_pixels, border.part.component()) -
                           tile.first_pixels.begin();
-        const auto whole = std::lower_bound(joined.begin(), joined.end(), mine.pixel, by_pixel);
+        const auto whole = std::lower_bound(joined.begin(), joined.end(), border.pixel, by_pixel);
         parts[static_cast<std::size_t>(part)] = {whole->part.component(), whole->part.marked()};
     }
     return parts;
 }
 
-std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
-                                    MergingTrace* record) {
+std::vector<WholeComponent> join_components(const Communicator& communicator, const Grid& grid,
+                                            const ComponentsOfTile& tile,
+                                            const contour::Pattern& pattern, MergingTrace* record) {
     const Touch touch = touch_of(tile.connection);
     std::optional<contour::Order> order;
     Frontier own;
@@ -119,7 +119,7 @@ std::vector<PartOf> join_components(const Communicator& communicator, const Grid
         communicator, grid, own, pattern,
         [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); },
         [&](contour::Run run) { return contour::most_on_border(*order, run); }, record);
-    std::vector<PartOf> parts;
+    std::vector<WholeComponent> parts;
     agree(communicator,
           [&] { parts = parts_of(tile, own, contour::join(lists, grid.width, touch)); });
     return parts;
@@ -131,7 +131,7 @@ kernel::Label* labels_in(distributed::Image& image) {
     return reinterpret_cast<kernel::Label*>(image.bytes().data());
 }
 
-std::vector<Share> shares_of(const std::vector<PartOf>& wholes,
+std::vector<Share> shares_of(const std::vector<WholeComponent>& wholes,
                              const std::vector<kernel::Component>& components) {
     std::vector<Share> shares;
     for (std::size_t i = 0; i < wholes.size(); ++i)
@@ -176,7 +176,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
         components = labeller.components();
         first_pixels = labeller.first_pixels();
     });
-    const std::vector<PartOf> wholes = join_components(
+    const std::vector<WholeComponent> wholes = join_components(
         communicator, image.grid(), {view, connection, labeller, first_pixels}, pattern, record);
     const Numbering numbering =
         number_by_pixels(communicator, image.grid(), shares_of(wholes, components));
@@ -192,7 +192,7 @@ std::vector<kernel::Component> gather_components(const Labelled& labelled) {
     const Communicator& communicator = labelled.labels.communicator();
     std::vector<std::vector<Labelled::Part>> to(static_cast<std::size_t>(communicator.size()));
     to[0] = labelled.parts;
-    const ByRank<Labelled::Part> all = deal(communicator, to);
+    const ByRank<Labelled::Part> all = all_to_all(communicator, to);
     std::vector<kernel::Component> components;
     if (communicator.rank() == 0)
         components.resize(static_cast<std::size_t>(labelled.components));

@@ -23,7 +23,7 @@ struct ComponentsOfTile {
 };
 
 /// The component of the whole image that a component of a tile belongs to.
-struct PartOf {
+struct WholeComponent {
     Elements first = 0;  ///< first pixel of the whole component
     bool marked = false; ///< true if any part of it has a mark
 };
@@ -32,8 +32,8 @@ struct PartOf {
 contour::Frontier frontier_of(const ComponentsOfTile& tile, int position);
 /// The whole component of each component of a tile, from the tile's own list joined with those of
 /// other tiles (contour::join).
-std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const contour::Frontier& own,
-                             std::span<const contour::BorderPixel> joined);
+std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const contour::Frontier& own,
+                                     std::span<const contour::BorderPixel> joined);
 
 /// The length of this rank's list of border pixels.
 Elements border_entries(const ComponentsOfTile& tile);
@@ -49,9 +49,10 @@ Elements border_entries(const ComponentsOfTile& tile);
 ///           border of the merged tiles; memory as merge_contours().
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
-std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
-                                    MergingTrace* record = nullptr);
+std::vector<WholeComponent> join_components(const Communicator& communicator, const Grid& grid,
+                                            const ComponentsOfTile& tile,
+                                            const contour::Pattern& pattern,
+                                            MergingTrace* record = nullptr);
 
 /// The labels of a tiled image.
 struct Labelled {

@@ -134,7 +134,7 @@ std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& 
 /// Sends each point to the rank that holds its position. Collective.
 void move_points(const Communicator& communicator, const std::vector<std::vector<Place>>& to,
                  LinearPart& part) {
-    const ByRank<Place> got = deal(communicator, to);
+    const ByRank<Place> got = all_to_all(communicator, to);
     for (const Place& place : got.values)
         part.pixels[at(place.position - part.first)] = place.pixel;
 }
@@ -142,7 +142,7 @@ void move_points(const Communicator& communicator, const std::vector<std::vector
 /// Sends each contour's line to the rank that holds its first point. Collective.
 void move_lines(const Communicator& communicator, const std::vector<std::vector<ContourLine>>& to,
                 LinearPart& part) {
-    part.lines = deal(communicator, to).values;
+    part.lines = all_to_all(communicator, to).values;
     std::sort(part.lines.begin(), part.lines.end(),
               [](const ContourLine& a, const ContourLine& b) { return a.first < b.first; });
 }
@@ -183,9 +183,9 @@ LinearPart linearize(const Communicator& communicator, const Grid& grid,
     std::vector<std::vector<Place>> points(ranks);
     std::vector<std::vector<ContourLine>> lines(ranks);
     agree(communicator, [&] {
-        const Tile mine = tile(parts, communicator.rank());
-        made.first = mine.y;
-        made.pixels.resize(at(mine.height));
+        const Tile local = tile(parts, communicator.rank());
+        made.first = local.y;
+        made.pixels.resize(at(local.height));
         each_point(grid, tile(grid, communicator.rank()), ranking, contours,
                    [&](std::size_t chain, Elements rank, Elements pixel) {
                        ContourLine line = line_of[chain];
@@ -212,8 +212,8 @@ ContourLines gather_lines(const Communicator& communicator, const Grid& grid,
     pixels[0] = part.pixels;
     lines[0] = part.lines;
     return {{grid.width, grid.height},
-            deal(communicator, pixels).values,
-            deal(communicator, lines).values};
+            all_to_all(communicator, pixels).values,
+            all_to_all(communicator, lines).values};
 }
 
 } // namespace sextant

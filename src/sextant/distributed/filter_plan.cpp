@@ -3,7 +3,7 @@
 #include "sextant/distributed/filter_plan.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/filter_ways.hpp"
+#include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/machine/file_costs.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/schedule/loans.hpp"
@@ -17,7 +17,7 @@ namespace sextant::distributed {
 
 namespace {
 
-using filtering::Way;
+using filtering::Configuration;
 
 /// The kernels of a task's program, by their names in profiles.
 std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
@@ -28,30 +28,34 @@ std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
 }
 
 /// The task for so many rows in the middle of the image.
-filtering::WindowTask rows_of(const FilterTask& task, const Way& way, Elements rows) {
-    return window_task({task.image, (task.image.height - rows) / 2, rows, way}, task.filters,
-                       task.element, true, way.ranks() > 1);
+filtering::WindowTask rows_of(const FilterTask& task, const Configuration& configuration,
+                              Elements rows) {
+    return window_task({task.image, (task.image.height - rows) / 2, rows, configuration},
+                       task.filters, task.element, true, configuration.ranks() > 1);
 }
 
 /// The same as a candidate for the planner.
-Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
-    const filtering::WindowTask window = rows_of(task, way, rows);
-    return {"filter", text_of(way), way.ranks(),
-            [=](int rank) { return filtering::window_program(window, way, rank).program; }};
+Candidate candidate_of(const FilterTask& task, const Configuration& configuration, Elements rows) {
+    const filtering::WindowTask window = rows_of(task, configuration, rows);
+    return {"filter", text_of(configuration), configuration.ranks(), [=](int rank) {
+                return filtering::window_program(window, configuration, rank).program;
+            }};
 }
 
 /// The most bytes that one rank reads, in whole rows, for `rows` rows in the middle of the image.
-Bytes most_read(const FilterTask& task, const Way& way, Elements rows) {
-    const halo::Grid grid = rows_of(task, way, rows).filters.front().grid;
+Bytes most_read(const FilterTask& task, const Configuration& configuration, Elements rows) {
+    const halo::Grid grid = rows_of(task, configuration, rows).filters.front().grid;
     const Elements all = grid.above + grid.height + grid.below;
-    const Elements own = (grid.height + way.rows - 1) / way.rows + grid.above;
-    return (way.distribute ? all : std::min(all, own)) * task.image.width * task.element.size;
+    const Elements own = (grid.height + configuration.rows - 1) / configuration.rows + grid.above;
+    return (configuration.distribute ? all : std::min(all, own)) * task.image.width *
+           task.element.size;
 }
 
 /// The time to read these rows; nothing if the profile has no file rates.
-std::optional<Seconds> reading(const FilterTask& task, const Way& way, Elements rows,
-                               const machine::FileCosts& files) {
-    return files.reading(most_read(task, way, rows), way.distribute || way.ranks() == 1);
+std::optional<Seconds> reading(const FilterTask& task, const Configuration& configuration,
+                               Elements rows, const machine::FileCosts& files) {
+    return files.reading(most_read(task, configuration, rows),
+                         configuration.distribute || configuration.ranks() == 1);
 }
 
 /// If the profile has no rates for reading files, reading cannot be compared with messages: each
@@ -72,36 +76,39 @@ class Weighing {
     }
 
     /// Adds a set. Returns true if the fastest configuration changed.
-    bool weigh(std::vector<Way> ways) {
-        std::erase_if(ways, [&](const Way& way) { return is_found(way); });
-        if (ways.empty())
+    bool weigh(std::vector<Configuration> configurations) {
+        std::erase_if(configurations,
+                      [&](const Configuration& configuration) { return is_found(configuration); });
+        if (configurations.empty())
             return false;
         if (!found_.empty())
             setting_.most_messages = messages_of_later_sets();
         const std::vector<Found> before = std::exchange(found_, {});
         if (!before.empty())
-            ways.insert(ways.begin(), before.front().way);
-        choice_ = planner::choose(candidates_of(ways), setting_);
-        for (const planner::Weighed& weighed : choice_.ranking)
-            found_.push_back({ways[weighed.candidate], weighed});
+            configurations.insert(configurations.begin(), before.front().configuration);
+        choice_ = planner::choose(candidates_of(configurations), setting_);
+        for (const planner::PredictedCandidate& evaluated : choice_.ranking)
+            found_.push_back({configurations[evaluated.candidate], evaluated});
         if (!before.empty())
             add_behind({before.begin() + 1, before.end()});
-        return before.empty() || !(best() == before.front().way);
+        return before.empty() || !(best() == before.front().configuration);
     }
 
-    const Way& best() const { return found_.front().way; }
+    const Configuration& best() const { return found_.front().configuration; }
 
     /// For each grid with as many ranks as the best: the fastest configuration that uses this grid
     /// for all filters.
-    std::vector<Way> grids() const {
-        std::vector<Way> all;
+    std::vector<Configuration> grids() const {
+        std::vector<Configuration> all;
         for (const Found& found : found_) {
-            const auto same = [&](const Way& way) {
-                return way.columns == found.way.columns && way.rows == found.way.rows;
+            const auto same = [&](const Configuration& configuration) {
+                return configuration.columns == found.configuration.columns &&
+                       configuration.rows == found.configuration.rows;
             };
-            if (found.way.retilings.empty() && found.way.ranks() == best().ranks() &&
+            if (found.configuration.retilings.empty() &&
+                found.configuration.ranks() == best().ranks() &&
                 std::none_of(all.begin(), all.end(), same))
-                all.push_back(found.way);
+                all.push_back(found.configuration);
         }
         return all;
     }
@@ -109,11 +116,11 @@ class Weighing {
     FilterPlan plan() const {
         FilterPlan plan;
         for (const Found& found : found_) {
-            plan.alternatives.push_back({found.way, {}, found.weighed.remark});
-            if (found.weighed.predicted)
-                plan.alternatives.back().seconds = found.weighed.predicted->seconds;
+            plan.alternatives.push_back({found.configuration, {}, found.evaluated.remark});
+            if (found.evaluated.predicted)
+                plan.alternatives.back().seconds = found.evaluated.predicted->seconds;
         }
-        plan.way = best();
+        plan.configuration = best();
         plan.window = task_.image.height;
         plan.machine = setting_.machine.name;
         plan.model = choice_.model;
@@ -123,20 +130,22 @@ class Weighing {
 
   private:
     struct Found {
-        Way way;
-        planner::Weighed weighed;
+        Configuration configuration;
+        planner::PredictedCandidate evaluated;
     };
 
-    bool is_found(const Way& way) const {
-        return std::any_of(found_.begin(), found_.end(),
-                           [&](const Found& found) { return found.way == way; });
+    bool is_found(const Configuration& configuration) const {
+        return std::any_of(found_.begin(), found_.end(), [&](const Found& found) {
+            return found.configuration == configuration;
+        });
     }
 
-    std::vector<Candidate> candidates_of(const std::vector<Way>& ways) const {
+    std::vector<Candidate> candidates_of(const std::vector<Configuration>& configurations) const {
         std::vector<Candidate> candidates;
-        for (const Way& way : ways) {
-            candidates.push_back(candidate_of(task_, way, task_.image.height));
-            candidates.back().before = reading(task_, way, task_.image.height, files_).value_or(0);
+        for (const Configuration& configuration : configurations) {
+            candidates.push_back(candidate_of(task_, configuration, task_.image.height));
+            candidates.back().before =
+                reading(task_, configuration, task_.image.height, files_).value_or(0);
         }
         return candidates;
     }
@@ -152,7 +161,7 @@ class Weighing {
         sets_ = true;
         found_.insert(found_.end(), before.begin(), before.end());
         const auto key = [](const Found& found) {
-            const auto& predicted = found.weighed.predicted;
+            const auto& predicted = found.evaluated.predicted;
             return std::pair(!predicted, predicted ? predicted->seconds : 0);
         };
         std::stable_sort(found_.begin() + 1, found_.end(),
@@ -160,12 +169,12 @@ class Weighing {
     }
 
     std::string reason() const {
-        const auto& chosen = found_.front().weighed.predicted;
+        const auto& chosen = found_.front().evaluated.predicted;
         if (!sets_ || !chosen)
             return choice_.reason;
         const auto count = [&](auto&& holds) {
             return std::count_if(found_.begin(), found_.end(), [&](const Found& found) {
-                return found.weighed.predicted && holds(*found.weighed.predicted);
+                return found.evaluated.predicted && holds(*found.evaluated.predicted);
             });
         };
         return planner::reason_of(static_cast<int>(found_.size()), choice_.model,
@@ -187,28 +196,30 @@ class Weighing {
 
 } // namespace
 
-std::string text_of(const Way& way) {
-    if (way.ranks() == 1)
+std::string text_of(const Configuration& configuration) {
+    if (configuration.ranks() == 1)
         return "rank 0 alone";
-    return fmt::format("{}, {}, {}{}", way.tiles_text(),
-                       way.distribute ? way.distribute->name : "each rank reads its own",
-                       way.collect ? way.collect->name : "planes straight to rank 0",
-                       way.packs ? ", packed" : "");
+    return fmt::format(
+        "{}, {}, {}{}", configuration.tiles_text(),
+        configuration.distribute ? configuration.distribute->name : "each rank reads its own",
+        configuration.collect ? configuration.collect->name : "planes straight to rank 0",
+        configuration.packs ? ", packed" : "");
 }
 
-FilterPlan plan_filter(const FilterTask& asked, const planner::Setting& setting) {
-    const FilterTask task = weighed_task(asked, setting.machine);
-    const FilterWays ways(task, setting.machine);
+FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& setting) {
+    const FilterTask task = weighed_task(requested, setting.machine);
+    const FilterConfigurations configurations(task, setting.machine);
     Weighing weighing(task, setting);
-    weighing.weigh(ways.first());
+    weighing.weigh(configurations.first());
     std::vector<int> known;
-    for (auto others = ways.of_other_ranks(weighing.best(), known); !others.empty();
-         others = ways.of_other_ranks(weighing.best(), known))
+    for (auto others = configurations.of_other_ranks(weighing.best(), known); !others.empty();
+         others = configurations.of_other_ranks(weighing.best(), known))
         weighing.weigh(std::move(others));
-    const std::vector<Way> grids = task.filters.size() > 1 ? weighing.grids() : std::vector<Way>{};
+    const std::vector<Configuration> grids =
+        task.filters.size() > 1 ? weighing.grids() : std::vector<Configuration>{};
     // One pass per further filter, because a change may pay only together with another.
     for (std::size_t k = 1; k < task.filters.size(); ++k) {
-        if (!weighing.weigh(ways.retiled(weighing.best(), grids)))
+        if (!weighing.weigh(configurations.retiled(weighing.best(), grids)))
             break;
     }
     return weighing.plan();
@@ -216,15 +227,16 @@ FilterPlan plan_filter(const FilterTask& asked, const planner::Setting& setting)
 
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     FilterPlan plan;
-    plan.way = task.grid ? Way{task.grid->columns, task.grid->rows} : Way{1, task.ranks};
+    plan.configuration = task.grid ? Configuration{task.grid->columns, task.grid->rows}
+                                   : Configuration{1, task.ranks};
     if (task.ranks > 1)
-        plan.way.distribute = distributions_of(task).front();
+        plan.configuration.distribute = distributions_of(task).front();
     plan.window = task.image.height;
     plan.reason = reason;
     return plan;
 }
 
-FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting) {
+FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting) {
     distributions_of(task); // throws for an unknown distribution, even if nothing is distributed
     if (task.ranks == 1)
         return strips_plan(task, "nothing to choose: one rank");
@@ -237,15 +249,15 @@ FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& set
 
 void check(const FilterPlan& plan, const FilterTask& task) {
     using enum CollectiveKind;
-    if (plan.way.ranks() > task.ranks)
+    if (plan.configuration.ranks() > task.ranks)
         throw InvalidTask(fmt::format("{}, expected at most as many as the {} ranks",
-                                      plan.way.tiles_text(), task.ranks));
+                                      plan.configuration.tiles_text(), task.ranks));
     if (plan.window < 1 || plan.window > task.image.height)
         throw InvalidTask(
             fmt::format("windows of {} rows, expected 1 to {}", plan.window, task.image.height));
-    filtering::check_role(plan.way.distribute, {scatter, broadcast}, "distribute");
-    filtering::check_role(plan.way.collect, {gather}, "collect");
-    filtering::check_tiles(plan.way, static_cast<int>(task.filters.size()));
+    filtering::check_role(plan.configuration.distribute, {scatter, broadcast}, "distribute");
+    filtering::check_role(plan.configuration.collect, {gather}, "collect");
+    filtering::check_tiles(plan.configuration, static_cast<int>(task.filters.size()));
 }
 
 namespace {
@@ -280,11 +292,11 @@ Bytes made_elsewhere(const Program& program) {
 
 } // namespace
 
-Bytes memory_of(const Way& way, const FilterTask& task, Elements rows) {
-    const filtering::WindowTask window = rows_of(task, way, rows);
+Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elements rows) {
+    const filtering::WindowTask window = rows_of(task, configuration, rows);
     Bytes bytes = 0;
-    for (int rank = 0; rank < way.ranks(); ++rank) {
-        const Program program = filtering::window_program(window, way, rank).program;
+    for (int rank = 0; rank < configuration.ranks(); ++rank) {
+        const Program program = filtering::window_program(window, configuration, rank).program;
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
             bytes += program.buffers[static_cast<std::size_t>(b)].size *
                      program.element_size(b, gray_f32.size);
@@ -295,12 +307,13 @@ Bytes memory_of(const Way& way, const FilterTask& task, Elements rows) {
 }
 
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
-    const auto memory = [&](Elements rows) { return memory_of(plan.way, task, rows); };
+    const auto memory = [&](Elements rows) { return memory_of(plan.configuration, task, rows); };
     if (memory(1) > budget)
         throw InvalidTask(fmt::format(
             "one row of {} samples, those around it and {} results take {} bytes on {} ranks, "
             "allowed are {}",
-            task.image.width, task.features().size(), memory(1), plan.way.ranks(), budget));
+            task.image.width, task.features().size(), memory(1), plan.configuration.ranks(),
+            budget));
     Elements fits = 1, too_many = task.image.height + 1;
     while (too_many - fits > 1) {
         const Elements rows = fits + (too_many - fits) / 2;
@@ -316,7 +329,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
     const std::vector<model::KernelUse> kernels = kernels_of(task);
     planner::Setting filters = setting;
     filters.kernels = kernels;
-    const Candidate candidate = candidate_of(task, plan.way, plan.window);
+    const Candidate candidate = candidate_of(task, plan.configuration, plan.window);
     try {
         const planner::Choice choice = planner::choose({&candidate, 1}, filters);
         if (!choice.chosen().predicted)
@@ -325,7 +338,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
         const double windows =
             static_cast<double>(task.image.height) / static_cast<double>(plan.window);
         const machine::FileCosts files(setting.machine);
-        const auto read = reading(task, plan.way, plan.window, files);
+        const auto read = reading(task, plan.configuration, plan.window, files);
         plan.predicted = {window.seconds * windows, window.low * windows, window.high * windows,
                           read ? std::optional(*read * windows) : std::nullopt,
                           writing(task, plan.window, files)};

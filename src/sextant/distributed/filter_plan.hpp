@@ -30,7 +30,7 @@ struct FilterTask {
 
 /// A configuration of ranks, tiles and collectives, and the number of rows held at a time.
 struct FilterPlan {
-    filtering::Way way;
+    filtering::Configuration configuration;
     Elements window = 0; ///< rows
     Bytes memory = 0;    ///< of all ranks, for the window and its planes
     std::string reason;
@@ -41,7 +41,7 @@ struct FilterPlan {
     };
     std::optional<Predicted> predicted; ///< for all windows
     struct Alternative {
-        filtering::Way way;
+        filtering::Configuration configuration;
         /// Predicted for the whole image at once; includes reading if the profile has file rates.
         std::optional<Seconds> seconds;
         std::string remark;
@@ -51,13 +51,13 @@ struct FilterPlan {
 
 /// Names a configuration, for candidates and plans: "2x2 tiles, then 1x4 from filter 3 on, each
 /// rank reads its own, ...".
-std::string text_of(const filtering::Way& way);
+std::string text_of(const filtering::Configuration& configuration);
 
-/// Chooses among the configurations that the task leaves open (filter_ways.hpp) by predicting each
-/// as one schedule. First come all ranks, half, a quarter and so on, with every collective; then
-/// numbers of ranks closer and closer to the best, with the best collectives. For several filters,
-/// stretches of filters then change to other grids of as many ranks, for as long as that is faster.
-/// If `distribute` is "any" and the profile has file rates, reading is included.
+/// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by
+/// predicting each as one schedule. First come all ranks, half, a quarter and so on, with every
+/// collective; then numbers of ranks closer and closer to the best, with the best collectives. For
+/// several filters, stretches of filters then change to other grids of as many ranks, for as long
+/// as that is faster. If `distribute` is "any" and the profile has file rates, reading is included.
 ///
 /// Input     `setting`: the machine, the nodes of ranks and the model; its elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
@@ -67,7 +67,7 @@ FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
 /// Chooses by prediction, or strips if the machine's profile cannot express the programs.
-FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
+FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
 /// Throws InvalidTask if the plan has more ranks or rows than the task, collectives that do not
 /// distribute or collect, or changes tiles before a filter that does not exist.
@@ -75,7 +75,8 @@ void check(const FilterPlan& plan, const FilterTask& task);
 
 /// Memory of all ranks for windows of so many rows. If ranks share memory, planes that are sent
 /// straight to rank 0 are computed there and count once.
-Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows);
+Bytes memory_of(const filtering::Configuration& configuration, const FilterTask& task,
+                Elements rows);
 
 /// Sets the window to the most rows for which all ranks together hold at most `budget` bytes of the
 /// image and its planes, and sets `memory`.

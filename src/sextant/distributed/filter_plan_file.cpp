@@ -18,16 +18,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const filtering::Way& way) {
+Json to_json(const filtering::Configuration& configuration) {
     const auto name = [](const collective::Algorithm* row) {
         return row ? Json(row->name) : Json();
     };
-    Json json{{"columns", way.columns},
-              {"rows", way.rows},
-              {"distribute", name(way.distribute)},
-              {"collect", name(way.collect)},
-              {"packs", way.packs}};
-    for (const filtering::Retiling& tiles : way.retilings)
+    Json json{{"columns", configuration.columns},
+              {"rows", configuration.rows},
+              {"distribute", name(configuration.distribute)},
+              {"collect", name(configuration.collect)},
+              {"packs", configuration.packs}};
+    for (const filtering::Retiling& tiles : configuration.retilings)
         json["retilings"].push_back(
             {{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}});
     return json;
@@ -45,26 +45,27 @@ const collective::Algorithm* collective_of(const JsonField& plan, const char* na
     }
 }
 
-filtering::Way way_of(const JsonField& plan, const FilterTask& task) {
+filtering::Configuration configuration_of(const JsonField& plan, const FilterTask& task) {
     const auto tiles = [&](const JsonField& fields, const char* side) {
         return static_cast<int>(fields.at(side).integer(1, task.ranks));
     };
-    filtering::Way way{tiles(plan, "columns"), tiles(plan, "rows"),
-                       collective_of(plan, "distribute"), collective_of(plan, "collect")};
+    filtering::Configuration configuration{tiles(plan, "columns"), tiles(plan, "rows"),
+                                           collective_of(plan, "distribute"),
+                                           collective_of(plan, "collect")};
     if (const auto packs = plan.find("packs"))
-        way.packs = packs->boolean();
+        configuration.packs = packs->boolean();
     for (const JsonField& change : plan.items_or_none("retilings"))
-        way.retilings.push_back(
+        configuration.retilings.push_back(
             {static_cast<int>(change.at("filter").integer(1, std::ssize(task.filters)) - 1),
              tiles(change, "columns"), tiles(change, "rows")});
-    return way;
+    return configuration;
 }
 
 } // namespace
 
 std::string to_json(const FilterPlan& plan) {
     Json json{{"plan_version", 1}, {"operation", "filter"}};
-    json.update(to_json(plan.way));
+    json.update(to_json(plan.configuration));
     json["window"] = plan.window;
     json["reason"] = plan.reason;
     if (!plan.machine.empty()) {
@@ -80,7 +81,7 @@ std::string to_json(const FilterPlan& plan) {
             json["predicted"]["write"] = *plan.predicted->write;
     }
     for (const FilterPlan::Alternative& alternative : plan.alternatives) {
-        Json candidate = to_json(alternative.way);
+        Json candidate = to_json(alternative.configuration);
         if (alternative.seconds)
             candidate["seconds"] = *alternative.seconds;
         if (!alternative.remark.empty())
@@ -97,7 +98,7 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
     if (fields.at("operation").text() != "filter")
         fields.at("operation").refuse("\"filter\"");
     FilterPlan plan;
-    plan.way = way_of(fields, task);
+    plan.configuration = configuration_of(fields, task);
     plan.window = fields.at("window").integer(1, task.image.height);
     plan.reason = "the plan of " + path;
     try {
@@ -111,7 +112,7 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
     constexpr Bytes most = Bytes{1} << 20;
     FilterPlan plan = parse_filter_plan(read_text(path, most), path, task);
-    plan.memory = memory_of(plan.way, task, plan.window);
+    plan.memory = memory_of(plan.configuration, task, plan.window);
     return plan;
 }
 

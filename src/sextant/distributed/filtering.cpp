@@ -5,7 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/distributed/filter_ways.hpp"
+#include "sextant/distributed/filter_configurations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,7 +144,7 @@ class FilterRun {
     void describe(const Filters& filters);
     void plan();
     void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
-    FilterPlan planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+    FilterPlan planned(const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
     void broadcast_plan();
     void filter_windows(const FilterSink& write);
     void check_source() const;
@@ -242,7 +242,7 @@ void FilterRun::plan() {
 
 void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
     task_.shares_memory = reads_all(communicator, nodes);
-    const planner::UsualPlanner usual =
+    const planner::DefaultPlanner usual =
         calibrate::planner_here(communicator, nodes, options_.machine, options_.probing);
     agree(communicator_, [&] {
         control_.check();
@@ -251,7 +251,7 @@ void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>
     });
 }
 
-FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual) {
+FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::DefaultPlanner& usual) {
     warn(usual.warnings);
     const planner::Setting setting{.machine = usual.planner->machine(),
                                    .element_size = gray_f32.size,
@@ -262,9 +262,9 @@ FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::Usua
     if (options_.plan) {
         plan = *options_.plan;
         distributed::check(plan, task_);
-        plan.memory = distributed::memory_of(plan.way, task_, plan.window);
+        plan.memory = distributed::memory_of(plan.configuration, task_, plan.window);
     } else {
-        plan = distributed::usual_filter_plan(task_, setting);
+        plan = distributed::default_filter_plan(task_, setting);
         distributed::set_window(plan, task_, options_.memory);
     }
     distributed::predict_windows(plan, task_, setting);
@@ -284,7 +284,7 @@ void FilterRun::broadcast_plan() {
 void FilterRun::filter_windows(const FilterSink& write) {
     const FilterPlan& plan = result_.plan;
     const ImageShape image = task_.image;
-    const bool takes_part = communicator_.rank() < plan.way.ranks();
+    const bool takes_part = communicator_.rank() < plan.configuration.ranks();
     const Communicator group = ranks().split(takes_part ? 0 : -1, 0);
     std::optional<distributed::WindowFilter> filter;
     agree(communicator_, [&] {
@@ -302,7 +302,7 @@ void FilterRun::filter_windows(const FilterSink& write) {
                 control_.check();
                 if (!takes_part)
                     return;
-                filter->prepare({image, first, rows, plan.way});
+                filter->prepare({image, first, rows, plan.configuration});
                 read_window(*filter, first, rows);
             });
         });
@@ -327,7 +327,7 @@ void FilterRun::filter_windows(const FilterSink& write) {
 
 /// Checks that this rank has the image of rank 0: other nodes may have another file of that name.
 void FilterRun::check_source() const {
-    if (result_.plan.way.distribute || is_root())
+    if (result_.plan.configuration.distribute || is_root())
         return;
     if (!source_) // a given plan may have every rank read
         throw InvalidTask("the plan has every rank read its tile, but this rank has no image");
@@ -367,7 +367,7 @@ void FilterRun::warn(const std::vector<std::string>& warnings) {
 
 void FilterRun::warn_of_idle_ranks() {
     const FilterPlan& plan = result_.plan;
-    for (const filtering::Retiling& tiles : plan.way.all_tiles()) {
+    for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
         if (tiles.rows > plan.window || tiles.columns > task_.image.width)
             warn({fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
                               tiles.columns, tiles.rows, task_.image.width, plan.window)});

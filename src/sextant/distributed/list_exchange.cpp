@@ -62,9 +62,9 @@ Elements sum(std::span<const Elements> counts) {
     return std::accumulate(counts.begin(), counts.end(), Elements{0});
 }
 
-void deal(const Communicator& communicator, Bytes element, std::span<const Elements> counts_to,
-          std::span<const std::byte> values, std::span<const Elements> counts_from,
-          std::span<std::byte> to) {
+void all_to_all(const Communicator& communicator, Bytes element,
+                std::span<const Elements> counts_to, std::span<const std::byte> values,
+                std::span<const Elements> counts_from, std::span<std::byte> to) {
     ProgramBuilder builder;
     const Region input = builder.input(sum(counts_to)), output = builder.output(sum(counts_from));
     run(communicator,
@@ -83,7 +83,7 @@ std::vector<Elements> counts_from(const Communicator& communicator,
     const std::vector<Elements> one(at(ranks), 1);
     const auto to = std::as_writable_bytes(std::span(counts));
     if (ranks <= most_direct) {
-        deal(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one, to);
+        all_to_all(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one, to);
         return counts;
     }
     const Grid row_each = near_square(ranks, ranks, ranks);
@@ -100,11 +100,11 @@ std::vector<Elements> counts_from(const Communicator& communicator,
 
 /// All-gather of lists of similar length, padded to the longest, by one collective call.
 void tell_all_alike(const Communicator& communicator, Bytes element,
-                    std::span<const Elements> counts, std::span<const std::byte> mine,
+                    std::span<const Elements> counts, std::span<const std::byte> own,
                     std::span<std::byte> to) {
     const auto longest = static_cast<std::size_t>(*std::ranges::max_element(counts) * element);
     std::vector<std::byte> padded(longest), all(longest * counts.size());
-    std::ranges::copy(mine, padded.begin());
+    std::ranges::copy(own, padded.begin());
     communicator.all_gather(padded, all);
     auto next = to.begin();
     for (std::size_t rank = 0; rank < counts.size(); ++rank)
@@ -112,17 +112,17 @@ void tell_all_alike(const Communicator& communicator, Bytes element,
                            counts[rank] * element, next);
 }
 
-void tell_all(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
-              std::span<const std::byte> mine, std::span<std::byte> to) {
+void gather_lists(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
+                  std::span<const std::byte> own, std::span<std::byte> to) {
     const Elements padded = *std::ranges::max_element(counts) * std::ssize(counts);
     if (padded <= 2 * sum(counts) && padded * element <= most_alike)
-        return tell_all_alike(communicator, element, counts, mine, to);
+        return tell_all_alike(communicator, element, counts, own, to);
     ProgramBuilder builder;
     const Region input = builder.input(counts[at(communicator.rank())]);
     const Region output = builder.output(sum(counts));
     const std::vector<Region> same(counts.size(), input);
     run(communicator, exchange(builder, same, in_turn(output, counts), output, communicator.rank()),
-        element, mine, to);
+        element, own, to);
 }
 
 } // namespace sextant::detail

@@ -88,7 +88,7 @@ MergingPlan plan_merging(const Communicator& communicator, const MergingOptions&
     const std::vector<Elements> all = communicator.all_gather(entries);
     const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
     const std::vector<int> nodes = nodes_of(communicator);
-    planner::UsualPlanner usual;
+    planner::DefaultPlanner usual;
     const bool automatic = options.pattern == "auto";
     if (automatic)
         usual = calibrate::planner_here(communicator, nodes, options.machine, options.probing);
@@ -124,7 +124,7 @@ std::string to_json(const MergingPlan& plan) {
     json["model"] = plan.model;
     json["density"] = plan.density;
     json["alternatives"] = nlohmann::ordered_json::array();
-    for (const planner::Weighed& other : plan.ranking) {
+    for (const planner::PredictedCandidate& other : plan.ranking) {
         json["alternatives"].push_back(
             {{"pattern", contour::catalogue()[other.candidate].name}, {"seconds", nullptr}});
         if (other.predicted)

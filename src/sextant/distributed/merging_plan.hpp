@@ -34,7 +34,7 @@ struct MergingPlan {
     double density = 0;         ///< list entries per pixel of the tiles' borders
     /// Patterns by their index in contour::catalogue(), the chosen one first; empty if nothing was
     /// predicted.
-    std::vector<planner::Weighed> ranking;
+    std::vector<planner::PredictedCandidate> ranking;
 };
 
 /// Predicts every pattern and chooses the fastest.

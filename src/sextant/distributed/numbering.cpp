@@ -41,10 +41,11 @@ class Rows {
     Rows(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
         : grid_(grid) {
         const Tile own = tile(grid, communicator.rank());
-        std::vector<Total> mine(static_cast<std::size_t>(own.width > 0 ? own.height : 0));
+        std::vector<Total> local(static_cast<std::size_t>(own.width > 0 ? own.height : 0));
         for (const Share& thing : things)
-            mine[static_cast<std::size_t>(thing.pixel / grid.width - own.y)].add({1, thing.weight});
-        all_ = tell_all(communicator, mine);
+            local[static_cast<std::size_t>(thing.pixel / grid.width - own.y)].add(
+                {1, thing.weight});
+        all_ = all_gather_by_rank(communicator, local);
         std::size_t offset = 0;
         for (const Elements count : all_.counts) {
             offsets_.push_back(offset);
@@ -118,10 +119,10 @@ std::vector<Standing> stand(const Communicator& communicator, const Grid& grid, 
 Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
                            std::span<const Share> shares) {
     const auto ranks = static_cast<std::size_t>(communicator.size());
-    std::vector<std::vector<Share>> asked(ranks);
+    std::vector<std::vector<Share>> requested(ranks);
     for (const Share& share : shares)
-        asked[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
-    const ByRank<Share> to_answer = deal(communicator, asked);
+        requested[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
+    const ByRank<Share> to_answer = all_to_all(communicator, requested);
 
     const std::vector<Share> things = added_up(to_answer.values);
     const Rows rows(communicator, grid, things);
@@ -135,12 +136,12 @@ Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
             answers[rank].push_back(standings[static_cast<std::size_t>(thing - things.begin())]);
         }
     }
-    const ByRank<Standing> answered = deal(communicator, answers);
+    const ByRank<Standing> answered = all_to_all(communicator, answers);
 
     Numbering made;
     std::vector<std::size_t> places(ranks, 0);
     for (std::size_t rank = 1; rank < ranks; ++rank)
-        places[rank] = places[rank - 1] + asked[rank - 1].size();
+        places[rank] = places[rank - 1] + requested[rank - 1].size();
     for (const Share& share : shares)
         made.standings.push_back(
             answered.values[places[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))]++]);

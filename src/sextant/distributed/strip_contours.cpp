@@ -79,7 +79,7 @@ struct Hanging {
                 work.tiles.image()),
           frontier(frontier_of(edges.components(),
                                work.tiles.number(strip, work.communicator.rank()))) {}
-    HangingEdges edges;
+    EdgeComponents edges;
     Frontier frontier;
 };
 
@@ -110,8 +110,8 @@ Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     return part;
 }
 
-bool any_rank(const Communicator& communicator, bool mine) {
-    const std::vector<int> all = communicator.all_gather(mine ? 1 : 0);
+bool any_rank(const Communicator& communicator, bool own) {
+    const std::vector<int> all = communicator.all_gather(own ? 1 : 0);
     return std::ranges::any_of(all, [](int one) { return one != 0; });
 }
 
@@ -126,7 +126,7 @@ kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source,
     });
     Quantiles found({low, high});
     for (int pass = 0; pass < Quantiles::passes; ++pass) {
-        SamplesGoingDown samples(source);
+        TopDownReader samples(source);
         each_strip(work, "gradients", [&](int strip) {
             agree_on_strip(work, [&] {
                 const Tile tile = own_tile(work, strip);
@@ -149,7 +149,7 @@ BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
     const contour::Order order = order_of(work.tiles);
     StripLists<BorderPixel> lists = hanging_lists(work, order);
     BytePlane maxima(work.communicator, work.tiles, work.scratch);
-    SamplesGoingDown samples(source);
+    TopDownReader samples(source);
     each_strip(work, "edges", [&](int strip) {
         const Tile tile = own_tile(work, strip);
         Codes codes(pixels_of(tile));
@@ -282,7 +282,7 @@ StripDirections directions_in(const StripWork& work, RowSource& source) {
         agree(work.communicator, [&] {
             const Place at(work, strip);
             made.resize(static_cast<std::size_t>(at.held.elements()));
-            convert_directions(SamplesGoingDown(source).read(at.held), source.path(), made.data());
+            convert_directions(TopDownReader(source).read(at.held), source.path(), made.data());
         });
         return made;
     };
@@ -312,7 +312,7 @@ Junctions rank_strips(const StripWork& work, const StripDirections& directions,
         std::vector<std::vector<RankedPoint>> to(static_cast<std::size_t>(communicator.size()));
         agree(communicator,
               [&] { to[0] = points_of(work, at.tile, ranking, place_chains(ranking, crossings)); });
-        const ByRank<RankedPoint> got = deal(communicator, to);
+        const ByRank<RankedPoint> got = all_to_all(communicator, to);
         agree(communicator, [&] {
             if (points)
                 points->add(got.values);

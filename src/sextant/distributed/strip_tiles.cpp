@@ -28,7 +28,7 @@ Tile StripTiles::rows(int strip, Elements margin) const {
     return kernel::grown({0, first.y, grid.width, last.y + last.height - first.y}, margin, image());
 }
 
-kernel::SampleView SamplesGoingDown::read(const Tile& held) {
+kernel::SampleView TopDownReader::read(const Tile& held) {
     const Bytes row = held.width * source_.element().size;
     Memory samples(held.height * row);
     Tile rest = held;
@@ -76,13 +76,13 @@ std::vector<std::uint8_t> BytePlane::read(int strip, Elements margin) const {
             });
         }
     });
-    return deal(communicator_, to).values;
+    return all_to_all(communicator_, to).values;
 }
 
 void BytePlane::write(int strip, const std::vector<std::uint8_t>& own) {
     std::vector<std::vector<std::uint8_t>> to(static_cast<std::size_t>(communicator_.size()));
     to[0] = own;
-    const std::vector<std::uint8_t> all = deal(communicator_, to).values;
+    const std::vector<std::uint8_t> all = all_to_all(communicator_, to).values;
     agree(communicator_, [&] {
         if (!file_)
             return;

@@ -39,9 +39,9 @@ struct StripTiles {
 
 /// Reads rectangles of an image from the top down, on one rank. Rows shared by consecutive
 /// rectangles are kept, because many formats can only be read forwards.
-class SamplesGoingDown {
+class TopDownReader {
   public:
-    explicit SamplesGoingDown(RowSource& source) : source_(source) {}
+    explicit TopDownReader(RowSource& source) : source_(source) {}
 
     /// The view is valid until the next read. Throws InvalidFile.
     kernel::SampleView read(const Tile& held);
@@ -131,7 +131,7 @@ class StripLists {
             joined = merging_.join(lists);
             below_ = std::move(below);
         });
-        return tell_all(communicator_, joined).values;
+        return all_gather_by_rank(communicator_, joined).values;
     }
 
   private:
@@ -139,7 +139,7 @@ class StripLists {
     std::vector<List> gathered(int strip, const List& own) const {
         std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
         to[0] = own.entries;
-        const ByRank<Entry> got = deal(communicator_, to);
+        const ByRank<Entry> got = all_to_all(communicator_, to);
         std::vector<List> lists;
         auto from = got.values.begin();
         for (int rank = 0; rank < communicator_.size() && file_; ++rank) {

@@ -58,12 +58,12 @@ Padded with_margin(const Image& image, Elements margin) {
     return padded->release();
 }
 
-Surrounded with_surroundings(const Image& image, Elements margin) {
+TileWithBorder with_surroundings(const Image& image, Elements margin) {
     const Communicator& communicator = image.communicator();
     halo::Grid grid;
     static_cast<sextant::Grid&>(grid) = image.grid();
     grid.margin = margin;
-    Surrounded made;
+    TileWithBorder made;
     std::optional<Execution> execution;
     agree(communicator, [&] {
         made.pieces.push_back(sample_view(image));

@@ -49,7 +49,7 @@ class PaddedTile {
 Padded with_margin(const Image& image, Elements margin);
 
 /// This rank's tile of an image, not copied, and the pixels around it.
-struct Surrounded {
+struct TileWithBorder {
     std::vector<kernel::SampleView> pieces; ///< the tile first; without overlap
     Memory around;                          ///< memory of the other pieces
 };
@@ -60,6 +60,6 @@ struct Surrounded {
 ///           The image must outlive the pieces.
 /// Collective.
 /// Cost      halo::frame_exchange.
-Surrounded with_surroundings(const Image& image, Elements margin);
+TileWithBorder with_surroundings(const Image& image, Elements margin);
 
 } // namespace sextant::distributed

@@ -44,9 +44,9 @@ std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
 }
 
 void check(const Window& window, Elements planes, int ranks) {
-    const auto& [image, first, rows, way] = window;
-    if (way.columns < 1 || way.ranks() != ranks)
-        throw InvalidTask(fmt::format("{} for {} ranks", way.tiles_text(), ranks));
+    const auto& [image, first, rows, configuration] = window;
+    if (configuration.columns < 1 || configuration.ranks() != ranks)
+        throw InvalidTask(fmt::format("{} for {} ranks", configuration.tiles_text(), ranks));
     if (image.width < 1 || image.height < 1 || is_too_large(image, planes))
         throw InvalidTask(fmt::format("{} planes of {}x{} pixels, expected 1 to {} pixels", planes,
                                       image.width, image.height, most_pixels));
@@ -62,7 +62,8 @@ bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b
         return one.grid.width == other.grid.width && one.grid.height == other.grid.height &&
                one.grid.above == other.grid.above && one.grid.below == other.grid.below;
     };
-    return before.way == now.way && std::ranges::equal(a.filters, b.filters, same);
+    return before.configuration == now.configuration &&
+           std::ranges::equal(a.filters, b.filters, same);
 }
 
 /// The address of a region in a kernel's buffers.
@@ -85,7 +86,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
-        const filtering::Retiling tiles = window.way.tiles_of(--number);
+        const filtering::Retiling tiles = window.configuration.tiles_of(--number);
         const kernel::FilterBank bank = bank_of(*filter);
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;
@@ -127,7 +128,7 @@ void WindowFilter::prepare(const Window& window, std::span<float> planes) {
 
 void WindowFilter::open_execution() {
     filtering::WindowProgram made =
-        filtering::window_program(task_, window_.way, communicator_.rank());
+        filtering::window_program(task_, window_.configuration, communicator_.rank());
     image_buffer_ = made.image, planes_buffer_ = made.planes;
     Operator floats;
     floats.element = gray_f32;
@@ -164,7 +165,7 @@ void WindowFilter::bind_planes(std::span<float> planes) {
 std::vector<Tile> WindowFilter::given_parts() const {
     const halo::Grid& grid = task_.filters.front().grid;
     const int rank = communicator_.rank();
-    if (window_.way.distribute)
+    if (window_.configuration.distribute)
         return rank == 0 ? std::vector{grid.at_hand()} : std::vector<Tile>{};
     const Tile held = halo::clipped_tile(grid, rank);
     return {tile(grid, rank), halo::common(held, {0, -grid.above, grid.width, grid.above}),
@@ -173,8 +174,9 @@ std::vector<Tile> WindowFilter::given_parts() const {
 
 void WindowFilter::fill(const Fill& fill) {
     const halo::Grid& grid = task_.filters.front().grid;
-    const Tile held =
-        window_.way.distribute ? grid.at_hand() : halo::clipped_tile(grid, communicator_.rank());
+    const Tile held = window_.configuration.distribute
+                          ? grid.at_hand()
+                          : halo::clipped_tile(grid, communicator_.rank());
     for (const Tile& part : given_parts()) {
         if (part.elements() == 0)
             continue;
@@ -197,7 +199,7 @@ void WindowFilter::fill(const Fill& fill) {
 bool WindowFilter::reads_own_tile() const {
     const halo::Grid& grid = task_.filters.front().grid;
     const int rank = communicator_.rank();
-    return !window_.way.distribute &&
+    return !window_.configuration.distribute &&
            halo::clipped_tile(grid, rank).elements() == tile(grid, rank).elements();
 }
 
@@ -240,7 +242,7 @@ kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computat
 
 void WindowFilter::compute(std::size_t k, const Computation& computation) {
     halo::Stencil stencil = task_.filters[k];
-    stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.way.collect;
+    stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.configuration.collect;
     const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made[0]);
     std::vector<kernel::Plane> outputs;
     for (const Blocks& place : computation.places)

@@ -36,7 +36,7 @@ using Filters = std::vector<Filter>;
 struct Window {
     ImageShape image; ///< shape of the whole image
     Elements first = 0, rows = 0;
-    filtering::Way way; ///< tiles, distribution and collection
+    filtering::Configuration configuration; ///< tiles, distribution and collection
     bool operator==(const Window&) const = default;
 };
 

@@ -20,15 +20,16 @@ bool stay(const halo::Grid& before, const halo::Grid& tiles) {
            tiles.rows == before.rows;
 }
 
-void check(const WindowTask& task, const Way& way) {
-    check_tiles(way, static_cast<int>(task.filters.size()));
-    check_role(way.distribute, {CollectiveKind::scatter, CollectiveKind::broadcast}, "distribute");
-    check_role(way.collect, {CollectiveKind::gather}, "collect");
+void check(const WindowTask& task, const Configuration& configuration) {
+    check_tiles(configuration, static_cast<int>(task.filters.size()));
+    check_role(configuration.distribute, {CollectiveKind::scatter, CollectiveKind::broadcast},
+               "distribute");
+    check_role(configuration.collect, {CollectiveKind::gather}, "collect");
     if (task.filters.empty())
         throw InvalidTask("no filter: expected one or more");
     for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const halo::Stencil& filter = task.filters[k];
-        const Retiling tiles = way.tiles_of(static_cast<int>(k));
+        const Retiling tiles = configuration.tiles_of(static_cast<int>(k));
         if (filter.grid.columns != tiles.columns || filter.grid.rows != tiles.rows)
             throw InvalidTask(fmt::format("filter {} on {}x{} tiles, expected {}x{}", k,
                                           filter.grid.columns, filter.grid.rows, tiles.columns,
@@ -46,15 +47,15 @@ void check(const WindowTask& task, const Way& way) {
 }
 
 /// The filters with the settings of this configuration.
-std::vector<halo::Stencil> filters_of(const WindowTask& task, const Way& way) {
+std::vector<halo::Stencil> filters_of(const WindowTask& task, const Configuration& configuration) {
     std::vector<halo::Stencil> filters = task.filters;
     for (std::size_t k = 0; k < filters.size(); ++k) {
         filters[k].kernel = static_cast<int>(k);
         filters[k].exchanges =
-            k == 0 ? !way.broadcasts() : stay(filters[k - 1].grid, filters[k].grid);
+            k == 0 ? !configuration.broadcasts() : stay(filters[k - 1].grid, filters[k].grid);
         filters[k].collects = false;
     }
-    filters.back().collects = task.collect && !way.collect;
+    filters.back().collects = task.collect && !configuration.collect;
     return filters;
 }
 
@@ -67,8 +68,11 @@ std::vector<Tile> beyond(const halo::Grid& grid, int rank) {
 
 class WindowWriter {
   public:
-    WindowWriter(const WindowTask& task, const Way& way, int rank)
-        : task_(task), way_(way), rank_(rank), filters_(filters_of(task, way)) {}
+    WindowWriter(const WindowTask& task, const Configuration& configuration, int rank)
+        : task_(task),
+          configuration_(configuration),
+          rank_(rank),
+          filters_(filters_of(task, configuration)) {}
 
     WindowProgram write() {
         Region image = first_image();
@@ -79,7 +83,7 @@ class WindowWriter {
         }
         const Region result = last_filter(image);
         made_.program = builder_.finish(result);
-        if (way_.packs)
+        if (configuration_.packs)
             made_.program = with_packed_messages(made_.program);
         return std::move(made_);
     }
@@ -90,7 +94,7 @@ class WindowWriter {
 
     /// Every part begins in a round later than all rounds before it.
     Region run(const Program& part, const std::vector<Region>& places) {
-        builder_.round(parts_++ * (2 * way_.ranks() + 4));
+        builder_.round(parts_++ * (2 * configuration_.ranks() + 4));
         return builder_.run(part, places);
     }
 
@@ -98,7 +102,7 @@ class WindowWriter {
 
     Region first_image() {
         const Tile held = halo::clipped_tile(first_grid(), rank_);
-        if (!way_.distribute) {
+        if (!configuration_.distribute) {
             const Region image = builder_.in_out(held.elements(), sample());
             made_.image = image.buffer;
             return image;
@@ -111,7 +115,7 @@ class WindowWriter {
         const Region image = builder_.scratch(held.elements(), sample());
         if (rank_ >= first_grid().ranks()) // its tiles come with a later filter
             ++parts_;
-        else if (way_.broadcasts())
+        else if (configuration_.broadcasts())
             broadcast(whole, image, held);
         else
             scatter(whole, image, held);
@@ -120,7 +124,8 @@ class WindowWriter {
 
     /// The inputs of the part are at `whole`; its other buffers are private to it.
     Region distribute(const Grid& grid, const Region& whole) {
-        const Program part = with_elements_of(way_.distribute->program(grid, rank_), sample());
+        const Program part =
+            with_elements_of(configuration_.distribute->program(grid, rank_), sample());
         std::vector<Region> places;
         for (const BufferSpec& buffer : part.buffers) {
             if (buffer.role == Role::input)
@@ -181,7 +186,7 @@ class WindowWriter {
     Region last_filter(const Region& image) {
         const halo::Stencil& last = filters_.back();
         const Elements size = last.planes * halo::kept_tile(last, rank_).elements();
-        const bool gathers = task_.collect && way_.collect;
+        const bool gathers = task_.collect && configuration_.collect;
         const Region made = gathers ? builder_.scratch(size) : builder_.output(size);
         if (!gathers)
             made_.planes = made.buffer;
@@ -200,13 +205,13 @@ class WindowWriter {
             if (rank_ == 0)
                 places.push_back(block(planes.buffer, k * plane, plane));
             if (rank_ < last.grid.ranks())
-                run(way_.collect->program(last.grid, rank_), places);
+                run(configuration_.collect->program(last.grid, rank_), places);
         }
         return planes;
     }
 
     const WindowTask& task_;
-    const Way& way_;
+    const Configuration& configuration_;
     const int rank_;
     const std::vector<halo::Stencil> filters_;
     ProgramBuilder builder_;
@@ -216,25 +221,26 @@ class WindowWriter {
 
 } // namespace
 
-WindowProgram window_program(const WindowTask& task, const Way& way, int rank) {
-    check(task, way);
-    return WindowWriter(task, way, rank).write();
+WindowProgram window_program(const WindowTask& task, const Configuration& configuration, int rank) {
+    check(task, configuration);
+    return WindowWriter(task, configuration, rank).write();
 }
 
-Schedule window_schedule(const WindowTask& task, const Way& way) {
-    return make_schedule(way.ranks(),
-                         [&](int rank) { return window_program(task, way, rank).program; });
+Schedule window_schedule(const WindowTask& task, const Configuration& configuration) {
+    return make_schedule(configuration.ranks(), [&](int rank) {
+        return window_program(task, configuration, rank).program;
+    });
 }
 
-Claim claim(const WindowTask& task, const Way& way) {
-    const std::vector<halo::Stencil> filters = filters_of(task, way);
+Claim claim(const WindowTask& task, const Configuration& configuration) {
+    const std::vector<halo::Stencil> filters = filters_of(task, configuration);
     const auto of_filter = [=](std::size_t k) {
         return halo::claim(filters[k], static_cast<int>(k));
     };
     Claim claim;
     claim.given = [=](int rank, int, Elements e) {
         // At rank 0 all rows held, from the first one; on other ranks, the first filter's input.
-        return way.distribute ? Symbol{e, 0, 1, 0} : of_filter(0).given(rank, 0, e);
+        return configuration.distribute ? Symbol{e, 0, 1, 0} : of_filter(0).given(rank, 0, e);
     };
     claim.computed = [=](int rank, const Program& program, const Step& step,
                          const std::vector<Symbol>& read) {

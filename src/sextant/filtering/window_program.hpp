@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/filtering/filter_way.hpp"
+#include "sextant/filtering/filter_configuration.hpp"
 #include "sextant/halo/stencil.hpp"
 #include "sextant/schedule/prove.hpp"
 
@@ -33,24 +33,24 @@ struct WindowProgram {
 /// Distributes the tiles; runs the filters with their border exchanges, kernel k for filter k; then
 /// collects the planes of the last one. A single schedule, in which all parts may overlap.
 ///
-/// Without a distribution in `way`, every rank has its part of the image from the start. Without a
-/// gather, planes are sent directly to rank 0 as soon as they are made. A broadcast includes the
-/// pixels around tiles.
+/// Without a distribution in `configuration`, every rank has its part of the image from the start.
+/// Without a gather, planes are sent directly to rank 0 as soon as they are made. A broadcast
+/// includes the pixels around tiles.
 ///
 /// Requires  filters on the tiles of the configuration; matching rows and columns; one plane for
 ///           each filter but the last; a scatter or broadcast to distribute, a gather to collect,
 ///           or none (InvalidTask).
 /// Cost      besides image and planes: an image at rank 0, and tiles for the distribution and for
 ///           each filter but the last.
-WindowProgram window_program(const WindowTask& task, const Way& way, int rank);
+WindowProgram window_program(const WindowTask& task, const Configuration& configuration, int rank);
 
 /// The same as a schedule, for models, drawings and proofs.
-Schedule window_schedule(const WindowTask& task, const Way& way);
+Schedule window_schedule(const WindowTask& task, const Configuration& configuration);
 
 /// The claim to prove, for an image whose pixel i is element i of operand 0: filter f makes pixel i
 /// of operand f + 1 from exactly the pixels of operand f within its margin; the last one makes as
 /// many operands as it has planes. A broadcast cannot be proved, because it sends data that is
 /// never used.
-Claim claim(const WindowTask& task, const Way& way);
+Claim claim(const WindowTask& task, const Configuration& configuration);
 
 } // namespace sextant::filtering

@@ -343,17 +343,18 @@ namespace {
 
 /// Returns the requested position on an axis, or the first with a remark.
 std::int64_t chosen(const std::string& path, std::string_view axis,
-                    std::optional<std::int64_t> asked, std::int64_t count, FrameHeader& header) {
-    if (asked && *asked >= count) {
-        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *asked,
+                    std::optional<std::int64_t> requested, std::int64_t count,
+                    FrameHeader& header) {
+    if (requested && *requested >= count) {
+        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *requested,
                                             count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
     }
-    if (!asked && count > 1) {
+    if (!requested && count > 1) {
         header.remarks.push_back(
             fmt::format("has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another",
                         count, axis));
     }
-    return asked.value_or(0);
+    return requested.value_or(0);
 }
 
 /// Returns the plane of a page, if it has one.

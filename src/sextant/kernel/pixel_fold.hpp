@@ -68,14 +68,14 @@ struct Wide<RgbaU8> {
 
 /// Pixels with depth are selected, not computed, so they are not converted.
 template <class Pixel>
-struct Chosen {
+struct DepthSelection {
     static constexpr const Pixel& widen(const Pixel& pixel) { return pixel; }
     static constexpr const Pixel& narrow(const Pixel& sum) { return sum; }
 };
 template <>
-struct Wide<RgbaDepthF32> : Chosen<RgbaDepthF32> {};
+struct Wide<RgbaDepthF32> : DepthSelection<RgbaDepthF32> {};
 template <>
-struct Wide<RgbaU8DepthF32> : Chosen<RgbaU8DepthF32> {};
+struct Wide<RgbaU8DepthF32> : DepthSelection<RgbaU8DepthF32> {};
 
 // The folds of all operators consist of a scalar fold, pixel by pixel, and a vector fold with the
 // same bits for the pixels that fill whole vectors.

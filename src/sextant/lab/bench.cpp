@@ -70,15 +70,15 @@ Record record_of(BenchCommand& command) {
 /// The results of a benchmark in all its cases.
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-    std::vector<report::Section> sections; ///< of a page
-    std::vector<TimedWay> ways;            ///< of all cases
+    std::vector<report::Section> sections;          ///< of a page
+    std::vector<TimedConfiguration> configurations; ///< of all cases
 
     template <class Results>
     void add(const Results& results) {
         cases.push_back(to_json(results));
         sections.push_back(section_of(results));
-        const std::vector<TimedWay> more = ways_of(results);
-        ways.insert(ways.end(), more.begin(), more.end());
+        const std::vector<TimedConfiguration> more = configurations_of(results);
+        configurations.insert(configurations.end(), more.begin(), more.end());
     }
 };
 
@@ -114,7 +114,7 @@ std::string page_of(const BenchSetting& setting, const Findings& findings) {
     page.facts = {
         {"Machine", fmt::format("{}, {}", host(), report::counted(cores_of_host(), "core"))},
         {"Made", fmt::format("{}, {}", date(), version())}};
-    page.sections = summary_sections(findings.ways, size_of_cases(setting.operation));
+    page.sections = summary_sections(findings.configurations, size_of_cases(setting.operation));
     page.sections.insert(page.sections.end(), findings.sections.begin(), findings.sections.end());
     return report::render(page);
 }
@@ -267,7 +267,7 @@ void rehearse_cases(const BenchCommand& command) {
 }
 
 /// Refuses options that do not apply to this kind of benchmark.
-void check_asked(const BenchCommand& command, const command::Call& call) {
+void check_request(const BenchCommand& command, const command::Call& call) {
     if (command.what != "scan" && command.simulated)
         throw InvalidTask("--simulated is for scans: expected sextant bench scan");
     if (command.what != "composite" || !command.cases.empty())
@@ -275,7 +275,7 @@ void check_asked(const BenchCommand& command, const command::Call& call) {
 }
 
 int run_bench(const BenchCommand& command, const command::Call& call) {
-    check_asked(command, call);
+    check_request(command, call);
     if (command.simulated) {
         rehearse_cases(command);
         return 0;

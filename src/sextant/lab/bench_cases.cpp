@@ -192,8 +192,8 @@ void SerialPicture::check(const std::string& who, std::span<const Elements> pixe
     };
     bool right = own.size() == pixels.size() * channels;
     for (std::size_t i = 0; right && i < pixels.size(); ++i) {
-        const auto mine = at(own, static_cast<Elements>(i));
-        right = std::equal(mine, mine + static_cast<std::ptrdiff_t>(channels),
+        const auto local = at(own, static_cast<Elements>(i));
+        right = std::equal(local, local + static_cast<std::ptrdiff_t>(channels),
                            at(channels_, pixels[i]), alike);
     }
     if (!right) {

@@ -74,9 +74,9 @@ class Field {
         }
         for (const collective::Algorithm& row : collective::catalogue()) {
             const auto& wanted = what.algorithms;
-            const bool asked =
+            const bool requested =
                 wanted.empty() || std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
-            if (row.what == what.what && asked)
+            if (row.what == what.what && requested)
                 add(row);
         }
         predict();
@@ -379,34 +379,36 @@ nlohmann::ordered_json to_json(const CollectiveResults& results) {
             {"sizes", sizes}};
 }
 
-std::vector<TimedWay> ways_of(const CollectiveResults& results) {
-    std::vector<TimedWay> ways;
+std::vector<TimedConfiguration> configurations_of(const CollectiveResults& results) {
+    std::vector<TimedConfiguration> configurations;
     for (const ResultsOfSize& of_size : results.sizes) {
         for (const CollectiveResult& result : of_size.results)
-            ways.push_back({fmt::format("{}, {}", results.what.name,
-                                        report::bytes_to_text(static_cast<double>(of_size.size))),
-                            fmt::format("{}: {}", results.what.name, result.name), result.predicted,
-                            result.wall, static_cast<double>(of_size.size)});
+            configurations.push_back(
+                {fmt::format("{}, {}", results.what.name,
+                             report::bytes_to_text(static_cast<double>(of_size.size))),
+                 fmt::format("{}: {}", results.what.name, result.name), result.predicted,
+                 result.wall, static_cast<double>(of_size.size)});
     }
-    return ways;
+    return configurations;
 }
 
 report::Section section_of(const CollectiveResults& results) {
     report::Section section{results.what.name, ""};
     for (const ResultsOfSize& of_size : results.sizes) {
-        report::Alternatives ways{"",
-                                  fmt::format("{} on {} ranks; the slowest rank's time",
-                                              report::counted(of_size.size, "byte"), results.ranks),
-                                  {}};
+        report::Alternatives configurations{"",
+                                            fmt::format("{} on {} ranks; the slowest rank's time",
+                                                        report::counted(of_size.size, "byte"),
+                                                        results.ranks),
+                                            {}};
         for (const CollectiveResult& result : of_size.results) {
-            report::Alternative& way = ways.all.emplace_back();
-            way.name = result.name;
-            way.measured = to_range(result.wall);
+            report::Alternative& configuration = configurations.all.emplace_back();
+            configuration.name = result.name;
+            configuration.measured = to_range(result.wall);
             if (result.predicted)
-                way.predicted = {*result.predicted, *result.predicted, *result.predicted};
+                configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
         }
-        sort_by_time(ways);
-        section.html += alternatives_section(ways).html;
+        sort_by_time(configurations);
+        section.html += alternatives_section(configurations).html;
     }
     return section;
 }

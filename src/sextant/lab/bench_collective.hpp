@@ -75,6 +75,6 @@ nlohmann::ordered_json to_json(const CollectiveResults& results);
 report::Section section_of(const CollectiveResults& results);
 
 /// The entries for the page's summary.
-std::vector<TimedWay> ways_of(const CollectiveResults& results);
+std::vector<TimedConfiguration> configurations_of(const CollectiveResults& results);
 
 } // namespace sextant::lab

@@ -89,7 +89,7 @@ class Field {
     std::vector<Contestant>& contestants() { return contestants_; }
 
     /// Writes the images again, as if this rank had just drawn them.
-    void draw_anew() {
+    void redraw() {
         write_anew(image_.bytes());
         write_anew(shared_image_.bytes());
     }
@@ -150,9 +150,9 @@ class Field {
     void add_schedules() {
         for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
             const auto& wanted = what_.algorithms;
-            const bool asked = wanted.empty() || std::find(wanted.begin(), wanted.end(),
-                                                           algorithm.name) != wanted.end();
-            if (!asked)
+            const bool requested = wanted.empty() || std::find(wanted.begin(), wanted.end(),
+                                                               algorithm.name) != wanted.end();
+            if (!requested)
                 continue;
             for (const compositing::Tuning& tuning : algorithm.tunings(task_.positions())) {
                 for (const Carrier& carrier : carriers_) {
@@ -197,7 +197,7 @@ class Field {
     /// Sets the predictions, at rank 0, which prints. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
-        std::vector<planner::UsualPlanner> by_carrier;
+        std::vector<planner::DefaultPlanner> by_carrier;
         for (const Carrier& carrier : carriers_)
             by_carrier.push_back(
                 calibrate::planner_here(carrier.communicator, nodes, "", planner::Probing::now));
@@ -210,7 +210,7 @@ class Field {
     }
 
     void predict(CompositeResult& result, const std::vector<int>& nodes,
-                 const std::vector<planner::UsualPlanner>& by_carrier) const {
+                 const std::vector<planner::DefaultPlanner>& by_carrier) const {
         if (result.baseline || result.sparse || result.transport == "copied in")
             return;
         const bool in_memory = communicator_.shares_memory() || result.transport == "shared";
@@ -219,11 +219,11 @@ class Field {
         });
         const planner::Planner& planner =
             *by_carrier[static_cast<std::size_t>(carrier - carriers_.begin())].planner;
-        for (const compositing::Way& way : compositing::ways(task_)) {
-            if (way.algorithm->name == result.name &&
-                compositing::to_text(way.tuning) == result.tuning)
+        for (const compositing::Configuration& configuration : compositing::configurations(task_)) {
+            if (configuration.algorithm->name == result.name &&
+                compositing::to_text(configuration.tuning) == result.tuning)
                 result.predicted =
-                    planner.seconds(task_, way, work_of(operator_, nodes, in_memory));
+                    planner.seconds(task_, configuration, work_of(operator_, nodes, in_memory));
         }
     }
 
@@ -246,10 +246,10 @@ class Field {
 };
 
 /// The index of the reference contestant; 0 if there is none of this name.
-std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& asked) {
+std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& requested) {
     const auto found =
         std::find_if(contestants.begin(), contestants.end(),
-                     [&](const Contestant& each) { return each.result.name == asked; });
+                     [&](const Contestant& each) { return each.result.name == requested; });
     return found == contestants.end() ? 0 : static_cast<std::size_t>(found - contestants.begin());
 }
 
@@ -259,7 +259,7 @@ CompositeResults bench_composite(const Communicator& communicator, const Composi
                                  ContestOptions options) {
     Field field(communicator, what);
     field.check();
-    options.before = [&field] { field.draw_anew(); };
+    options.before = [&field] { field.redraw(); };
     std::vector<std::function<void()>> runs;
     for (const Contestant& contestant : field.contestants())
         runs.push_back(contestant.run);
@@ -307,12 +307,12 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
     return text;
 }
 
-std::vector<TimedWay> ways_of(const CompositeResults& results) {
-    std::vector<TimedWay> ways;
+std::vector<TimedConfiguration> configurations_of(const CompositeResults& results) {
+    std::vector<TimedConfiguration> configurations;
     for (const CompositeResult& result : results.results)
-        ways.push_back({results.what.name, name_of(result), result.predicted, result.wall,
-                        static_cast<double>(results.what.shape.elements())});
-    return ways;
+        configurations.push_back({results.what.name, name_of(result), result.predicted, result.wall,
+                                  static_cast<double>(results.what.shape.elements())});
+    return configurations;
 }
 
 nlohmann::ordered_json to_json(const CompositeResults& results) {
@@ -345,20 +345,22 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
 }
 
 report::Section section_of(const CompositeResults& results) {
-    report::Alternatives ways{results.what.name,
-                              fmt::format("{} ranks, {}; the slowest rank's time", results.ranks,
-                                          results.what.collect ? "collected" : "distributed"),
-                              {}};
+    report::Alternatives configurations{
+        results.what.name,
+        fmt::format("{} ranks, {}; the slowest rank's time", results.ranks,
+                    results.what.collect ? "collected" : "distributed"),
+        {}};
     for (const CompositeResult& result : results.results) {
-        report::Alternative& way = ways.all.emplace_back();
-        way.name = name_of(result);
-        way.measured = to_range(result.wall);
+        report::Alternative& configuration = configurations.all.emplace_back();
+        configuration.name = name_of(result);
+        configuration.measured = to_range(result.wall);
         if (result.predicted)
-            way.predicted = {*result.predicted, *result.predicted, *result.predicted};
-        way.remark = fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
+            configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        configuration.remark =
+            fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
     }
-    sort_by_time(ways);
-    return alternatives_section(ways);
+    sort_by_time(configurations);
+    return alternatives_section(configurations);
 }
 
 } // namespace sextant::lab

@@ -53,6 +53,6 @@ nlohmann::ordered_json to_json(const CompositeResults& results);
 report::Section section_of(const CompositeResults& results);
 
 /// The entries for the page's summary.
-std::vector<TimedWay> ways_of(const CompositeResults& results);
+std::vector<TimedConfiguration> configurations_of(const CompositeResults& results);
 
 } // namespace sextant::lab

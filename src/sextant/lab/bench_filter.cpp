@@ -63,10 +63,10 @@ float arithmetic(int units) {
     return *std::max_element(std::begin(values), std::end(values));
 }
 
-std::string name_of(const filtering::Way& way) {
-    if (way.ranks() == 1)
+std::string name_of(const filtering::Configuration& configuration) {
+    if (configuration.ranks() == 1)
         return "one rank";
-    return way.text() + (way.collect ? "" : ", straight to rank 0");
+    return configuration.text() + (configuration.collect ? "" : ", straight to rank 0");
 }
 
 distributed::FilterTask task_of(const FilterCase& what, int ranks) {
@@ -88,18 +88,18 @@ class Field {
         const auto shown =
             std::min<std::size_t>(plan_.alternatives.size(), static_cast<std::size_t>(what.most));
         left_out_ = static_cast<int>(plan_.alternatives.size() - shown);
-        add(plan_.way, {});
+        add(plan_.configuration, {});
         for (std::size_t i = 0; i < shown; ++i) {
             const distributed::FilterPlan::Alternative& one = plan_.alternatives[i];
-            if (one.way == plan_.way)
+            if (one.configuration == plan_.configuration)
                 contestants_[0].result.predicted = one.seconds;
             else
-                add(one.way, one.seconds);
+                add(one.configuration, one.seconds);
         }
-        ways_ = contestants_.size();
-        add(plan_.way, {}); // again, to measure noise
+        configurations_ = contestants_.size();
+        add(plan_.configuration, {}); // again, to measure noise
         add({1, 1}, {});
-        add(staying(plan_.way), {}, false);
+        add(staying(plan_.configuration), {}, false);
     }
 
     const distributed::FilterPlan& plan() const { return plan_; }
@@ -107,7 +107,7 @@ class Field {
     /// The number of configurations, the first of which is the chosen one. After them,
     /// contestants() has the chosen one again, one rank, and the chosen grid with planes left in
     /// tiles.
-    std::size_t ways() const { return ways_; }
+    std::size_t configurations() const { return configurations_; }
     std::vector<Contestant>& contestants() { return contestants_; }
 
     /// Compares the planes of each configuration with those of one rank. Collective.
@@ -117,7 +117,7 @@ class Field {
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;
-            for (std::size_t i = 0; i <= ways_; ++i)
+            for (std::size_t i = 0; i <= configurations_; ++i)
                 check(contestants_[i]);
         });
     }
@@ -127,36 +127,37 @@ class Field {
     distributed::FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
-        const planner::UsualPlanner usual =
+        const planner::DefaultPlanner usual =
             calibrate::planner_here(communicator_, nodes, "", planner::Probing::now);
         agree(communicator_, [&] { calibrate::require_planner(usual); });
-        distributed::FilterPlan plan = distributed::usual_filter_plan(
+        distributed::FilterPlan plan = distributed::default_filter_plan(
             task_,
             {.machine = usual.planner->machine(),
              .element_size = gray_f32.size,
              .nodes = nodes,
              .within_node = threads ? machine::Link::same_process : machine::Link::same_node});
-        std::string ways = distributed::text_of(plan.way);
+        std::string configurations = distributed::text_of(plan.configuration);
         for (const distributed::FilterPlan::Alternative& one : plan.alternatives)
-            ways += "; " + distributed::text_of(one.way);
-        const auto hashes = communicator_.all_gather(std::hash<std::string>()(ways));
+            configurations += "; " + distributed::text_of(one.configuration);
+        const auto hashes = communicator_.all_gather(std::hash<std::string>()(configurations));
         if (std::count(hashes.begin(), hashes.end(), hashes[0]) != communicator_.size())
             throw InvalidTask("ranks plan otherwise than each other: expected one profile for all");
         return plan;
     }
 
-    static filtering::Way staying(filtering::Way way) {
-        way.collect = nullptr;
-        return way;
+    static filtering::Configuration staying(filtering::Configuration configuration) {
+        configuration.collect = nullptr;
+        return configuration;
     }
 
-    void add(const filtering::Way& way, std::optional<Seconds> predicted, bool collects = true) {
+    void add(const filtering::Configuration& configuration, std::optional<Seconds> predicted,
+             bool collects = true) {
         Contestant& made = contestants_.emplace_back();
-        made.result.name = name_of(way);
-        made.result.ranks = way.ranks();
+        made.result.name = name_of(configuration);
+        made.result.ranks = configuration.ranks();
         made.result.predicted = predicted;
-        const bool takes_part = communicator_.rank() < way.ranks();
-        auto [found, is_new] = groups_.try_emplace(way.ranks());
+        const bool takes_part = communicator_.rank() < configuration.ranks();
+        auto [found, is_new] = groups_.try_emplace(configuration.ranks());
         if (is_new)
             found->second = std::make_unique<Communicator>(
                 communicator_.split(takes_part ? 0 : -1, communicator_.rank()));
@@ -164,7 +165,7 @@ class Field {
             return;
         made.filter =
             std::make_unique<WindowFilter>(*found->second, task_.filters, what_.element, collects);
-        made.filter->prepare({what_.shape, 0, what_.shape.height, way});
+        made.filter->prepare({what_.shape, 0, what_.shape.height, configuration});
         made.filter->fill([&](const Tile& part, std::span<std::byte> to) { fill(part, to); });
     }
 
@@ -179,7 +180,7 @@ class Field {
     void check(const Contestant& contestant) const {
         for (int k = 0; k < static_cast<int>(what_.filter.features.size()); ++k) {
             const auto ours = contestant.filter->plane(k);
-            const auto serial = contestants_[ways_ + 1].filter->plane(k);
+            const auto serial = contestants_[configurations_ + 1].filter->plane(k);
             if (ours.size_bytes() != serial.size_bytes() ||
                 std::memcmp(ours.data(), serial.data(), ours.size_bytes()) != 0)
                 throw std::logic_error(
@@ -195,7 +196,7 @@ class Field {
     const distributed::FilterTask task_;
     const distributed::FilterPlan plan_;
     int left_out_ = 0;
-    std::size_t ways_ = 0;
+    std::size_t configurations_ = 0;
     std::map<int, std::unique_ptr<Communicator>> groups_; ///< by size: the first ranks
     std::vector<Contestant> contestants_;
 };
@@ -237,7 +238,7 @@ FilterResults::Regret regret(const std::vector<FilterResult>& results,
             estimate_ratio(times.front(), *best)};
 }
 
-FilterResult told(FilterResult result, const Score& score, const Score& chosen) {
+FilterResult with_scores(FilterResult result, const Score& score, const Score& chosen) {
     result.wall = estimate(score.wall);
     result.cpu = estimate(score.cpu);
     result.ratio = estimate_ratio(score.wall, chosen.wall);
@@ -259,15 +260,16 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     apart.barriers = true; // ranks that take no part would run ahead
     const std::vector<Score> scores = contest(communicator, runs, apart);
 
-    const std::size_t again = field.ways(), alone = again + 1, stay = alone + 1, control = stay + 1;
+    const std::size_t again = field.configurations(), alone = again + 1, stay = alone + 1,
+                      control = stay + 1;
     FilterResults results;
     results.what = what;
     results.ranks = communicator.size();
     results.reason = field.plan().reason;
     results.left_out = field.left_out();
     std::vector<std::vector<Seconds>> wall, cpu;
-    for (std::size_t i = 0; i < field.ways(); ++i) {
-        results.results.push_back(told(field.contestants()[i].result, scores[i], scores[0]));
+    for (std::size_t i = 0; i < field.configurations(); ++i) {
+        results.results.push_back(with_scores(field.contestants()[i].result, scores[i], scores[0]));
         wall.push_back(scores[i].wall);
         cpu.push_back(each_rank(scores[i], results.results[i].ranks));
     }
@@ -275,7 +277,7 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     results.by_cpu = regret(results.results, cpu);
     results.wall_noise = estimate_ratio(scores[0].wall, scores[again].wall);
     results.cpu_noise = estimate_ratio(scores[0].cpu, scores[again].cpu);
-    const int used = field.plan().way.ranks();
+    const int used = field.plan().configuration.ranks();
     results.filter = gain(scores[alone], scores[0], used);
     results.stay = gain(scores[alone], scores[stay], used);
     results.control = gain(scores[control], scores[control + 1], communicator.size());
@@ -398,26 +400,26 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"results", list}};
 }
 
-std::vector<TimedWay> ways_of(const FilterResults& results) {
-    std::vector<TimedWay> ways;
+std::vector<TimedConfiguration> configurations_of(const FilterResults& results) {
+    std::vector<TimedConfiguration> configurations;
     for (const FilterResult& result : results.results)
-        ways.push_back({results.what.name, result.name, result.predicted, result.wall,
-                        static_cast<double>(results.what.shape.elements())});
-    return ways;
+        configurations.push_back({results.what.name, result.name, result.predicted, result.wall,
+                                  static_cast<double>(results.what.shape.elements())});
+    return configurations;
 }
 
 report::Section section_of(const FilterResults& results) {
-    report::Alternatives ways{
+    report::Alternatives configurations{
         results.what.name, fmt::format("{} ranks; {}", results.ranks, results.reason), {}};
     for (const FilterResult& result : results.results) {
-        report::Alternative& way = ways.all.emplace_back();
-        way.name = result.name;
-        way.measured = to_range(result.wall);
+        report::Alternative& configuration = configurations.all.emplace_back();
+        configuration.name = result.name;
+        configuration.measured = to_range(result.wall);
         if (result.predicted)
-            way.predicted = {*result.predicted, *result.predicted, *result.predicted};
-        way.remark = fmt::format("{} of the chosen", to_text(result.ratio, 1, 3));
+            configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        configuration.remark = fmt::format("{} of the chosen", to_text(result.ratio, 1, 3));
     }
-    return alternatives_section(ways);
+    return alternatives_section(configurations);
 }
 
 } // namespace sextant::lab

@@ -84,6 +84,6 @@ nlohmann::ordered_json to_json(const FilterResults& results);
 report::Section section_of(const FilterResults& results);
 
 /// The entries for the page's summary.
-std::vector<TimedWay> ways_of(const FilterResults& results);
+std::vector<TimedConfiguration> configurations_of(const FilterResults& results);
 
 } // namespace sextant::lab

@@ -76,22 +76,23 @@ void complete(ScanCase& what, const std::filesystem::path& folder) {
         scan::find_strategy(name);
     for (const std::string& name : what.algorithms)
         scan::find(name);
-    if (ways_of(what).empty())
+    if (configurations_of(what).empty())
         throw InvalidTask("no strategy takes so many threads");
     if (what.name.empty())
         what.name = fmt::format("{} values, {} times", what.values, name(what.times.kind));
 }
 
-bool asked(const std::vector<std::string>& wanted, std::string_view name) {
+bool requested(const std::vector<std::string>& wanted, std::string_view name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// Adds `way` with each kind of boundaries; once for one thread, which has none.
-void add_ways(std::vector<scan::Way>& ways, const ScanCase& what, scan::Way way) {
+/// Adds `configuration` with each kind of boundaries; once for one thread, which has none.
+void add_configurations(std::vector<scan::Configuration>& configurations, const ScanCase& what,
+                        scan::Configuration configuration) {
     for (const std::string& boundaries : what.boundaries) {
-        way.boundaries = scan::find_boundaries(boundaries);
-        ways.push_back(way);
-        if (way.threads == 1)
+        configuration.boundaries = scan::find_boundaries(boundaries);
+        configurations.push_back(configuration);
+        if (configuration.threads == 1)
             break;
     }
 }
@@ -103,22 +104,23 @@ std::vector<ScanCase> read_scan_cases(const std::string& path) {
         path, [&](ScanCase& what) { complete(what, std::filesystem::path(path).parent_path()); });
 }
 
-std::vector<scan::Way> ways_of(const ScanCase& what) {
-    std::vector<scan::Way> ways;
+std::vector<scan::Configuration> configurations_of(const ScanCase& what) {
+    std::vector<scan::Configuration> configurations;
     for (const int threads : what.threads) {
         for (const scan::Strategy& strategy : scan::strategies()) {
             const bool takes = threads == 1 || strategy.name == "reduce-then-scan";
-            if (!takes || !asked(what.strategies, strategy.name))
+            if (!takes || !requested(what.strategies, strategy.name))
                 continue;
             for (const scan::Algorithm& algorithm : scan::catalogue()) {
-                if (!asked(what.algorithms, algorithm.name))
+                if (!requested(what.algorithms, algorithm.name))
                     continue;
                 for (const scan::Tuning& tuning : algorithm.tunings())
-                    add_ways(ways, what, {strategy, {algorithm, tuning}, threads});
+                    add_configurations(configurations, what,
+                                       {strategy, {algorithm, tuning}, threads});
             }
         }
     }
-    return ways;
+    return configurations;
 }
 
 namespace {
@@ -145,7 +147,7 @@ class ScanField {
     ScanField(const Communicator& communicator, const ScanCase& what)
         : communicator_(communicator),
           what_(what),
-          series_(scan::dealt(what.values, communicator.size())),
+          series_(scan::even_blocks(what.values, communicator.size())),
           first_(
               std::accumulate(series_.begin(), series_.begin() + communicator.rank(), Elements{0})),
           operator_(mock_operator(time_, what.busy, error_)) {
@@ -154,8 +156,8 @@ class ScanField {
             values_.push_back({first_ + i, first_ + i + 1});
         if (what.baselines && what.fails_at == 0 && what.values >= communicator.size())
             add_baselines();
-        for (const scan::Way& way : ways_of(what))
-            add(way);
+        for (const scan::Configuration& configuration : configurations_of(what))
+            add(configuration);
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
@@ -190,26 +192,27 @@ class ScanField {
         }
     }
 
-    void add(const scan::Way& way) {
+    void add(const scan::Configuration& configuration) {
         const std::size_t place = contestants_.size();
         Contestant& contestant = contestants_.emplace_back();
-        contestant.result.name = to_text(way);
-        contestant.result.threads = way.threads;
-        contestant.scan = planned(way);
+        contestant.result.name = to_text(configuration);
+        contestant.result.threads = configuration.threads;
+        contestant.scan = planned(configuration);
         if (communicator_.rank() == 0)
-            contestant.rehearsal = std::make_unique<scan::Rehearsal>(series_, way);
+            contestant.rehearsal = std::make_unique<scan::Rehearsal>(series_, configuration);
         contestant.run = [this, place] {
             contestants_[place].shown = contestants_[place].scan->run(input());
         };
     }
 
     /// A scan for a configuration.
-    std::shared_ptr<prefix::Scan> planned(const scan::Way& way) const {
-        prefix::ScanOptions options{std::string(way.strategy.name),
-                                    std::string(way.global.algorithm.name), way.global.tuning};
+    std::shared_ptr<prefix::Scan> planned(const scan::Configuration& configuration) const {
+        prefix::ScanOptions options{std::string(configuration.strategy.name),
+                                    std::string(configuration.global.algorithm.name),
+                                    configuration.global.tuning};
         options.trace = true;
-        options.threads = way.threads;
-        options.boundaries = way.boundaries;
+        options.threads = configuration.threads;
+        options.boundaries = configuration.boundaries;
         options.time_limit = what_.time_limit;
         return std::make_shared<prefix::Scan>(communicator_, static_cast<Elements>(values_.size()),
                                               operator_, options);
@@ -240,7 +243,7 @@ void rehearse(const ScanCase& what, Contestant& contestant, const std::vector<Se
     std::vector<Seconds> rehearsed;
     for (std::size_t i = 0; i < measured.size(); ++i) {
         const scan::Draws draws = draws_of(what, static_cast<int>(i));
-        rehearsed.push_back(contestant.rehearsal->play(std::cref(draws)).makespan);
+        rehearsed.push_back(contestant.rehearsal->run(std::cref(draws)).makespan);
         result.balanced +=
             contestant.rehearsal->balanced(std::cref(draws)) / static_cast<double>(measured.size());
     }
@@ -290,31 +293,31 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
 }
 
 ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
-    const scan::Series series = scan::dealt(what.values, ranks);
+    const scan::Series series = scan::even_blocks(what.values, ranks);
     ScanResults results{what, ranks, draws_of(what, draws - 1).serial(), 0, {}};
     results.serial *= 1 + what.neighbours;
-    for (const scan::Way& way : ways_of(what)) {
-        const scan::Rehearsal rehearsal(series, way);
+    for (const scan::Configuration& configuration : configurations_of(what)) {
+        const scan::Rehearsal rehearsal(series, configuration);
         ScanResult result;
-        result.name = to_text(way);
-        result.threads = way.threads;
+        result.name = to_text(configuration);
+        result.threads = configuration.threads;
         double efficiency = 0; // mean over the draws
         std::vector<Seconds> makespans;
         for (int draw = 0; draw < draws; ++draw) {
             const scan::Draws drawn = draws_of(what, draw);
-            const std::vector<Seconds> starts =
-                scan::neighbours_done(series, way.threads, what.neighbours, std::cref(drawn));
+            const std::vector<Seconds> starts = scan::neighbours_done(
+                series, configuration.threads, what.neighbours, std::cref(drawn));
             scan::Performance performance =
-                rehearsal.play(std::cref(drawn), starts, draw == draws - 1);
+                rehearsal.run(std::cref(drawn), starts, draw == draws - 1);
             makespans.push_back(performance.makespan);
             efficiency += (1 + what.neighbours) * drawn.serial() / performance.makespan / draws /
-                          (ranks * way.threads);
+                          (ranks * configuration.threads);
             result.balanced += rehearsal.balanced(std::cref(drawn), starts) / draws;
             result.stolen = performance.stolen;
             result.bars = std::move(performance.bars);
         }
         result.rehearsed = estimate(makespans);
-        result.usage = scan::usage(result.bars, ranks, way.threads, results.serial);
+        result.usage = scan::usage(result.bars, ranks, configuration.threads, results.serial);
         result.usage.efficiency = efficiency;
         results.results.push_back(std::move(result));
     }
@@ -352,13 +355,14 @@ void sleep_for(Seconds time, SleepError& error) {
         return 0.0;
     }();
     const auto begin = Clock::now();
-    const Seconds asked = std::max(0.0, time - debt);
-    const auto whole = static_cast<time_t>(asked);
-    const timespec duration{whole, static_cast<long>((asked - static_cast<Seconds>(whole)) * 1e9)};
+    const Seconds requested = std::max(0.0, time - debt);
+    const auto whole = static_cast<time_t>(requested);
+    const timespec duration{whole,
+                            static_cast<long>((requested - static_cast<Seconds>(whole)) * 1e9)};
     nanosleep(&duration, nullptr);
     const Seconds slept = std::chrono::duration<double>(Clock::now() - begin).count();
     debt += slept - time;
-    error.nanoseconds += static_cast<std::int64_t>((slept - asked) * 1e9);
+    error.nanoseconds += static_cast<std::int64_t>((slept - requested) * 1e9);
     ++error.sleeps;
 }
 

@@ -48,7 +48,7 @@ Record record_of(ScanCase& what);
 std::vector<ScanCase> read_scan_cases(const std::string& path);
 
 /// The configurations that a case compares, each with its default tunings.
-std::vector<scan::Way> ways_of(const ScanCase& what);
+std::vector<scan::Configuration> configurations_of(const ScanCase& what);
 
 /// The result of a configuration in a case.
 struct ScanResult {

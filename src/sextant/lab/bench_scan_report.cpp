@@ -182,36 +182,37 @@ std::string picture_of(const ScanResults& results) {
     return report::gantt(chart);
 }
 
-std::vector<TimedWay> ways_of(const ScanResults& results) {
+std::vector<TimedConfiguration> configurations_of(const ScanResults& results) {
     const auto median = [](const std::optional<Estimate>& estimate) {
         return estimate ? std::optional<Seconds>(estimate->median) : std::nullopt;
     };
-    std::vector<TimedWay> ways;
+    std::vector<TimedConfiguration> configurations;
     for (const ScanResult& result : results.results)
-        ways.push_back({results.what.name, result.name, median(result.rehearsed), result.measured,
-                        static_cast<double>(results.ranks)});
-    return ways;
+        configurations.push_back({results.what.name, result.name, median(result.rehearsed),
+                                  result.measured, static_cast<double>(results.ranks)});
+    return configurations;
 }
 
 report::Section section_of(const ScanResults& results) {
-    report::Alternatives ways{
+    report::Alternatives configurations{
         results.what.name,
         fmt::format("{} values on {} ranks; predicted: rehearsed by a simulated clock",
                     results.what.values, results.ranks),
         {}};
     for (const ScanResult& result : results.results) {
-        report::Alternative& way = ways.all.emplace_back();
-        way.name = result.name;
+        report::Alternative& configuration = configurations.all.emplace_back();
+        configuration.name = result.name;
         if (result.rehearsed)
-            way.predicted = to_range(*result.rehearsed);
+            configuration.predicted = to_range(*result.rehearsed);
         if (result.measured)
-            way.measured = to_range(*result.measured);
+            configuration.measured = to_range(*result.measured);
         if (!result.baseline)
-            way.remark = fmt::format("{:.0f} % idle, imbalance {:.2f}",
-                                     100 * idle_share(result.usage), result.usage.imbalance);
+            configuration.remark =
+                fmt::format("{:.0f} % idle, imbalance {:.2f}", 100 * idle_share(result.usage),
+                            result.usage.imbalance);
     }
-    sort_by_time(ways);
-    report::Section section = alternatives_section(ways);
+    sort_by_time(configurations);
+    report::Section section = alternatives_section(configurations);
     section.html += report::to_html(report::Figure{idle_shares(results), ""});
     section.html += report::to_html(
         report::Figure{picture_of(results), "The last round of the fastest of ours."});

@@ -25,6 +25,6 @@ std::string picture_of(const ScanResults& results);
 report::Section section_of(const ScanResults& results);
 
 /// The entries for the page's summary.
-std::vector<TimedWay> ways_of(const ScanResults& results);
+std::vector<TimedConfiguration> configurations_of(const ScanResults& results);
 
 } // namespace sextant::lab

@@ -65,14 +65,14 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
     const int together = length.apart ? 1 : length.repeats;
-    Turn mine;
+    Turn own;
     for (int done = 0; done < length.repeats; done += together) {
         const Turn some = time(communicator, work, options, together);
-        mine.wall += some.wall / length.repeats;
-        mine.cpu += some.cpu / length.repeats;
+        own.wall += some.wall / length.repeats;
+        own.cpu += some.cpu / length.repeats;
     }
     Turn all;
-    for (const Turn& each : communicator.all_gather(mine)) {
+    for (const Turn& each : communicator.all_gather(own)) {
         all.wall = std::max(all.wall, each.wall);
         all.cpu += each.cpu;
     }
@@ -144,11 +144,12 @@ constexpr std::size_t most_kinds = 24; // the number of different colours
 
 /// In order of first appearance.
 template <class Name>
-std::vector<std::string> names_of(const std::vector<TimedWay>& ways, Name&& name) {
+std::vector<std::string> names_of(const std::vector<TimedConfiguration>& configurations,
+                                  Name&& name) {
     std::vector<std::string> names;
-    for (const TimedWay& way : ways) {
-        if (std::find(names.begin(), names.end(), name(way)) == names.end())
-            names.push_back(name(way));
+    for (const TimedConfiguration& configuration : configurations) {
+        if (std::find(names.begin(), names.end(), name(configuration)) == names.end())
+            names.push_back(name(configuration));
     }
     return names;
 }
@@ -157,23 +158,25 @@ std::string text_of(double seconds) {
     return report::to_text(Seconds{seconds});
 }
 
-bool has_both(const TimedWay& way) {
-    return way.predicted && way.measured && *way.predicted > 0 && way.measured->median > 0;
+bool has_both(const TimedConfiguration& configuration) {
+    return configuration.predicted && configuration.measured && *configuration.predicted > 0 &&
+           configuration.measured->median > 0;
 }
 
 /// The median factor between prediction and measurement, in either direction.
-report::KeyFigure off_by(const std::vector<TimedWay>& ways) {
+report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) {
     std::vector<double> factors;
-    for (const TimedWay& way : ways) {
-        if (has_both(way))
-            factors.push_back(std::exp(std::abs(std::log(way.measured->median / *way.predicted))));
+    for (const TimedConfiguration& configuration : configurations) {
+        if (has_both(configuration))
+            factors.push_back(std::exp(
+                std::abs(std::log(configuration.measured->median / *configuration.predicted))));
     }
     return {fmt::format("{:.2f} times", median(factors)),
             fmt::format("off, in the median of {}", report::counted(std::ssize(factors), "way"))};
 }
 
-report::Section accuracy_section(const std::vector<TimedWay>& ways) {
-    if (std::none_of(ways.begin(), ways.end(), has_both))
+report::Section accuracy_section(const std::vector<TimedConfiguration>& configurations) {
+    if (std::none_of(configurations.begin(), configurations.end(), has_both))
         return {};
     report::LogChart chart{.title = "Predicted against measured",
                            .subtitle = "above the line: slower than predicted",
@@ -182,19 +185,22 @@ report::Section accuracy_section(const std::vector<TimedWay>& ways) {
                            .x_text = text_of,
                            .y_text = text_of,
                            .compares = true,
-                           .figures = {off_by(ways)}};
-    const auto case_of = [](const TimedWay& way) { return way.case_name; };
-    const std::vector<std::string> cases = names_of(ways, case_of);
+                           .figures = {off_by(configurations)}};
+    const auto case_of = [](const TimedConfiguration& configuration) {
+        return configuration.case_name;
+    };
+    const std::vector<std::string> cases = names_of(configurations, case_of);
     const bool one_kind = cases.size() > most_kinds;
     for (const std::string& name : cases) {
         if (chart.kinds.empty() || !one_kind)
             chart.kinds.push_back({one_kind ? "all cases" : name});
-        for (const TimedWay& way : ways) {
-            if (way.case_name == name && has_both(way))
+        for (const TimedConfiguration& configuration : configurations) {
+            if (configuration.case_name == name && has_both(configuration))
                 chart.kinds.back().points.push_back(
-                    {*way.predicted, way.measured->median,
-                     fmt::format("{}: {}\npredicted {}, measured {}", name, way.name,
-                                 text_of(*way.predicted), text_of(way.measured->median))});
+                    {*configuration.predicted, configuration.measured->median,
+                     fmt::format("{}: {}\npredicted {}, measured {}", name, configuration.name,
+                                 text_of(*configuration.predicted),
+                                 text_of(configuration.measured->median))});
         }
     }
     return {"Predicted against measured", to_html(report::Figure{report::log_chart(chart), ""})};
@@ -218,8 +224,8 @@ std::string percent(double ratio) {
     return fmt::format("{:.1f} %", 100 * (ratio - 1));
 }
 
-report::Section regret_section(const std::vector<TimedWay>& ways) {
-    const std::vector<CaseRegret> all = regrets(ways);
+report::Section regret_section(const std::vector<TimedConfiguration>& configurations) {
+    const std::vector<CaseRegret> all = regrets(configurations);
     if (all.empty())
         return {};
     report::ColumnChart chart;
@@ -246,12 +252,13 @@ report::Section regret_section(const std::vector<TimedWay>& ways) {
             to_html(report::Figure{report::columns(chart), ""}) + table_of(all)};
 }
 
-report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfCases& size) {
+report::Section scaling_section(const std::vector<TimedConfiguration>& configurations,
+                                const SizeOfCases& size) {
     std::set<double> sizes;
-    for (const TimedWay& way : ways)
-        sizes.insert(way.size);
-    const auto name_of = [](const TimedWay& way) { return way.name; };
-    std::vector<std::string> names = names_of(ways, name_of);
+    for (const TimedConfiguration& configuration : configurations)
+        sizes.insert(configuration.size);
+    const auto name_of = [](const TimedConfiguration& configuration) { return configuration.name; };
+    std::vector<std::string> names = names_of(configurations, name_of);
     if (sizes.size() < 2)
         return {};
     report::LogChart chart{.title = "Scaling",
@@ -266,13 +273,15 @@ report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfC
         report::LogChart::Kind& kind = chart.kinds.emplace_back();
         kind.name = name;
         kind.joined = true;
-        for (const TimedWay& way : ways) {
-            const std::optional<Seconds> took =
-                way.measured ? std::optional(way.measured->median) : way.predicted;
-            if (way.name == name && took)
-                kind.points.push_back({way.size, *took,
-                                       fmt::format("{}: {}, {} {}", way.name, text_of(*took),
-                                                   size.text(way.size), size.name)});
+        for (const TimedConfiguration& configuration : configurations) {
+            const std::optional<Seconds> took = configuration.measured
+                                                    ? std::optional(configuration.measured->median)
+                                                    : configuration.predicted;
+            if (configuration.name == name && took)
+                kind.points.push_back(
+                    {configuration.size, *took,
+                     fmt::format("{}: {}, {} {}", configuration.name, text_of(*took),
+                                 size.text(configuration.size), size.name)});
         }
     }
     const std::string caption =
@@ -281,7 +290,7 @@ report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfC
 }
 
 /// The ratio of a configuration to itself is exactly 1.
-Estimate ratio_of(const TimedWay& followed, const TimedWay& best) {
+Estimate ratio_of(const TimedConfiguration& followed, const TimedConfiguration& best) {
     if (&followed == &best)
         return {1, {1, 1}};
     const Estimate &above = *followed.measured, &below = *best.measured;
@@ -291,20 +300,22 @@ Estimate ratio_of(const TimedWay& followed, const TimedWay& best) {
 
 } // namespace
 
-std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways) {
+std::vector<CaseRegret> regrets(const std::vector<TimedConfiguration>& configurations) {
     std::vector<CaseRegret> all;
     for (const std::string& name :
-         names_of(ways, [](const TimedWay& way) { return way.case_name; })) {
-        const TimedWay *followed = nullptr, *best = nullptr;
+         names_of(configurations, [](const TimedConfiguration& configuration) {
+             return configuration.case_name;
+         })) {
+        const TimedConfiguration *followed = nullptr, *best = nullptr;
         int both = 0;
-        for (const TimedWay& way : ways) {
-            if (way.case_name != name || !has_both(way))
+        for (const TimedConfiguration& configuration : configurations) {
+            if (configuration.case_name != name || !has_both(configuration))
                 continue;
             ++both;
-            if (!followed || *way.predicted < *followed->predicted)
-                followed = &way;
-            if (!best || way.measured->median < best->measured->median)
-                best = &way;
+            if (!followed || *configuration.predicted < *followed->predicted)
+                followed = &configuration;
+            if (!best || configuration.measured->median < best->measured->median)
+                best = &configuration;
         }
         if (both > 1)
             all.push_back({name, followed->name, best->name, ratio_of(*followed, *best)});
@@ -312,9 +323,10 @@ std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways) {
     return all;
 }
 
-std::vector<report::Section> summary_sections(const std::vector<TimedWay>& ways,
+std::vector<report::Section> summary_sections(const std::vector<TimedConfiguration>& configurations,
                                               const SizeOfCases& size) {
-    return {accuracy_section(ways), regret_section(ways), scaling_section(ways, size)};
+    return {accuracy_section(configurations), regret_section(configurations),
+            scaling_section(configurations, size)};
 }
 
 std::optional<Seconds> predicted_seconds(const Candidate& candidate,

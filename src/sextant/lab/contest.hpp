@@ -71,7 +71,7 @@ nlohmann::ordered_json to_json(const Estimate& estimate);
 // Page sections that summarise all cases of any benchmark.
 
 /// The predicted and measured time of a configuration in a case.
-struct TimedWay {
+struct TimedConfiguration {
     std::string case_name; ///< the case, whose configurations are compared
     std::string name;
     std::optional<Seconds> predicted;
@@ -87,7 +87,7 @@ struct SizeOfCases {
 
 /// Sections: predicted against measured times; regret of the predicted choice in each case; and
 /// times over the sizes of cases, if there are several. Sections without data are omitted.
-std::vector<report::Section> summary_sections(const std::vector<TimedWay>& ways,
+std::vector<report::Section> summary_sections(const std::vector<TimedConfiguration>& configurations,
                                               const SizeOfCases& size);
 
 /// The regret of following predictions in a case: the time of the configuration predicted to be
@@ -100,7 +100,7 @@ struct CaseRegret {
     /// True if the two may be equally fast.
     bool within_noise() const { return ratio.interval.low <= 1; }
 };
-std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways);
+std::vector<CaseRegret> regrets(const std::vector<TimedConfiguration>& configurations);
 
 /// The predicted time of a candidate; nothing if no model can express it.
 std::optional<Seconds> predicted_seconds(const Candidate& candidate,

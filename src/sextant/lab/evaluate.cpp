@@ -34,7 +34,7 @@ struct EvaluateCommand {
     std::string output, map;
     EvaluateTask task;
     std::string platform;
-    int ways = 64;
+    int configurations = 64;
     bool clock = false;
 
     std::vector<std::string> outputs() const { return command::files_named({output, map}); }
@@ -78,7 +78,7 @@ Record record_of(EvaluateCommand& command) {
              "plan for this platform (JSON) and simulate instead of measuring")
         .file();
     record
-        .add("ways", command.ways, "N",
+        .add("ways", command.configurations, "N",
              "how many to simulate, besides the planner's and the policies'")
         .between(0, 100000);
     record.add("clock", command.clock,
@@ -99,16 +99,17 @@ constexpr std::string_view simulated = "simulated";
 
 std::string heading(const Evaluation& evaluation) {
     if (evaluation.transport == simulated) {
-        std::size_t ways = 0;
+        std::size_t configurations = 0;
         for (const EvaluatedCase& one : evaluation.cases)
-            ways += one.ways.size();
+            configurations += one.configurations.size();
         return fmt::format("{} cases on {} ranks of {}, {} ways simulated\n",
-                           evaluation.cases.size(), evaluation.ranks, evaluation.host, ways);
+                           evaluation.cases.size(), evaluation.ranks, evaluation.host,
+                           configurations);
     }
     std::string text = fmt::format(
         "{} cases of seed {}, {} launches, {} ranks over {} on {} cores, planned with {}\n",
         evaluation.cases.size(), evaluation.seed,
-        evaluation.cases.front().ways.front().measured.size(), evaluation.ranks,
+        evaluation.cases.front().configurations.front().measured.size(), evaluation.ranks,
         evaluation.transport, evaluation.cores, evaluation.machine);
     if (evaluation.ranks > evaluation.cores)
         text += "more ranks than cores: they take turns, which no prediction knows of\n";
@@ -167,7 +168,7 @@ void tell(const EvaluateCommand& command, const Evaluation& evaluation) {
 void simulate_here(const EvaluateCommand& command) {
     check_files(command);
     tell(command, evaluate_simulated({machine::shared_file(simulate::platforms, command.platform),
-                                      command.task.ranks, command.ways, command.clock}));
+                                      command.task.ranks, command.configurations, command.clock}));
 }
 
 void measure_here(const EvaluateCommand& command) {
@@ -205,7 +206,7 @@ void judge_files(const EvaluateCommand& command) {
 }
 
 /// Refuses options that do not apply to measuring, simulating or judging.
-void check_asked(const EvaluateCommand& command, const command::Call& call) {
+void check_request(const EvaluateCommand& command, const command::Call& call) {
     const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
     if (judges)
         call.refuse({"platform", "ranks", "machine"}, "--judge takes what the files say");
@@ -221,7 +222,7 @@ void check_asked(const EvaluateCommand& command, const command::Call& call) {
 }
 
 int run_evaluate(const EvaluateCommand& command, const command::Call& call) {
-    check_asked(command, call);
+    check_request(command, call);
     if (!command.judge.empty())
         judge_files(command);
     else if (!command.platform.empty())
@@ -259,11 +260,11 @@ bool fills_nodes(const std::string& radices, int ranks_a_node) {
 }
 
 /// The algorithm that a configuration amounts to, whatever its name.
-std::string algorithm_of(const std::string& way, int ranks_a_node) {
+std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
-    if (!way.starts_with(radix))
-        return way.substr(0, way.find(','));
-    const std::string radices = way.substr(radix.size());
+    if (!configuration.starts_with(radix))
+        return configuration.substr(0, configuration.find(','));
+    const std::string radices = configuration.substr(radix.size());
     if (radices.find(',') == std::string::npos)
         return "direct-send";
     if (radices.find_first_not_of("2,") == std::string::npos)
@@ -281,15 +282,16 @@ int ranks_a_node(const Evaluation& evaluation) {
 /// The winner, with its tuning if that matters, and the distance to the next algorithm.
 Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
     std::map<std::string, Seconds> best;
-    const EvaluatedWay* winner = nullptr;
-    for (const EvaluatedWay& way : one.ways) {
-        if (way.baseline)
+    const EvaluatedConfiguration* winner = nullptr;
+    for (const EvaluatedConfiguration& configuration : one.configurations) {
+        if (configuration.baseline)
             continue;
-        const Seconds seconds = median(way.measured);
-        const auto [at, added] = best.try_emplace(algorithm_of(way.name, ranks_a_node), seconds);
+        const Seconds seconds = median(configuration.measured);
+        const auto [at, added] =
+            best.try_emplace(algorithm_of(configuration.name, ranks_a_node), seconds);
         at->second = std::min(at->second, seconds);
         if (!winner || seconds < median(winner->measured))
-            winner = &way;
+            winner = &configuration;
     }
     Cell cell{algorithm_of(winner->name, ranks_a_node), ""};
     if (cell.winner.ends_with("radix-k"))

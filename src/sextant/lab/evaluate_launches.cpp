@@ -83,7 +83,8 @@ class EvaluateLaunch {
         for (const CompositeResult& result : results.results) {
             const std::string name =
                 result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-            one.ways.push_back({name, result.baseline, std::nullopt, {result.wall.median}});
+            one.configurations.push_back(
+                {name, result.baseline, std::nullopt, {result.wall.median}});
         }
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
@@ -104,11 +105,12 @@ class EvaluateLaunch {
                                         one.what.collect ? 0 : compositing::Task::distributed);
         const auto best = usual_.planner->plan(task, work_);
         one.chosen = best.text();
-        for (const compositing::Way& way : compositing::ways(task)) {
-            const auto at = std::find_if(one.ways.begin(), one.ways.end(),
-                                         [&](auto& each) { return each.name == way.text(); });
-            if (at != one.ways.end())
-                at->predicted = usual_.planner->seconds(task, way, work_);
+        for (const compositing::Configuration& configuration : compositing::configurations(task)) {
+            const auto at =
+                std::find_if(one.configurations.begin(), one.configurations.end(),
+                             [&](auto& each) { return each.name == configuration.text(); });
+            if (at != one.configurations.end())
+                at->predicted = usual_.planner->seconds(task, configuration, work_);
         }
     }
 
@@ -116,7 +118,7 @@ class EvaluateLaunch {
     const Communicator communicator_;
     Progress progress_;
     ContestOptions options_;
-    planner::UsualPlanner usual_;
+    planner::DefaultPlanner usual_;
     planner::Work work_;
 };
 

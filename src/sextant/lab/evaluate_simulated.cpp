@@ -94,9 +94,9 @@ class Simulated {
         const auto task = compositing::one_image_each(machine_.ranks, shape.elements());
         const planner::Plan plan = planner_.plan(task, work_);
         one.chosen = plan.text();
-        for (const compositing::Way& way : chosen_ways(task, plan)) {
-            progress_.say(way.text() + " on " + one.what.name);
-            simulate(task, way, way == plan.way(), one);
+        for (const compositing::Configuration& configuration : chosen_configurations(task, plan)) {
+            progress_.say(configuration.text() + " on " + one.what.name);
+            simulate(task, configuration, configuration == plan.configuration(), one);
         }
         for (const planner::Alternative& each : plan.alternatives)
             predict(each, one);
@@ -105,20 +105,21 @@ class Simulated {
 
     /// The planner's choice and the policies'. Of the others, half are those that the planner ranks
     /// next, and half are taken evenly from all, since the planner may be wrong.
-    std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
-                                              const planner::Plan& plan) const {
-        const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);
-        const auto most = static_cast<std::size_t>(machine_.ways);
-        std::vector<compositing::Way> others, taken;
-        for (const compositing::Way& way : compositing::ways(task)) {
+    std::vector<compositing::Configuration> chosen_configurations(const compositing::Task& task,
+                                                                  const planner::Plan& plan) const {
+        const std::vector<std::string> policies = configurations_of_policies(machine_.ranks, false);
+        const auto most = static_cast<std::size_t>(machine_.configurations);
+        std::vector<compositing::Configuration> others, taken;
+        for (const compositing::Configuration& configuration : compositing::configurations(task)) {
             const bool policy =
-                std::find(policies.begin(), policies.end(), way.text()) != policies.end();
-            (policy || way == plan.way() ? taken : others).push_back(way);
+                std::find(policies.begin(), policies.end(), configuration.text()) != policies.end();
+            (policy || configuration == plan.configuration() ? taken : others)
+                .push_back(configuration);
         }
         const std::size_t always = taken.size();
         for (const planner::Alternative& each : plan.alternatives) {
-            if (taken.size() < always + most / 2 && std::erase(others, each.way) > 0)
-                taken.push_back(each.way);
+            if (taken.size() < always + most / 2 && std::erase(others, each.configuration) > 0)
+                taken.push_back(each.configuration);
         }
         const std::size_t left = std::min(others.size(), always + most - taken.size());
         for (std::size_t i = 0; i < left; ++i)
@@ -126,9 +127,9 @@ class Simulated {
         return taken;
     }
 
-    void simulate(const compositing::Task& task, const compositing::Way& way, bool always,
-                  EvaluatedCase& one) const {
-        const Candidate candidate = compositing::candidate(task, way);
+    void simulate(const compositing::Task& task, const compositing::Configuration& configuration,
+                  bool always, EvaluatedCase& one) const {
+        const Candidate candidate = compositing::candidate(task, configuration);
         const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
         if (!always && !machine_.on_clock && effort(schedule) > most_effort)
             return;
@@ -139,14 +140,16 @@ class Simulated {
         const simulate::Simulation run = machine_.on_clock
                                              ? simulate::simulate_on_clock(question, platform_)
                                              : simulate::simulate(question);
-        one.ways.push_back({way.text(), false, std::nullopt, {run.seconds}});
+        one.configurations.push_back({configuration.text(), false, std::nullopt, {run.seconds}});
     }
 
     static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {
-        const std::string name = alternative.way.text();
-        const auto at = std::find_if(one.ways.begin(), one.ways.end(),
-                                     [&](const EvaluatedWay& way) { return way.name == name; });
-        if (at != one.ways.end() && alternative.expected)
+        const std::string name = alternative.configuration.text();
+        const auto at = std::find_if(one.configurations.begin(), one.configurations.end(),
+                                     [&](const EvaluatedConfiguration& configuration) {
+                                         return configuration.name == name;
+                                     });
+        if (at != one.configurations.end() && alternative.expected)
             at->predicted = alternative.expected->seconds;
     }
 

@@ -21,7 +21,7 @@ struct SimulatedMachine {
     int ranks = 2;
     /// The most configurations simulated per case, besides those of the planner and the policies:
     /// half are ranked next by the planner, half taken evenly from the catalogue.
-    int ways = 64;
+    int configurations = 64;
     /// Simulates on Sextant's own clock instead of SimGrid: much faster with thousands of
     /// concurrent messages.
     bool on_clock = false;

@@ -27,26 +27,28 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
     nlohmann::ordered_json json{{"name", one.what.name},           {"width", one.what.shape.width},
                                 {"height", one.what.shape.height}, {"image", one.what.image},
                                 {"collect", one.what.collect},     {"chosen", one.chosen}};
-    for (const EvaluatedWay& way : one.ways) {
-        nlohmann::ordered_json row{
-            {"name", way.name}, {"baseline", way.baseline}, {"measured", way.measured}};
-        if (way.predicted)
-            row["predicted"] = *way.predicted;
+    for (const EvaluatedConfiguration& configuration : one.configurations) {
+        nlohmann::ordered_json row{{"name", configuration.name},
+                                   {"baseline", configuration.baseline},
+                                   {"measured", configuration.measured}};
+        if (configuration.predicted)
+            row["predicted"] = *configuration.predicted;
         json["ways"].push_back(row);
     }
     return json;
 }
 
-EvaluatedWay way_from(const JsonField& field) {
+EvaluatedConfiguration way_from(const JsonField& field) {
     constexpr double longest = 1e6;
-    EvaluatedWay way{field.at("name").text(), field.at("baseline").boolean(), std::nullopt, {}};
+    EvaluatedConfiguration configuration{
+        field.at("name").text(), field.at("baseline").boolean(), std::nullopt, {}};
     if (const auto predicted = field.find("predicted"))
-        way.predicted = predicted->number(0, longest);
+        configuration.predicted = predicted->number(0, longest);
     for (const JsonField& seconds : field.at("measured").items())
-        way.measured.push_back(seconds.number(0, longest));
-    if (way.measured.empty())
+        configuration.measured.push_back(seconds.number(0, longest));
+    if (configuration.measured.empty())
         field.at("measured").fail("is empty");
-    return way;
+    return configuration;
 }
 
 EvaluatedCase case_from(const JsonField& field) {
@@ -57,8 +59,8 @@ EvaluatedCase case_from(const JsonField& field) {
     one.what.image = field.at("image").text();
     one.what.collect = field.at("collect").boolean();
     one.chosen = field.at("chosen").text();
-    for (const JsonField& way : field.at("ways").items())
-        one.ways.push_back(way_from(way));
+    for (const JsonField& configuration : field.at("ways").items())
+        one.configurations.push_back(way_from(configuration));
     if (!one.find(one.chosen))
         field.at("chosen").fail("is not among the ways");
     return one;
@@ -66,10 +68,11 @@ EvaluatedCase case_from(const JsonField& field) {
 
 } // namespace
 
-const EvaluatedWay* EvaluatedCase::find(std::string_view name) const {
-    const auto found = std::find_if(ways.begin(), ways.end(),
-                                    [&](const EvaluatedWay& way) { return way.name == name; });
-    return found == ways.end() ? nullptr : &*found;
+const EvaluatedConfiguration* EvaluatedCase::find(std::string_view name) const {
+    const auto found = std::find_if(
+        configurations.begin(), configurations.end(),
+        [&](const EvaluatedConfiguration& configuration) { return configuration.name == name; });
+    return found == configurations.end() ? nullptr : &*found;
 }
 
 std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count) {
@@ -106,15 +109,16 @@ void add_launches(Evaluation& evaluation, const Evaluation& more) {
     evaluation.round_trips.insert(evaluation.round_trips.end(), more.round_trips.begin(),
                                   more.round_trips.end());
     for (std::size_t c = 0; c < more.cases.size(); ++c) {
-        EvaluatedCase& mine = evaluation.cases[c];
+        EvaluatedCase& own = evaluation.cases[c];
         const EvaluatedCase& theirs = more.cases[c];
-        if (mine.what.name != theirs.what.name || mine.chosen != theirs.chosen)
-            differ("the choices for " + mine.what.name);
-        for (EvaluatedWay& way : mine.ways) {
-            const EvaluatedWay* other = theirs.find(way.name);
+        if (own.what.name != theirs.what.name || own.chosen != theirs.chosen)
+            differ("the choices for " + own.what.name);
+        for (EvaluatedConfiguration& configuration : own.configurations) {
+            const EvaluatedConfiguration* other = theirs.find(configuration.name);
             if (!other)
-                differ("the ways of " + mine.what.name);
-            way.measured.insert(way.measured.end(), other->measured.begin(), other->measured.end());
+                differ("the ways of " + own.what.name);
+            configuration.measured.insert(configuration.measured.end(), other->measured.begin(),
+                                          other->measured.end());
         }
     }
 }
@@ -166,33 +170,34 @@ namespace {
 using Launches = std::vector<std::size_t>;
 
 Launches all_of(const EvaluatedCase& one) {
-    Launches launches(one.ways.front().measured.size());
+    Launches launches(one.configurations.front().measured.size());
     std::iota(launches.begin(), launches.end(), std::size_t{0});
     return launches;
 }
 
 /// The time of each configuration, relative to the median configuration.
 std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
-    std::vector<std::vector<double>> of_way(one.ways.size());
+    std::vector<std::vector<double>> of_configuration(one.configurations.size());
     for (const std::size_t launch : launches) {
         std::vector<double> times;
-        for (const EvaluatedWay& way : one.ways)
-            times.push_back(way.measured[launch]);
+        for (const EvaluatedConfiguration& configuration : one.configurations)
+            times.push_back(configuration.measured[launch]);
         const double middle = median(times);
         for (std::size_t w = 0; w < times.size(); ++w)
-            of_way[w].push_back(times[w] / middle);
+            of_configuration[w].push_back(times[w] / middle);
     }
     std::vector<double> shares;
-    for (const std::vector<double>& times : of_way)
+    for (const std::vector<double>& times : of_configuration)
         shares.push_back(median(times));
     return shares;
 }
 
 /// The best configuration of the catalogue; baselines cannot be chosen.
 std::size_t best_of(const EvaluatedCase& one, const std::vector<double>& shares) {
-    std::size_t best = one.ways.size();
+    std::size_t best = one.configurations.size();
     for (std::size_t w = 0; w < shares.size(); ++w) {
-        if (!one.ways[w].baseline && (best == one.ways.size() || shares[w] < shares[best]))
+        if (!one.configurations[w].baseline &&
+            (best == one.configurations.size() || shares[w] < shares[best]))
             best = w;
     }
     return best;
@@ -205,11 +210,11 @@ double regret(const EvaluatedCase& one, const std::vector<double>& shares, std::
 /// A policy: the configuration it takes for a number of ranks; "" if none.
 struct Policy {
     const char* name;
-    std::string (*way)(int ranks, bool collect);
+    std::string (*configuration)(int ranks, bool collect);
 };
 
 std::string radix(const std::vector<int>& radices) {
-    return compositing::Way{&compositing::find("radix-k"), {radices, 0}}.text();
+    return compositing::Configuration{&compositing::find("radix-k"), {radices, 0}}.text();
 }
 
 std::vector<int> ascending_primes(int ranks) {
@@ -250,9 +255,10 @@ double floor_of(const EvaluatedCase& one) {
 }
 
 void add_errors(std::vector<double>& errors, const EvaluatedCase& one) {
-    for (const EvaluatedWay& way : one.ways) {
-        if (way.predicted)
-            errors.push_back(std::abs(*way.predicted / median(way.measured) - 1));
+    for (const EvaluatedConfiguration& configuration : one.configurations) {
+        if (configuration.predicted)
+            errors.push_back(
+                std::abs(*configuration.predicted / median(configuration.measured) - 1));
     }
 }
 
@@ -275,22 +281,25 @@ namespace {
 void judge(const Evaluation& evaluation, Verdict& verdict) {
     constexpr double worth_naming = .02;
     for (const EvaluatedCase& one : evaluation.cases) {
-        const std::vector<double> of_ways = shares(one, all_of(one));
+        const std::vector<double> of_configurations = shares(one, all_of(one));
         const auto place = [&](const std::string& name) {
-            return static_cast<std::size_t>(one.find(name) - one.ways.data());
+            return static_cast<std::size_t>(one.find(name) - one.configurations.data());
         };
-        const double lost = regret(one, of_ways, place(one.chosen));
+        const double lost = regret(one, of_configurations, place(one.chosen));
         verdict.planner.values.push_back(lost);
         if (lost > worth_naming) {
-            verdict.losses.push_back(
-                {one.what.name, one.chosen, one.ways[best_of(one, of_ways)].name, lost});
+            verdict.losses.push_back({one.what.name, one.chosen,
+                                      one.configurations[best_of(one, of_configurations)].name,
+                                      lost});
         }
-        const std::vector<std::string> taken = ways_of_policies(evaluation.ranks, one.what.collect);
+        const std::vector<std::string> taken =
+            configurations_of_policies(evaluation.ranks, one.what.collect);
         for (std::size_t i = 0; i < taken.size(); ++i) {
             if (one.find(taken[i]))
-                verdict.policies[i].values.push_back(regret(one, of_ways, place(taken[i])));
+                verdict.policies[i].values.push_back(
+                    regret(one, of_configurations, place(taken[i])));
         }
-        if (one.ways.front().measured.size() > 1)
+        if (one.configurations.front().measured.size() > 1)
             verdict.floor.values.push_back(floor_of(one));
         add_errors(verdict.errors, one);
     }
@@ -298,11 +307,11 @@ void judge(const Evaluation& evaluation, Verdict& verdict) {
 
 } // namespace
 
-std::vector<std::string> ways_of_policies(int ranks, bool collect) {
-    std::vector<std::string> ways;
+std::vector<std::string> configurations_of_policies(int ranks, bool collect) {
+    std::vector<std::string> configurations;
     for (const Policy& policy : policies)
-        ways.push_back(policy.way(ranks, collect));
-    return ways;
+        configurations.push_back(policy.configuration(ranks, collect));
+    return configurations;
 }
 
 Verdict judge(std::span<const Evaluation> evaluations) {

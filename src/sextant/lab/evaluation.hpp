@@ -13,7 +13,7 @@
 namespace sextant::lab {
 
 /// A configuration: its predicted time, and its measured time in each launch.
-struct EvaluatedWay {
+struct EvaluatedConfiguration {
     std::string name; ///< "radix-k, radices 8,4", or a baseline's name
     bool baseline = false;
     std::optional<Seconds> predicted;
@@ -23,9 +23,9 @@ struct EvaluatedWay {
 struct EvaluatedCase {
     CompositeCase what;
     std::string chosen; ///< the planner's choice
-    std::vector<EvaluatedWay> ways;
+    std::vector<EvaluatedConfiguration> configurations;
 
-    const EvaluatedWay* find(std::string_view name) const;
+    const EvaluatedConfiguration* find(std::string_view name) const;
 };
 
 /// Predictions and measurements of the same cases, launch by launch.
@@ -88,6 +88,6 @@ inline Verdict judge(const Evaluation& evaluation) {
 }
 
 /// The names of the fixed policies' configurations; "" for policies that have none.
-std::vector<std::string> ways_of_policies(int ranks, bool collect);
+std::vector<std::string> configurations_of_policies(int ranks, bool collect);
 
 } // namespace sextant::lab

@@ -194,10 +194,10 @@ class NonBlockingDirectSend : public DirectSend {
     std::vector<MPI_Request> requests_;
 };
 
-template <class Way>
+template <class Configuration>
 std::unique_ptr<Reduction> prepare(const Communicator& communicator, const Operator& op,
                                    Elements elements, int root) {
-    return std::make_unique<Way>(communicator, op, elements, root);
+    return std::make_unique<Configuration>(communicator, op, elements, root);
 }
 
 constexpr Baseline baselines[] = {
@@ -274,10 +274,10 @@ class NonBlocking : public MpiScan {
     }
 };
 
-template <class Way, bool exclusive>
+template <class Configuration, bool exclusive>
 std::unique_ptr<PreparedScan> prepare(const Communicator& communicator, const Operator& op,
                                       Elements elements) {
-    return std::make_unique<Way>(communicator, op, elements, exclusive);
+    return std::make_unique<Configuration>(communicator, op, elements, exclusive);
 }
 
 constexpr ScanBaseline scan_baselines[] = {

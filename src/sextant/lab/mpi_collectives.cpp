@@ -238,9 +238,9 @@ class Alltoallv : public Alltoall {
     std::vector<int> counts_, offsets_;
 };
 
-template <class Way>
+template <class Configuration>
 std::unique_ptr<PreparedCollective> prepare(const Communicator& communicator, const Grid& grid) {
-    return std::make_unique<Way>(communicator, grid);
+    return std::make_unique<Configuration>(communicator, grid);
 }
 
 constexpr CollectiveBaseline baselines[] = {

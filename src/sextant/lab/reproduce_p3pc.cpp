@@ -114,19 +114,19 @@ double by_formula(const Communication& what, const Grid& grid) {
 }
 
 /// Milliseconds predicted by a model for a schedule.
-double played(const char* model, const Schedule& schedule) {
+double replayed(const char* model, const Schedule& schedule) {
     static const machine::Profile das = machine_of_paper("das");
     return 1e3 * model::find(model)
                      .predict({.schedule = schedule, .machine = das, .element_size = 4})
                      .seconds;
 }
 
-double played(const char* model, const Communication& what, const Grid& grid) {
-    return played(model, make_schedule(grid.ranks(), [&](int rank) {
-                      if (what.collective.empty())
-                          return halo::axis_exchange({{grid}, what.margin}, rank);
-                      return collective::find(what.collective).program(grid, rank);
-                  }));
+double replayed(const char* model, const Communication& what, const Grid& grid) {
+    return replayed(model, make_schedule(grid.ranks(), [&](int rank) {
+                        if (what.collective.empty())
+                            return halo::axis_exchange({{grid}, what.margin}, rank);
+                        return collective::find(what.collective).program(grid, rank);
+                    }));
 }
 
 constexpr std::size_t loggp_star = 0, p3pc = 1;
@@ -134,7 +134,7 @@ constexpr std::size_t loggp_star = 0, p3pc = 1;
 Row row_of(const Communication& what, const Grid& grid) {
     return {fmt::format("{}x{} on {}, {}", grid.width, grid.height, text(grid), what.name),
             by_formula(what, grid),
-            {played("loggp-star", what, grid), played("p3pc", what, grid)}};
+            {replayed("loggp-star", what, grid), replayed("p3pc", what, grid)}};
 }
 
 Result empty_result() {
@@ -223,7 +223,7 @@ Result figure_2(Extent) {
             result.rows.push_back(
                 {fmt::format("{}, {}K values", layout.name, thousands),
                  1e3 * T(Path::full, layout.layout, elements),
-                 {1e3 * played("loggp-star", schedule), 1e3 * played("p3pc", schedule)}});
+                 {1e3 * replayed("loggp-star", schedule), 1e3 * replayed("p3pc", schedule)}});
         }
     }
     result.claims = claims_of_figure_2();

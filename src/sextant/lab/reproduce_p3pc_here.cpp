@@ -53,8 +53,8 @@ Cell half_of(Bytes width, Layout layout) {
 std::vector<Cell> halves() {
     std::vector<Cell> cells;
     for (const Bytes width : widths) {
-        for (const Dealing& dealing : dealings)
-            cells.push_back(half_of(width, dealing.layout));
+        for (const Dealing& interlacing : dealings)
+            cells.push_back(half_of(width, interlacing.layout));
     }
     return cells;
 }
@@ -122,14 +122,14 @@ Result figures_here(Extent extent) {
     double most = 0;
     for (std::size_t w = 0, i = 0; w < std::size(widths); ++w) {
         const HeldOut& contiguous = held[i];
-        for (const Dealing& dealing : dealings) {
+        for (const Dealing& interlacing : dealings) {
             const HeldOut& one = held[i++];
             result.rows.push_back(
-                {fmt::format("{0}x{0}, {1}", widths[w], dealing.text),
+                {fmt::format("{0}x{0}, {1}", widths[w], interlacing.text),
                  std::nullopt,
                  {1e6 * contiguous.predicted, 1e6 * one.predicted, 1e6 * one.measured}});
             most = std::max(most, one.measured / contiguous.measured);
-            if (dealing.layout != Layout::cc)
+            if (interlacing.layout != Layout::cc)
                 strided.push_back(result.rows.back());
         }
     }

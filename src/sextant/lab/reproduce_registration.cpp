@@ -38,15 +38,16 @@ struct Registered {
 /// The median over rehearsals with random times.
 Registered registered(const Run& run) {
     const scan::Algorithm& circuit = scan::find(run.circuit);
-    const scan::Way way{scan::find_strategy(run.strategy), {circuit, circuit.tunings().front()}};
-    const scan::Rehearsal rehearsal(scan::dealt(run.frames, run.ranks), way);
+    const scan::Configuration configuration{scan::find_strategy(run.strategy),
+                                            {circuit, circuit.tunings().front()}};
+    const scan::Rehearsal rehearsal(scan::even_blocks(run.frames, run.ranks), configuration);
     std::vector<double> makespans, speedups;
     const int draws = run.times == Distribution::Kind::constant ? 1 : 9;
     for (int seed = 1; seed <= draws; ++seed) {
         Distribution distribution;
         distribution.kind = run.times;
         const scan::Draws draw(distribution, run.frames, static_cast<std::uint64_t>(seed));
-        makespans.push_back(rehearsal.play(draw).makespan);
+        makespans.push_back(rehearsal.run(draw).makespan);
         speedups.push_back(draw.serial() / makespans.back());
     }
     return {median(makespans), median(speedups)};

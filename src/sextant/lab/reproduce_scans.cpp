@@ -86,12 +86,12 @@ struct Registered {
 
 Registered registered(std::string_view circuit, scan::Boundaries boundaries) {
     const scan::Algorithm& algorithm = scan::find(circuit);
-    const scan::Series series = scan::dealt(frames, ranks);
-    const scan::Way way{scan::find_strategy("reduce-then-scan"),
-                        {algorithm, algorithm.tunings().front()},
-                        threads,
-                        boundaries};
-    const scan::Rehearsal rehearsal(series, way);
+    const scan::Series series = scan::even_blocks(frames, ranks);
+    const scan::Configuration configuration{scan::find_strategy("reduce-then-scan"),
+                                            {algorithm, algorithm.tunings().front()},
+                                            threads,
+                                            boundaries};
+    const scan::Rehearsal rehearsal(series, configuration);
     std::vector<double> makespans, balanced;
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
         scan::Distribution times;
@@ -99,7 +99,7 @@ Registered registered(std::string_view circuit, scan::Boundaries boundaries) {
         const scan::Draws draws(times, frames, seed);
         const auto starts = scan::neighbours_done(series, threads, 1, std::cref(draws));
         const double scale = published_serial / (2 * draws.serial());
-        makespans.push_back(scale * rehearsal.play(std::cref(draws), starts).makespan);
+        makespans.push_back(scale * rehearsal.run(std::cref(draws), starts).makespan);
         balanced.push_back(scale * rehearsal.balanced(std::cref(draws), starts));
     }
     return {median(balanced), median(makespans)};

@@ -312,7 +312,7 @@ Schedule schedule_of(const Term& term, int ranks) {
 }
 
 /// Milliseconds of the schedule by the same two terms, without link contention.
-double played(const Term& term, int ranks) {
+double replayed(const Term& term, int ranks) {
     static const machine::Profile infiniband = machine_of_paper("ddr-infiniband");
     const Schedule schedule = schedule_of(term, ranks);
     return 1e3 * model::find("hockney")
@@ -332,7 +332,7 @@ Result theory(bool fat_tree) {
         for (const Term& term : terms) {
             result.rows.push_back({fmt::format("{}, {} nodes", term.algorithm, ranks),
                                    by_formula(term, ranks, fat_tree),
-                                   {fat_tree ? on_fat_tree(term, ranks) : played(term, ranks)}});
+                                   {fat_tree ? on_fat_tree(term, ranks) : replayed(term, ranks)}});
         }
     }
     return result;

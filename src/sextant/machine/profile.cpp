@@ -115,14 +115,14 @@ std::vector<NamedValue> values_of(const Profile& profile) {
     return values;
 }
 
-Worth worth_of(const Profile& profile, double asked) {
+Precision worth_of(const Profile& profile, double requested) {
     std::vector<double> halves;
     for (const NamedValue& value : values_of(profile))
         halves.push_back(half_share(value.value));
     if (halves.empty())
         return {};
     const auto wide =
-        std::count_if(halves.begin(), halves.end(), [&](double half) { return half > asked; });
+        std::count_if(halves.begin(), halves.end(), [&](double half) { return half > requested; });
     return {static_cast<int>(halves.size()), static_cast<int>(wide), median(halves),
             quantile(halves, .9)};
 }

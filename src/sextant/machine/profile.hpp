@@ -209,13 +209,14 @@ struct NamedValue {
 /// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
 
-/// The precision of the measured values of a profile. `asked`: wanted half interval over median.
-struct Worth {
+/// The precision of the measured values of a profile. `requested`: wanted half interval over
+/// median.
+struct Precision {
     int values = 0;
     int wide = 0;                       ///< of them, wider than asked for
     double median = 0, nine_in_ten = 0; ///< half intervals over medians
 };
 
-Worth worth_of(const Profile& profile, double asked);
+Precision worth_of(const Profile& profile, double requested);
 
 } // namespace sextant::machine

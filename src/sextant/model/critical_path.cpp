@@ -18,7 +18,7 @@ constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 } // namespace
 
-Play::Play(const Question& question, const Prices& prices, const Prepared& prepared)
+Replay::Replay(const Question& question, const Prices& prices, const PreparedSchedule& prepared)
     : question_(question),
       schedule_(question.schedule),
       prices_(prices),
@@ -33,7 +33,7 @@ Play::Play(const Question& question, const Prices& prices, const Prepared& prepa
         ranks_.emplace_back(schedule_[rank], dependences_[rank]);
 }
 
-Prediction Play::play() {
+Prediction Replay::replay() {
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
         begin(rank);
     while (happen_next()) {
@@ -51,7 +51,7 @@ Prediction Play::play() {
     return prediction;
 }
 
-bool Play::happen_next() {
+bool Replay::happen_next() {
     const Seconds on_links = prices_.share_links ? traffic_.next() : never;
     if (on_links < (happenings_.empty() ? never : happenings_.top().time.median)) {
         for (const Traffic::Left& left : traffic_.pass())
@@ -60,36 +60,36 @@ bool Play::happen_next() {
     }
     if (happenings_.empty())
         return false;
-    const Happening next = happenings_.top();
+    const ReplayEvent next = happenings_.top();
     happenings_.pop();
     happen(next);
     return true;
 }
 
-void Play::happen(const Happening& now) {
+void Replay::happen(const ReplayEvent& now) {
     switch (now.kind) {
-    case Happening::finished:
+    case ReplayEvent::finished:
         return finish(now.at, now.time);
-    case Happening::out_free:
+    case ReplayEvent::out_free:
         rank_of(now.at).out.wakes = false;
         return send_next(now.at, now.time);
-    case Happening::entering:
+    case ReplayEvent::entering:
         return enter_links(now.at);
-    case Happening::arriving:
+    case ReplayEvent::arriving:
         rank_of(now.at).in.waiting.push(now.at.step);
         return receive_next(now.at, now.time);
-    case Happening::in_free:
+    case ReplayEvent::in_free:
         rank_of(now.at).in.wakes = false;
         return receive_next(now.at, now.time);
-    case Happening::arrived:
+    case ReplayEvent::arrived:
         return take(now.at, now.time);
-    case Happening::combining:
+    case ReplayEvent::combining:
         state(now.at).will_combine = false;
         return combine_when_free(now.at, now.time);
     }
 }
 
-void Play::begin(int rank) {
+void Replay::begin(int rank) {
     const auto& steps = program(rank).steps;
     for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
         if (steps[static_cast<std::size_t>(i)].verb == Verb::fold)
@@ -98,7 +98,7 @@ void Play::begin(int rank) {
     start_ready(rank, {});
 }
 
-void Play::finish(StepOfRank at, const Span& now) {
+void Replay::finish(StepOfRank at, const Span& now) {
     end_ = later(end_, now);
     rank_of(at).walk.finish(at.step);
     const auto& dependences = dependences_[static_cast<std::size_t>(at.rank)];
@@ -110,7 +110,7 @@ void Play::finish(StepOfRank at, const Span& now) {
     start_ready(at.rank, now);
 }
 
-void Play::start_ready(int rank, const Span& now) {
+void Replay::start_ready(int rank, const Span& now) {
     Walk& walk = ranks_[static_cast<std::size_t>(rank)].walk;
     for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
         post({rank, s}, now);
@@ -121,16 +121,16 @@ void Play::start_ready(int rank, const Span& now) {
             combine(at, now);
         else
             work(at, activity_of(verb), work_.of(program(rank), step(at)), now);
-        expect(Happening::finished, later(state(at).done, now), at);
+        expect(ReplayEvent::finished, later(state(at).done, now), at);
     }
 }
 
-void Play::note(StepOfRank at, Activity activity, const Span& begin, const Span& end) {
+void Replay::note(StepOfRank at, Activity activity, const Span& begin, const Span& end) {
     if (question_.timeline)
         timeline_.add(program(at.rank), at, activity, begin.median, end.median);
 }
 
-void Play::check_finished(int rank) {
+void Replay::check_finished(int rank) {
     const Walk& walk = ranks_[static_cast<std::size_t>(rank)].walk;
     if (walk.done())
         return;
@@ -140,18 +140,19 @@ void Play::check_finished(int rank) {
     throw fault(schedule_, {rank, stuck}, "waits forever");
 }
 
-Prepared::Prepared(const Schedule& schedule) : mates(match_messages(schedule)) {
+PreparedSchedule::PreparedSchedule(const Schedule& schedule) : mates(match_messages(schedule)) {
     for (const Program& program : schedule)
         dependences.emplace_back(program);
 }
 
-Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared) {
+Prediction critical_path(const Question& question, const Prices& prices,
+                         const PreparedSchedule& prepared) {
     check_nodes(question);
     if (question.least) {
         const Seconds least = least_time(question, prices, prepared);
         return {least, least, least, {}, {}};
     }
-    return Play(question, prices, prepared).play();
+    return Replay(question, prices, prepared).replay();
 }
 
 namespace {
@@ -218,7 +219,7 @@ struct LeastCost {
 
 class LeastTime {
   public:
-    LeastTime(const Question& question, const Prices& prices, const Prepared& prepared)
+    LeastTime(const Question& question, const Prices& prices, const PreparedSchedule& prepared)
         : question_(question),
           program_(question.schedule[0]),
           mates_(prepared.mates[0]),
@@ -392,7 +393,8 @@ class LeastTime {
 
 } // namespace
 
-Seconds least_time(const Question& question, const Prices& prices, const Prepared& prepared) {
+Seconds least_time(const Question& question, const Prices& prices,
+                   const PreparedSchedule& prepared) {
     return LeastTime(question, prices, prepared).find();
 }
 

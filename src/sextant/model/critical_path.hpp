@@ -39,8 +39,8 @@ struct Prices {
 
 /// Data derived from a schedule that does not depend on prices; reusable across replays. Keeps a
 /// reference to the schedule. Throws std::logic_error if messages do not match.
-struct Prepared {
-    explicit Prepared(const Schedule& schedule);
+struct PreparedSchedule {
+    explicit PreparedSchedule(const Schedule& schedule);
 
     std::vector<std::vector<StepOfRank>> mates;
     std::vector<Dependences> dependences; ///< by rank
@@ -65,10 +65,11 @@ struct Prepared {
 ///           deadlock.
 /// Cost      about (messages + operands of folds) times the logarithm of the ranks' open messages.
 /// Deterministic.
-Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared);
+Prediction critical_path(const Question& question, const Prices& prices,
+                         const PreparedSchedule& prepared);
 
 inline Prediction critical_path(const Question& question, const Prices& prices) {
-    return critical_path(question, prices, Prepared(question.schedule));
+    return critical_path(question, prices, PreparedSchedule(question.schedule));
 }
 
 /// A lower bound of `critical_path` for every schedule in which some rank does what rank 0 does
@@ -80,6 +81,7 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
 /// Input     the other ranks are only the peers' sides of rank 0's messages. With shared memory,
 ///           they do not tell whether a message is copied: the cheapest case counts.
 /// Cost      about the number of edges in rank 0's dependences.
-Seconds least_time(const Question& question, const Prices& prices, const Prepared& prepared);
+Seconds least_time(const Question& question, const Prices& prices,
+                   const PreparedSchedule& prepared);
 
 } // namespace sextant::model

@@ -43,20 +43,21 @@ bool Sharing::has_links(int from, int to) {
 
 /// Messages under way keep their rates until the new one is admitted, which makes them slightly too
 /// early: on a link with many messages, by at most a quarter of `together`.
-int Sharing::start(const Travelling& message, Seconds now) {
+int Sharing::start(const MessageInFlight& message, Seconds now) {
     if (open_.empty() && waiting_.empty())
         links_.clear();
-    Way way{.start = now, .left = message.bytes, .first = links_.size(), .message = count_};
+    Configuration configuration{
+        .start = now, .left = message.bytes, .first = links_.size(), .message = count_};
     wires_.route(message.from, message.to, links_);
-    way.links = static_cast<std::uint32_t>(links_.size() - way.first);
+    configuration.links = static_cast<std::uint32_t>(links_.size() - configuration.first);
     Seconds latency = 0, patience = 0;
-    for (const int on : links_of(way)) {
+    for (const int on : links_of(configuration)) {
         latency += wires_.latency ? wires_.latency(on) : 0;
         const double crowd = std::max(1., load_of(on).messages / 4.);
         patience = std::max(patience, crowd * wires_.busy(on, message.bytes, 1));
     }
-    way.weight = latency > 0 ? 1 / latency : 1;
-    waiting_.push_back(way);
+    configuration.weight = latency > 0 ? 1 / latency : 1;
+    waiting_.push_back(configuration);
     admitted_at_ = std::min(admitted_at_, now + together_ * patience);
     next_ = std::min(next_, admitted_at_);
     return count_++;
@@ -78,8 +79,8 @@ void Sharing::dismiss() {
     for (std::size_t i = 0; i < open_.size(); ++i) {
         if (dismissed_[i] > next_)
             continue;
-        const Way& way = open_[i];
-        there_.push_back({way.message, now_ + way.left / way.rate});
+        const Configuration& configuration = open_[i];
+        there_.push_back({configuration.message, now_ + configuration.left / configuration.rate});
         take_off_links(static_cast<Place>(i));
     }
     if (many_gone_ > open_.size() / 2)
@@ -126,16 +127,16 @@ void Sharing::tidy() {
 }
 
 void Sharing::admit() {
-    for (const Way& way : waiting_) {
-        for (const int on : links_of(way)) {
+    for (const Configuration& configuration : waiting_) {
+        for (const int on : links_of(configuration)) {
             Load& load = load_of(on);
             if (load.places.empty())
                 used_.push_back(on);
             load.places.push_back(static_cast<Place>(open_.size()));
-            load.weight += way.weight;
+            load.weight += configuration.weight;
             ++load.messages;
         }
-        open_.push_back(way);
+        open_.push_back(configuration);
         dismissed_.push_back(never);
         gone_.push_back(false);
     }
@@ -200,16 +201,17 @@ void Sharing::settle_all_on(int link, double rate_by_weight, Seconds passed) {
 }
 
 void Sharing::settle(Place place, double rate, Seconds passed) {
-    Way& way = open_[place];
-    way.left -= way.rate == 0 ? rate * (now_ - way.start) : way.rate * passed;
-    way.rate = rate;
-    const Seconds there = now_ + way.left / rate;
-    dismissed_[place] = there - together_ * (there - way.start);
+    Configuration& configuration = open_[place];
+    configuration.left -=
+        configuration.rate == 0 ? rate * (now_ - configuration.start) : configuration.rate * passed;
+    configuration.rate = rate;
+    const Seconds there = now_ + configuration.left / rate;
+    dismissed_[place] = there - together_ * (there - configuration.start);
     next_ = std::min(next_, std::max(now_, there));
-    for (const int on : links_of(way)) {
+    for (const int on : links_of(configuration)) {
         Left& left = left_of(on);
         left.bytes_per_second -= rate;
-        left.weight -= way.weight;
+        left.weight -= configuration.weight;
         --left.messages;
     }
 }

@@ -14,7 +14,7 @@
 namespace sextant::model {
 
 /// A message between two nodes.
-struct Travelling {
+struct MessageInFlight {
     int from = 0, to = 0;
     double bytes = 0;
 };
@@ -44,7 +44,7 @@ class Sharing {
     /// Starts a message at `now`, no earlier than the message before. Returns its number, counted
     /// from 0.
     /// Requires  a link between its nodes.
-    int start(const Travelling& message, Seconds now);
+    int start(const MessageInFlight& message, Seconds now);
     /// The time of the next event if no message starts before; infinity if none is under way.
     Seconds next() const { return next_; }
     /// Advances to `next()` and returns the messages that arrive then or shortly after; possibly
@@ -52,7 +52,7 @@ class Sharing {
     std::span<const Arrival> pass();
 
   private:
-    struct Way {
+    struct Configuration {
         Seconds start = 0;
         double weight = 0;
         double left = 0;         ///< bytes left at the last recomputation
@@ -76,8 +76,8 @@ class Sharing {
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
-    std::span<const int> links_of(const Way& way) const {
-        return {links_.data() + way.first, way.links};
+    std::span<const int> links_of(const Configuration& configuration) const {
+        return {links_.data() + configuration.first, configuration.links};
     }
 
     void dismiss();
@@ -94,15 +94,15 @@ class Sharing {
     Seconds now_ = 0; ///< time of the current rates
     Seconds next_;
     int count_ = 0;
-    std::vector<int> links_;         ///< links of all paths
-    std::vector<Way> open_;          ///< messages under way, or gone since tidy()
-    std::vector<Seconds> dismissed_; ///< by place: time from which a message may count as arrived
-    std::vector<bool> gone_;         ///< by place
+    std::vector<int> links_;          ///< links of all paths
+    std::vector<Configuration> open_; ///< messages under way, or gone since tidy()
+    std::vector<Seconds> dismissed_;  ///< by place: time from which a message may count as arrived
+    std::vector<bool> gone_;          ///< by place
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;    ///< by place: has left, or has its rate
-    std::vector<Place> unsettled_; ///< on one link
-    std::vector<Way> waiting_;     ///< messages to be admitted
-    Seconds admitted_at_;          ///< time of their admission
+    std::vector<bool> settled_;          ///< by place: has left, or has its rate
+    std::vector<Place> unsettled_;       ///< on one link
+    std::vector<Configuration> waiting_; ///< messages to be admitted
+    Seconds admitted_at_;                ///< time of their admission
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< by link
     std::vector<Left> left_;  ///< by link

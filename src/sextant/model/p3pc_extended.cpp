@@ -87,7 +87,7 @@ class Pricing {
 
     MessageCost operator()(const Message& message) {
         if (message.made_there)
-            return told(message);
+            return complete_graph_cost(message);
         if (message.lent)
             return lent(message);
         if (message.meets)
@@ -143,7 +143,7 @@ class Pricing {
     }
 
     /// A message made in the receiver's memory: the sender only announces it.
-    MessageCost told(const Message& message) {
+    MessageCost complete_graph_cost(const Message& message) {
         const auto& points =
             curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;
         MessageCost cost;
@@ -247,7 +247,7 @@ class InNetwork {
     const Question& question_;
     Pricing pricing_;
     const Contention contention_;
-    const Prepared prepared_;
+    const PreparedSchedule prepared_;
 };
 
 } // namespace

@@ -7,8 +7,8 @@
 
 namespace sextant::model {
 
-MessageCosts::MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
-                           Traffic& traffic)
+MessageCosts::MessageCosts(const Question& question, const Prices& prices,
+                           const PreparedSchedule& prepared, Traffic& traffic)
     : question_(question),
       prices_(prices),
       prepared_(prepared),
@@ -50,8 +50,8 @@ std::vector<MessageCosts::Costly> MessageCosts::possible(StepOfRank send, StepOf
 
 MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
     m.meets = prices_.share_links && !m.lent && !m.made_there && traffic_.takes(from, to);
-    const Look key{m.bytes,          m.link, m.layout,     m.sent_block,
-                   m.received_block, m.lent, m.made_there, m.meets};
+    const MessageKey key{m.bytes,          m.link, m.layout,     m.sent_block,
+                         m.received_block, m.lent, m.made_there, m.meets};
     auto found = costs_.find(key);
     if (found == costs_.end())
         found = costs_.emplace(key, price(m)).first;
@@ -97,13 +97,13 @@ Span at_least_zero(const Span& span) {
 
 } // namespace
 
-void Play::post(StepOfRank at, const Span& now) {
+void Replay::post(StepOfRank at, const Span& now) {
     const StepOfRank other = mate(at);
     const bool sends = step(at).verb == Verb::send;
     const StepOfRank from = sends ? at : other, to = sends ? other : at;
-    StepState& mine = state(at);
-    mine.posted = now;
-    mine.is_posted = true;
+    StepState& own = state(at);
+    own.posted = now;
+    own.is_posted = true;
     if (!state(from).cost) {
         const MessageCosts::Costly found = costs_.of(from, to);
         state(from).cost = found.cost;
@@ -122,7 +122,7 @@ void Play::post(StepOfRank at, const Span& now) {
         expect_arrival(from, to);
 }
 
-int Play::next_of(Lane& lane, Happening::Kind when_free, StepOfRank rank, const Span& now) {
+int Replay::next_of(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank, const Span& now) {
     if (lane.waiting.empty() || lane.wakes)
         return Walk::none;
     if (lane.free.median > now.median) {
@@ -134,82 +134,82 @@ int Play::next_of(Lane& lane, Happening::Kind when_free, StepOfRank rank, const 
     return step;
 }
 
-void Play::wake(Lane& lane, Happening::Kind when_free, StepOfRank rank) {
+void Replay::wake(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank) {
     lane.wakes = true;
     expect(when_free, lane.free, rank);
 }
 
-void Play::send_next(StepOfRank rank, const Span& now) {
+void Replay::send_next(StepOfRank rank, const Span& now) {
     RankState& r = rank_of(rank);
-    const StepOfRank at{rank.rank, next_of(r.out, Happening::out_free, rank, now)};
+    const StepOfRank at{rank.rank, next_of(r.out, ReplayEvent::out_free, rank, now)};
     if (at.step == Walk::none)
         return;
-    StepState& mine = state(at);
-    const MessageCost& cost = *mine.cost;
-    mine.begun = later(now, r.out.free);
+    StepState& own = state(at);
+    const MessageCost& cost = *own.cost;
+    own.begun = later(now, r.out.free);
     if (cost.send_processor.median > 0)
-        mine.begun = occupy(at.rank, mine.meets, mine.begun, cost.send_processor);
-    r.out.free = mine.begun + cost.send;
-    note(at, Activity::send, mine.begun, r.out.free);
-    wake(r.out, Happening::out_free, at);
-    if (mine.meets) {
-        mine.handed_over = true;
+        own.begun = occupy(at.rank, own.meets, own.begun, cost.send_processor);
+    r.out.free = own.begun + cost.send;
+    note(at, Activity::send, own.begun, r.out.free);
+    wake(r.out, ReplayEvent::out_free, at);
+    if (own.meets) {
+        own.handed_over = true;
         return set_out(at);
     }
-    mine.has_begun = true;
-    expect(Happening::finished, r.out.free, at);
+    own.has_begun = true;
+    expect(ReplayEvent::finished, r.out.free, at);
     if (state(mate(at)).is_posted)
         expect_arrival(at, mate(at));
 }
 
-void Play::set_out(StepOfRank send) {
-    StepState& mine = state(send);
+void Replay::set_out(StepOfRank send) {
+    StepState& own = state(send);
     const StepState& other = state(mate(send));
-    const Span handed_over = mine.begun + mine.cost->send;
-    if (!mine.cost->rendezvous)
-        expect(Happening::finished, handed_over, send);
+    const Span handed_over = own.begun + own.cost->send;
+    if (!own.cost->rendezvous)
+        expect(ReplayEvent::finished, handed_over, send);
     else if (!other.is_posted)
         return;
-    const Span enters = mine.cost->rendezvous ? later(handed_over, other.posted) : handed_over;
-    mine.begun = enters - mine.cost->send;
-    mine.has_begun = mine.travels = true;
-    mine.handed_over = false;
-    expect(Happening::entering, enters, send);
+    const Span enters = own.cost->rendezvous ? later(handed_over, other.posted) : handed_over;
+    own.begun = enters - own.cost->send;
+    own.has_begun = own.travels = true;
+    own.handed_over = false;
+    expect(ReplayEvent::entering, enters, send);
 }
 
-void Play::enter_links(StepOfRank send) {
+void Replay::enter_links(StepOfRank send) {
     traffic_.enter(send, mate(send).rank, bytes_of(question_, program(send.rank), step(send)),
                    enters_links(state(send)).median);
 }
 
-void Play::leave_links(const Traffic::Left& left) {
+void Replay::leave_links(const Traffic::Left& left) {
     const StepOfRank send = left.send;
-    StepState& mine = state(send);
-    mine.travels = false;
-    mine.on_links = left.time - enters_links(mine).median;
-    if (mine.cost->rendezvous)
-        expect(Happening::finished, path_end(mine) - mine.cost->receive, send);
+    StepState& own = state(send);
+    own.travels = false;
+    own.on_links = left.time - enters_links(own).median;
+    if (own.cost->rendezvous)
+        expect(ReplayEvent::finished, path_end(own) - own.cost->receive, send);
     if (state(mate(send)).is_posted)
         expect_arrival(send, mate(send));
 }
 
-Span Play::enters_links(const StepState& sent) {
+Span Replay::enters_links(const StepState& sent) {
     return sent.begun + sent.cost->send;
 }
 
-Span Play::path_end(const StepState& sent) {
+Span Replay::path_end(const StepState& sent) {
     return sent.begun + sent.cost->full + Span(sent.on_links);
 }
 
-void Play::expect_arrival(StepOfRank from, StepOfRank to) {
+void Replay::expect_arrival(StepOfRank from, StepOfRank to) {
     const StepState& sent = state(from);
     const Span latest = path_end(sent) - sent.cost->receive;
-    expect(Happening::arriving, later(later(sent.begun, state(to).posted), latest), to);
+    expect(ReplayEvent::arriving, later(later(sent.begun, state(to).posted), latest), to);
 }
 
-void Play::receive_next(StepOfRank rank, const Span& now) {
+void Replay::receive_next(StepOfRank rank, const Span& now) {
     RankState& r = rank_of(rank);
-    const StepOfRank at{rank.rank, next_of(r.in, Happening::in_free, rank, now)};
+    const StepOfRank at{rank.rank, next_of(r.in, ReplayEvent::in_free, rank, now)};
     if (at.step == Walk::none)
         return;
     const StepState& sent = state(mate(at));
@@ -220,23 +220,23 @@ void Play::receive_next(StepOfRank rank, const Span& now) {
     end_ = later(end_, r.in.free);
     const Span done = turn.median > sent.begun.median ? r.in.free : there;
     if (cost.receive_processor.median > 0) {
-        expect(Happening::arrived, done, at);
+        expect(ReplayEvent::arrived, done, at);
     } else {
         note(at, Activity::receive, state(at).posted, done);
-        expect(Happening::finished, done, at);
+        expect(ReplayEvent::finished, done, at);
     }
-    wake(r.in, Happening::in_free, at);
+    wake(r.in, ReplayEvent::in_free, at);
 }
 
-void Play::take(StepOfRank at, const Span& now) {
+void Replay::take(StepOfRank at, const Span& now) {
     const StepState& sent = state(mate(at));
     const Span cost = sent.cost->receive_processor;
     const Span done = occupy(at.rank, sent.meets, now, cost) + cost;
     note(at, Activity::receive, state(at).posted, done);
-    expect(Happening::finished, done, at);
+    expect(ReplayEvent::finished, done, at);
 }
 
-Span Play::occupy(int rank, bool interrupts, const Span& now, const Span& cost) {
+Span Replay::occupy(int rank, bool interrupts, const Span& now, const Span& cost) {
     RankState& r = ranks_[static_cast<std::size_t>(rank)];
     const Span begin = turns_.begin(rank, later(now, interrupts ? r.handing : r.processor), cost);
     r.processor = later(r.processor, begin) + cost;
@@ -244,22 +244,22 @@ Span Play::occupy(int rank, bool interrupts, const Span& now, const Span& cost) 
     return begin;
 }
 
-void Play::expect_combining(StepOfRank fold, const Span& now) {
-    StepState& mine = state(fold);
-    if (mine.will_combine || mine.next == step(fold).count)
+void Replay::expect_combining(StepOfRank fold, const Span& now) {
+    StepState& own = state(fold);
+    if (own.will_combine || own.next == step(fold).count)
         return;
-    mine.will_combine = true;
-    expect(Happening::combining, later(now, rank_of(fold).processor), fold);
+    own.will_combine = true;
+    expect(ReplayEvent::combining, later(now, rank_of(fold).processor), fold);
 }
 
-void Play::combine_when_free(StepOfRank fold, const Span& now) {
+void Replay::combine_when_free(StepOfRank fold, const Span& now) {
     if (rank_of(fold).processor.median > now.median)
         expect_combining(fold, now);
     else
         combine(fold, now);
 }
 
-bool Play::all_readable(StepOfRank fold) {
+bool Replay::all_readable(StepOfRank fold) {
     const Walk& walk = rank_of(fold).walk;
     const Step& what = step(fold);
     for (std::uint32_t operand = 0; operand < what.count; ++operand) {
@@ -269,14 +269,14 @@ bool Play::all_readable(StepOfRank fold) {
     return true;
 }
 
-void Play::combine(StepOfRank fold, const Span& now) {
+void Replay::combine(StepOfRank fold, const Span& now) {
     const Step& what = step(fold);
-    StepState& mine = state(fold);
+    StepState& own = state(fold);
     if (question_.folds_at_once && !all_readable(fold))
         return;
     const Walk& walk = rank_of(fold).walk;
-    int operands = mine.next > 0 ? 1 : 0; // operands already combined count as one
-    for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)
+    int operands = own.next > 0 ? 1 : 0; // operands already combined count as one
+    for (; own.next < what.count && walk.readable(what.first + own.next); ++own.next)
         ++operands;
     if (operands > 1)
         work(fold, Activity::fold,
@@ -284,7 +284,7 @@ void Play::combine(StepOfRank fold, const Span& now) {
              now);
 }
 
-void Play::work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {
+void Replay::work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {
     RankState& r = rank_of(at);
     const Span begin = turns_.begin(at.rank, later(now, r.processor), cost);
     r.processor = begin + cost;

@@ -20,7 +20,7 @@ namespace sextant::model {
 class MessageCosts {
   public:
     /// Keeps references to its arguments.
-    MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
+    MessageCosts(const Question& question, const Prices& prices, const PreparedSchedule& prepared,
                  Traffic& traffic);
 
     /// The cost of a message, and whether it travels on shared links.
@@ -39,20 +39,21 @@ class MessageCosts {
     bool is_made_there(StepOfRank send, StepOfRank receive) const;
     MessageCost price(const Message& message) const;
 
-    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool, bool>;
+    using MessageKey =
+        std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool, bool>;
 
     const Question& question_;
     const Prices& prices_;
-    const Prepared& prepared_;
+    const PreparedSchedule& prepared_;
     const WorkCosts work_;
     const Messages messages_;
     Traffic& traffic_;
     std::vector<Loans> loans_; ///< by rank, if ranks are threads of one process
-    std::map<Look, MessageCost> costs_;
+    std::map<MessageKey, MessageCost> costs_;
 };
 
 /// An event. Events at the same time are handled in the order in which they were queued.
-struct Happening {
+struct ReplayEvent {
     enum Kind {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
@@ -66,7 +67,7 @@ struct Happening {
     StepOfRank at;
     std::uint64_t number = 0;
 
-    bool operator<(const Happening& other) const { // earliest first in a priority queue
+    bool operator<(const ReplayEvent& other) const { // earliest first in a priority queue
         return std::tie(other.time.median, other.number) < std::tie(time.median, number);
     }
 };
@@ -104,11 +105,11 @@ struct RankState {
 };
 
 /// One replay of a schedule on a simulated clock; implements `critical_path`.
-class Play {
+class Replay {
   public:
-    Play(const Question& question, const Prices& prices, const Prepared& prepared);
+    Replay(const Question& question, const Prices& prices, const PreparedSchedule& prepared);
 
-    Prediction play();
+    Prediction replay();
 
   private:
     const Program& program(int rank) const { return schedule_[static_cast<std::size_t>(rank)]; }
@@ -121,13 +122,13 @@ class Play {
         return mates_[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.step)];
     }
 
-    void expect(Happening::Kind kind, const Span& time, StepOfRank at) {
+    void expect(ReplayEvent::Kind kind, const Span& time, StepOfRank at) {
         happenings_.push({kind, time, at, count_++});
     }
 
     /// Handles the next event, of a rank or on links; false if there is none.
     bool happen_next();
-    void happen(const Happening& now);
+    void happen(const ReplayEvent& now);
     void begin(int rank);
     void finish(StepOfRank at, const Span& now);
     void start_ready(int rank, const Span& now);
@@ -138,8 +139,8 @@ class Play {
 
     /// The next step of a lane if the lane is free; none if no step waits, or if the lane is busy
     /// and a wake-up is queued.
-    int next_of(Lane& lane, Happening::Kind when_free, StepOfRank rank, const Span& now);
-    void wake(Lane& lane, Happening::Kind when_free, StepOfRank rank);
+    int next_of(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank, const Span& now);
+    void wake(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank);
     void send_next(StepOfRank rank, const Span& now);
 
     // Shared links.
@@ -189,11 +190,11 @@ class Play {
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
     const FoldingRanks folding_;
-    Turns turns_;
+    CoreQueue turns_;
     Traffic traffic_;
     MessageCosts costs_;
     std::vector<RankState> ranks_;
-    std::priority_queue<Happening> happenings_;
+    std::priority_queue<ReplayEvent> happenings_;
     std::uint64_t count_ = 0;
     Timeline timeline_;
     Span end_;

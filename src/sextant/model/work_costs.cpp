@@ -160,20 +160,20 @@ std::vector<int> numbered(std::span<const int> nodes, int ranks, bool threads) {
 
 } // namespace
 
-Crowd crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
-               machine::Link within_node) {
-    Crowd crowd{0, machine.cores};
+Oversubscription crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
+                          machine::Link within_node) {
+    Oversubscription crowd{0, machine.cores};
     std::vector<int> count(static_cast<std::size_t>(ranks));
     for (const int node : numbered(nodes, ranks, within_node == machine::Link::same_process))
         crowd.ranks = std::max(crowd.ranks, ++count[static_cast<std::size_t>(node)]);
     return crowd;
 }
 
-Turns::Turns(const Question& question) {
+CoreQueue::CoreQueue(const Question& question) {
     const machine::Link within =
         shares_memory(question) ? machine::Link::same_process : machine::Link::same_node;
     const auto ranks = static_cast<int>(question.schedule.size());
-    const Crowd crowd = crowd_of(question.machine, question.nodes, ranks, within);
+    const Oversubscription crowd = crowd_of(question.machine, question.nodes, ranks, within);
     if (!crowd.takes_turns())
         return;
     node_ = numbered(question.nodes, ranks, within == machine::Link::same_process);
@@ -182,7 +182,7 @@ Turns::Turns(const Question& question) {
 
 /// Chooses the core that became free last before the rank is ready, so that other cores stay free
 /// for earlier work; else the core that becomes free first.
-Span Turns::begin(int rank, const Span& ready, const Span& cost) {
+Span CoreQueue::begin(int rank, const Span& ready, const Span& cost) {
     if (node_.empty())
         return ready;
     Node& cores = nodes_[static_cast<std::size_t>(node_[static_cast<std::size_t>(rank)])];

@@ -57,7 +57,7 @@ class FoldingRanks {
 };
 
 /// The node with the most ranks per core.
-struct Crowd {
+struct Oversubscription {
     int ranks = 0, cores = 0;
     /// True if ranks outnumber cores, and so take turns.
     bool takes_turns() const { return cores > 0 && ranks > cores; }
@@ -65,14 +65,14 @@ struct Crowd {
 
 /// If `nodes` is empty, threads share a node and other ranks have one each. `cores` is 0 if the
 /// profile does not give the number per node.
-Crowd crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
-               machine::Link within_node);
+Oversubscription crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
+                          machine::Link within_node);
 
 /// The cores of nodes that have more ranks than cores: a rank that is ready first gets the next
 /// free core.
-class Turns {
+class CoreQueue {
   public:
-    explicit Turns(const Question& question);
+    explicit CoreQueue(const Question& question);
 
     /// The time at which a rank that is `ready` begins work of duration `cost`; at once if cores
     /// suffice.

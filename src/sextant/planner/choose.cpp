@@ -48,8 +48,8 @@ class Choosing {
         find_same_work();
         walk();
         Choice choice = ranked(std::move(entries_), predictor_.model(), setting_.machine.name);
-        const model::Crowd crowd = model::crowd_of(setting_.machine, setting_.nodes,
-                                                   candidates_[0].ranks, setting_.within_node);
+        const model::Oversubscription crowd = model::crowd_of(
+            setting_.machine, setting_.nodes, candidates_[0].ranks, setting_.within_node);
         if (crowd.takes_turns())
             choice.reason += fmt::format("; {} ranks share {} {}", crowd.ranks, crowd.cores,
                                          crowd.cores == 1 ? "core" : "cores");
@@ -60,13 +60,13 @@ class Choosing {
     using Promise = std::pair<double, double>;
 
     const Candidate& candidate(const Entry& entry) const {
-        return candidates_[entry.weighed.candidate];
+        return candidates_[entry.evaluated.candidate];
     }
 
     void weigh_ranks() {
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             Entry& entry = entries_.emplace_back();
-            entry.weighed.candidate = i;
+            entry.evaluated.candidate = i;
             look_at(entry, candidates_[i].busiest.front());
         }
         by_expectation();
@@ -87,21 +87,21 @@ class Choosing {
             if (!predictor_.has_model())
                 predictor_.find_model(program, rank, candidates_[0].text());
             const Predictor::Single single = predictor_.single(std::move(program), rank);
-            entry.weighed.bound =
-                std::max(entry.weighed.bound.value_or(0), what.before + single.bound);
+            entry.evaluated.bound =
+                std::max(entry.evaluated.bound.value_or(0), what.before + single.bound);
             entry.expected = std::max(entry.expected, what.before + single.expected);
         } catch (const model::CannotExpress& why) {
             if (!predictor_.has_model())
                 throw;
-            entry.weighed.bound.reset();
-            entry.weighed.remark = why.what();
+            entry.evaluated.bound.reset();
+            entry.evaluated.remark = why.what();
         }
     }
 
     /// Sorts by expected time; candidates that no model can describe come last.
     void by_expectation() {
         const auto key = [](const Entry& entry) {
-            return std::pair(!entry.weighed.bound, entry.expected);
+            return std::pair(!entry.evaluated.bound, entry.expected);
         };
         std::stable_sort(entries_.begin(), entries_.end(),
                          [&](auto& a, auto& b) { return key(a) < key(b); });
@@ -116,7 +116,7 @@ class Choosing {
                 if (entries_[j].repeats || !repeats(entry, entries_[j]))
                     continue;
                 entry.repeats = true;
-                entry.weighed.remark = "as " + candidate(entries_[j]).text();
+                entry.evaluated.remark = "as " + candidate(entries_[j]).text();
                 break;
             }
         }
@@ -124,7 +124,7 @@ class Choosing {
 
     bool repeats(const Entry& entry, const Entry& earlier) const {
         constexpr std::int64_t worth_comparing = 4096;
-        if (!entry.weighed.bound || entry.messages > worth_comparing)
+        if (!entry.evaluated.bound || entry.messages > worth_comparing)
             return false;
         for (int rank = 0; rank < candidate(entry).ranks; ++rank) {
             if (!same_work(candidate(entry).program(rank), candidate(earlier).program(rank)))
@@ -139,7 +139,7 @@ class Choosing {
         left_ = most_messages();
         std::vector<Entry*> open;
         for (Entry& entry : entries_) {
-            if (!entry.repeats && entry.weighed.bound)
+            if (!entry.repeats && entry.evaluated.bound)
                 open.push_back(&entry);
         }
         while (!open.empty()) {
@@ -189,14 +189,14 @@ class Choosing {
 
     /// True if the candidate was evaluated.
     bool consider(Entry& entry) {
-        if (*entry.weighed.bound > best_ * (1 + worth_showing)) {
-            entry.weighed.remark = "not evaluated: its lower bound is slower";
+        if (*entry.evaluated.bound > best_ * (1 + worth_showing)) {
+            entry.evaluated.remark = "not evaluated: its lower bound is slower";
         } else if (entry.messages > left_) {
-            entry.weighed.remark = "lower bound only: too many messages to evaluate";
+            entry.evaluated.remark = "lower bound only: too many messages to evaluate";
         } else {
             left_ -= entry.messages;
             walk(entry);
-            if (entry.weighed.predicted)
+            if (entry.evaluated.predicted)
                 learn(entry);
             return true;
         }
@@ -204,7 +204,7 @@ class Choosing {
     }
 
     void learn(const Entry& entry) {
-        const Seconds predicted = entry.weighed.predicted->seconds;
+        const Seconds predicted = entry.evaluated.predicted->seconds;
         best_ = std::min(best_, predicted);
         if (entry.expected > 0)
             slack_[kin(entry)] = predicted / entry.expected;
@@ -221,10 +221,10 @@ class Choosing {
 
     void walk(Entry& entry) {
         try {
-            entry.weighed.predicted = predictor_.whole(candidate(entry));
+            entry.evaluated.predicted = predictor_.whole(candidate(entry));
         } catch (const model::CannotExpress& why) {
-            entry.weighed.bound.reset();
-            entry.weighed.remark = why.what();
+            entry.evaluated.bound.reset();
+            entry.evaluated.remark = why.what();
         }
     }
 
@@ -250,7 +250,7 @@ namespace {
 double most_slack(const std::vector<Entry>& entries) {
     double most = 1;
     for (const Entry& entry : entries) {
-        const Weighed& w = entry.weighed;
+        const PredictedCandidate& w = entry.evaluated;
         if (w.predicted && entry.expected > 0)
             most = std::max(most, w.predicted->seconds / entry.expected);
     }
@@ -260,7 +260,7 @@ double most_slack(const std::vector<Entry>& entries) {
 /// The sort key. Among equal predictions the one with the narrowest interval comes first, then the
 /// earliest candidate.
 auto place(const Entry& entry, double slack) {
-    const Weighed& w = entry.weighed;
+    const PredictedCandidate& w = entry.evaluated;
     const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
     const model::Prediction none;
     const model::Prediction& p = w.predicted ? *w.predicted : none;
@@ -271,7 +271,9 @@ auto place(const Entry& entry, double slack) {
 /// The number of leading candidates whose intervals overlap the first one's.
 std::size_t rivals(const Choice& choice) {
     const Seconds high = choice.chosen().predicted->high;
-    const auto apart = [&](const Weighed& w) { return !w.predicted || w.predicted->low > high; };
+    const auto apart = [&](const PredictedCandidate& w) {
+        return !w.predicted || w.predicted->low > high;
+    };
     const auto last = std::find_if(choice.ranking.begin() + 1, choice.ranking.end(), apart);
     return static_cast<std::size_t>(last - choice.ranking.begin());
 }
@@ -279,7 +281,7 @@ std::size_t rivals(const Choice& choice) {
 int walked(const Choice& choice) {
     return static_cast<int>(
         std::count_if(choice.ranking.begin(), choice.ranking.end(),
-                      [](const Weighed& w) { return w.predicted.has_value(); }));
+                      [](const PredictedCandidate& w) { return w.predicted.has_value(); }));
 }
 
 } // namespace
@@ -291,7 +293,7 @@ Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_vi
     Choice choice;
     choice.model = model;
     for (Entry& entry : entries)
-        choice.ranking.push_back(std::move(entry.weighed));
+        choice.ranking.push_back(std::move(entry.evaluated));
     if (!choice.chosen().bound)
         throw model::CannotExpress(choice.chosen().remark);
     if (choice.chosen().predicted) {

@@ -36,7 +36,7 @@ struct Setting {
 };
 
 /// A candidate with its predictions.
-struct Weighed {
+struct PredictedCandidate {
     std::size_t candidate = 0; ///< index of the candidate
     // Including the time of preceding work: Candidate::before.
     std::optional<Seconds> bound;               ///< lower bound: model::least_time
@@ -46,14 +46,14 @@ struct Weighed {
 
 /// The result of comparing candidates.
 struct Choice {
-    std::vector<Weighed> ranking; ///< best first
-    std::string model;            ///< model used
-    std::string reason;           ///< one line for people
+    std::vector<PredictedCandidate> ranking; ///< best first
+    std::string model;                       ///< model used
+    std::string reason;                      ///< one line for people
     /// The number of leading candidates that may be as fast as the chosen one, which is included:
     /// their intervals overlap its own. They do different work.
     std::size_t rivals = 1;
 
-    const Weighed& chosen() const { return ranking.front(); }
+    const PredictedCandidate& chosen() const { return ranking.front(); }
 };
 
 /// Predicts the time of each candidate and chooses the fastest. First computes bounds from the
@@ -72,7 +72,7 @@ Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
 /// A candidate while it is compared with others.
 struct Entry {
-    Weighed weighed;
+    PredictedCandidate evaluated;
     Seconds expected = 0;      ///< predicted time of a rank alone: close to the whole, but no bound
     std::int64_t messages = 0; ///< approximate number over all ranks
     Elements largest = 0;      ///< largest message of the examined rank

@@ -19,10 +19,10 @@ namespace {
 constexpr int plan_version = 1;
 
 nlohmann::ordered_json to_json(const Alternative& alternative) {
-    nlohmann::ordered_json json{{"algorithm", alternative.way.algorithm->name},
-                                {"radices", alternative.way.tuning.radices},
-                                {"window", alternative.way.tuning.window},
-                                {"interlace", alternative.way.tuning.interlace}};
+    nlohmann::ordered_json json{{"algorithm", alternative.configuration.algorithm->name},
+                                {"radices", alternative.configuration.tuning.radices},
+                                {"window", alternative.configuration.tuning.window},
+                                {"interlace", alternative.configuration.tuning.interlace}};
     if (alternative.bound)
         json["bound"] = *alternative.bound;
     if (const auto& expected = alternative.expected) {
@@ -39,7 +39,7 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
 } // namespace
 
 std::string Plan::text() const {
-    return way().text() + (sparse ? ", sparse" : "");
+    return configuration().text() + (sparse ? ", sparse" : "");
 }
 
 std::optional<Seconds> Plan::expected() const {
@@ -48,9 +48,9 @@ std::optional<Seconds> Plan::expected() const {
     return alternatives.front().expected->seconds;
 }
 
-void Plan::take(const compositing::Way& way) {
-    algorithm = way.algorithm;
-    tuning = way.tuning;
+void Plan::take(const compositing::Configuration& configuration) {
+    algorithm = configuration.algorithm;
+    tuning = configuration.tuning;
 }
 
 std::string to_json(const Plan& plan) {
@@ -124,20 +124,20 @@ bool has_window(const compositing::Algorithm& algorithm) {
                        [](const compositing::Tuning& tuning) { return tuning.window > 0; });
 }
 
-void check_asked(const compositing::Algorithm& algorithm, const compositing::Tuning& asked,
-                 int positions) {
-    if (!asked.radices.empty()) {
+void check_request(const compositing::Algorithm& algorithm, const compositing::Tuning& requested,
+                   int positions) {
+    if (!requested.radices.empty()) {
         if (!algorithm.has_radices) {
             throw InvalidTask(fmt::format("{} does not use radices; radix-k does", algorithm.name));
         }
-        compositing::check_radices(asked.radices, positions);
+        compositing::check_radices(requested.radices, positions);
     }
-    if (asked.window < 0)
-        throw InvalidTask(fmt::format("window {}: expected 1 or more", asked.window));
-    if (asked.interlace < 0)
-        throw InvalidTask(
-            fmt::format("interlacing in blocks of {} pixels: expected 1 or more", asked.interlace));
-    if (asked.window > 0 && !has_window(algorithm)) {
+    if (requested.window < 0)
+        throw InvalidTask(fmt::format("window {}: expected 1 or more", requested.window));
+    if (requested.interlace < 0)
+        throw InvalidTask(fmt::format("interlacing in blocks of {} pixels: expected 1 or more",
+                                      requested.interlace));
+    if (requested.window > 0 && !has_window(algorithm)) {
         throw InvalidTask(fmt::format(
             "{} does not use a window; shift-based, direct-send and parallel-pipeline do",
             algorithm.name));
@@ -160,20 +160,20 @@ compositing::Tuning usual_tuning(const compositing::Algorithm& algorithm, int po
 
 } // namespace
 
-bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& asked) {
-    return (asked.radices.empty() || algorithm.has_radices) &&
-           (asked.window == 0 || has_window(algorithm));
+bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& requested) {
+    return (requested.radices.empty() || algorithm.has_radices) &&
+           (requested.window == 0 || has_window(algorithm));
 }
 
-Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, int positions) {
+Plan choose_by_name(const std::string& name, const compositing::Tuning& requested, int positions) {
     const compositing::Algorithm& algorithm = compositing::find(name);
-    check_asked(algorithm, asked, positions);
+    check_request(algorithm, requested, positions);
     compositing::Tuning tuning = usual_tuning(algorithm, positions);
-    if (!asked.radices.empty())
-        tuning.radices = asked.radices;
-    if (asked.window > 0)
-        tuning.window = asked.window;
-    tuning.interlace = asked.interlace;
+    if (!requested.radices.empty())
+        tuning.radices = requested.radices;
+    if (requested.window > 0)
+        tuning.window = requested.window;
+    tuning.interlace = requested.interlace;
     Plan plan;
     plan.algorithm = &algorithm;
     plan.tuning = std::move(tuning);
@@ -181,24 +181,25 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
     return plan;
 }
 
-std::vector<compositing::Way> ways_with(const compositing::Task& task,
-                                        const compositing::Tuning& asked) {
-    if (!asked.radices.empty())
-        compositing::check_radices(asked.radices, std::max(1, task.positions()));
-    std::vector<compositing::Way> ways = compositing::ways(task);
-    std::erase_if(ways, [&](compositing::Way& way) {
-        if (!takes(*way.algorithm, asked))
+std::vector<compositing::Configuration> configurations_with(const compositing::Task& task,
+                                                            const compositing::Tuning& requested) {
+    if (!requested.radices.empty())
+        compositing::check_radices(requested.radices, std::max(1, task.positions()));
+    std::vector<compositing::Configuration> configurations = compositing::configurations(task);
+    std::erase_if(configurations, [&](compositing::Configuration& configuration) {
+        if (!takes(*configuration.algorithm, requested))
             return true;
-        if (asked.window > 0)
-            way.tuning.window = asked.window;
-        way.tuning.interlace = asked.interlace;
-        return !asked.radices.empty() && way.tuning.radices != asked.radices;
+        if (requested.window > 0)
+            configuration.tuning.window = requested.window;
+        configuration.tuning.interlace = requested.interlace;
+        return !requested.radices.empty() && configuration.tuning.radices != requested.radices;
     });
-    const auto last = std::unique(ways.begin(), ways.end()); // identical once the window is set
-    ways.erase(last, ways.end());
-    if (ways.empty())
-        throw InvalidTask("no algorithm supports " + compositing::to_text(asked));
-    return ways;
+    const auto last = std::unique(configurations.begin(),
+                                  configurations.end()); // identical once the window is set
+    configurations.erase(last, configurations.end());
+    if (configurations.empty())
+        throw InvalidTask("no algorithm supports " + compositing::to_text(requested));
+    return configurations;
 }
 
 } // namespace sextant::planner

@@ -17,7 +17,7 @@ struct Alternative {
     struct Expected {
         Seconds seconds = 0, low = 0, high = 0;
     };
-    compositing::Way way;
+    compositing::Configuration configuration;
     std::optional<Seconds> bound;     ///< lower bound from one rank alone (predictor.hpp)
     std::optional<Expected> expected; ///< of all ranks together, if predicted
     std::optional<Seconds> raced;     ///< median over its frames, if raced (race.hpp)
@@ -39,8 +39,8 @@ struct Plan {
     std::string text() const;
     /// The predicted time, on the rank that chose.
     std::optional<Seconds> expected() const;
-    compositing::Way way() const { return {algorithm, tuning}; }
-    void take(const compositing::Way& way);
+    compositing::Configuration configuration() const { return {algorithm, tuning}; }
+    void take(const compositing::Configuration& configuration);
 };
 
 /// Writes a plan as JSON; docs/json.md describes the fields. Includes the alternatives, which
@@ -57,17 +57,17 @@ Plan read_plan(const std::string& path);
 std::vector<int> largest_first_radices(int positions);
 
 /// True if the algorithm supports every parameter that the tuning sets.
-bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& asked);
+bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& requested);
 
-/// The plan for an algorithm requested by name; parameters not set in `asked` keep the algorithm's
-/// defaults. Throws InvalidTask for an unknown name, radices or a window for an algorithm that has
-/// none, radices whose product is not the number of positions, or a number of positions that the
-/// algorithm does not support.
-Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, int positions);
+/// The plan for an algorithm requested by name; parameters not set in `requested` keep the
+/// algorithm's defaults. Throws InvalidTask for an unknown name, radices or a window for an
+/// algorithm that has none, radices whose product is not the number of positions, or a number of
+/// positions that the algorithm does not support.
+Plan choose_by_name(const std::string& name, const compositing::Tuning& requested, int positions);
 
 /// All configurations for a task that match the tuning asked for. Throws InvalidTask if there are
 /// none.
-std::vector<compositing::Way> ways_with(const compositing::Task& task,
-                                        const compositing::Tuning& asked);
+std::vector<compositing::Configuration> configurations_with(const compositing::Task& task,
+                                                            const compositing::Tuning& requested);
 
 } // namespace sextant::planner

@@ -34,13 +34,14 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
 namespace {
 
 /// A cache key of everything that a plan depends on.
-std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
+std::string key(const compositing::Task& task, const Work& work,
+                const compositing::Tuning& requested) {
     return fmt::format(
         "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
         fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root, work.operator_name,
         work.element_name, work.element_size, work.folds_at_once, fmt::join(work.nodes, ","),
-        static_cast<int>(work.within_node), work.model, fmt::join(asked.radices, ","), asked.window,
-        asked.interlace, work.density, static_cast<int>(work.sparse));
+        static_cast<int>(work.within_node), work.model, fmt::join(requested.radices, ","),
+        requested.window, requested.interlace, work.density, static_cast<int>(work.sparse));
 }
 
 /// Compression hardly ever pays at higher densities.
@@ -64,9 +65,11 @@ Plan faster(Plan dense, Plan sparse, double density) {
     return best;
 }
 
-Alternative alternative(const Weighed& weighed, const std::vector<compositing::Way>& ways) {
-    Alternative made{ways[weighed.candidate], weighed.bound, {}, {}, weighed.remark};
-    if (const auto& p = weighed.predicted)
+Alternative alternative(const PredictedCandidate& evaluated,
+                        const std::vector<compositing::Configuration>& configurations) {
+    Alternative made{
+        configurations[evaluated.candidate], evaluated.bound, {}, {}, evaluated.remark};
+    if (const auto& p = evaluated.predicted)
         made.expected = {p->seconds, p->low, p->high};
     return made;
 }
@@ -86,14 +89,14 @@ bool sparse_by_rule(const Work& work) {
 }
 
 Plan Planner::plan(const compositing::Task& task, const Work& work,
-                   const compositing::Tuning& asked) {
-    const std::string question = key(task, work, asked);
+                   const compositing::Tuning& requested) {
+    const std::string question = key(task, work, requested);
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = known_.find(question); found != known_.end())
             return found->second;
     }
-    Plan plan = predict(task, work, asked);
+    Plan plan = predict(task, work, requested);
     const std::lock_guard lock(mutex_);
     return known_.emplace(question, std::move(plan)).first->second;
 }
@@ -113,9 +116,9 @@ Setting Planner::setting(const Work& work, bool sparse) const {
 }
 
 std::optional<model::Prediction> Planner::predict(const compositing::Task& task,
-                                                  const compositing::Way& way,
+                                                  const compositing::Configuration& configuration,
                                                   const Setting& setting) const {
-    const Candidate candidate = compositing::candidate(task, way);
+    const Candidate candidate = compositing::candidate(task, configuration);
     try {
         return choose(std::span(&candidate, 1), setting).chosen().predicted;
     } catch (const model::CannotExpress&) {
@@ -123,48 +126,50 @@ std::optional<model::Prediction> Planner::predict(const compositing::Task& task,
     }
 }
 
-std::optional<Seconds> Planner::seconds(const compositing::Task& task, const compositing::Way& way,
+std::optional<Seconds> Planner::seconds(const compositing::Task& task,
+                                        const compositing::Configuration& configuration,
                                         const Work& work) const {
-    const auto predicted = predict(task, way, setting(work, work.sparse == Sparse::on));
+    const auto predicted = predict(task, configuration, setting(work, work.sparse == Sparse::on));
     return predicted ? std::optional(predicted->seconds) : std::nullopt;
 }
 
-std::optional<model::Prediction> Planner::prediction(const compositing::Task& task,
-                                                     const compositing::Way& way,
-                                                     const Work& work) const {
+std::optional<model::Prediction>
+Planner::prediction(const compositing::Task& task, const compositing::Configuration& configuration,
+                    const Work& work) const {
     Setting with_timeline = setting(work, work.sparse == Sparse::on);
     with_timeline.timeline = true;
-    return predict(task, way, with_timeline);
+    return predict(task, configuration, with_timeline);
 }
 
 Plan Planner::predict(const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& asked) const {
+                      const compositing::Tuning& requested) const {
     if (work.sparse == Sparse::on)
-        return predict(task, work, asked, true);
-    Plan dense = predict(task, work, asked, false);
+        return predict(task, work, requested, true);
+    Plan dense = predict(task, work, requested, false);
     if (!may_be_sparse(work) || dense.alternatives.empty())
         return dense;
-    return faster(std::move(dense), predict(task, work, asked, true), work.density);
+    return faster(std::move(dense), predict(task, work, requested, true), work.density);
 }
 
 Plan Planner::predict(const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& asked, bool sparse) const {
-    const std::vector<compositing::Way> ways = ways_with(task, asked);
+                      const compositing::Tuning& requested, bool sparse) const {
+    const std::vector<compositing::Configuration> configurations =
+        configurations_with(task, requested);
     Plan plan;
     plan.machine = machine_.name;
     plan.sparse = sparse;
     if (task.positions() < 2) {
-        plan.take(ways.front());
+        plan.take(configurations.front());
         plan.reason = "nothing to choose: fewer than two ranks hold images";
         return plan;
     }
     std::vector<Candidate> candidates;
-    for (const compositing::Way& way : ways)
-        candidates.push_back(compositing::candidate(task, way));
+    for (const compositing::Configuration& configuration : configurations)
+        candidates.push_back(compositing::candidate(task, configuration));
     const Choice choice = choose(candidates, setting(work, sparse));
-    for (const Weighed& weighed : choice.ranking)
-        plan.alternatives.push_back(alternative(weighed, ways));
-    plan.take(plan.alternatives.front().way);
+    for (const PredictedCandidate& evaluated : choice.ranking)
+        plan.alternatives.push_back(alternative(evaluated, configurations));
+    plan.take(plan.alternatives.front().configuration);
     plan.reason = choice.reason;
     plan.model = choice.model;
     plan.rivals = choice.rivals;
@@ -250,25 +255,25 @@ Elements interlaced_block(Elements row) {
 
 namespace {
 
-std::string named_by_user(const std::string& asked) {
-    if (!asked.empty())
-        return asked;
+std::string named_by_user(const std::string& requested) {
+    if (!requested.empty())
+        return requested;
     const char* named = std::getenv("SEXTANT_MACHINE");
     return named ? named : "";
 }
 
-UsualPlanner with(machine::Profile profile, const std::string& path = "") {
+DefaultPlanner with(machine::Profile profile, const std::string& path = "") {
     return {std::make_shared<Planner>(std::move(profile)), path, {}};
 }
 
-UsualPlanner read_own(const std::string& path) {
+DefaultPlanner read_own(const std::string& path) {
     std::error_code ignored;
     if (path.empty() || !std::filesystem::exists(path, ignored))
         return with(machine::built_in());
     try {
         return with(machine::read_profile(path), path);
     } catch (const InvalidFile& damaged) {
-        UsualPlanner planner = with(machine::built_in());
+        DefaultPlanner planner = with(machine::built_in());
         planner.warnings.push_back(fmt::format(
             "{}; planned with a built-in machine profile; sextant calibrate measures this machine",
             damaged.what()));
@@ -277,7 +282,7 @@ UsualPlanner read_own(const std::string& path) {
 }
 
 /// A profile named by the environment may have been forgotten, so its error names the variable.
-UsualPlanner read_named(const std::string& path, bool by_environment) {
+DefaultPlanner read_named(const std::string& path, bool by_environment) {
     try {
         return with(machine::read_profile(path), path);
     } catch (const InvalidFile& unreadable) {
@@ -289,27 +294,27 @@ UsualPlanner read_named(const std::string& path, bool by_environment) {
 
 } // namespace
 
-UsualPlanner usual_planner(std::string_view transport, const std::string& asked) {
+DefaultPlanner default_planner(std::string_view transport, const std::string& requested) {
     static std::mutex mutex;
-    static std::map<std::string, UsualPlanner> made;
-    const std::string named = named_by_user(asked);
+    static std::map<std::string, DefaultPlanner> made;
+    const std::string named = named_by_user(requested);
     const std::string path = named.empty() ? machine::default_profile_path(transport) : named;
     const std::lock_guard lock(mutex);
     if (const auto found = made.find(path); found != made.end())
         return found->second;
-    UsualPlanner planner = named.empty() ? read_own(path) : read_named(path, asked.empty());
+    DefaultPlanner planner = named.empty() ? read_own(path) : read_named(path, requested.empty());
     return made.emplace(path, std::move(planner)).first->second;
 }
 
-Plan plan_or_built_in(const UsualPlanner& usual, const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& asked, std::vector<std::string>& warnings) {
+Plan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task, const Work& work,
+                      const compositing::Tuning& requested, std::vector<std::string>& warnings) {
     try {
-        return usual.planner->plan(task, work, asked);
+        return usual.planner->plan(task, work, requested);
     } catch (const model::CannotExpress& why) {
         static Planner built_in(machine::built_in());
         warnings.push_back(
             fmt::format("{}; planned with a built-in machine profile instead", why.what()));
-        return built_in.plan(task, work, asked);
+        return built_in.plan(task, work, requested);
     }
 }
 

@@ -50,29 +50,31 @@ class Planner {
 
     const machine::Profile& machine() const { return machine_; }
 
-    /// The configuration predicted to be fastest among those that match `asked`. A task with at
+    /// The configuration predicted to be fastest among those that match `requested`. A task with at
     /// most one image needs no prediction.
     /// Throws    InvalidTask, model::CannotExpress.
     Plan plan(const compositing::Task& task, const Work& work,
-              const compositing::Tuning& asked = {});
+              const compositing::Tuning& requested = {});
 
     /// The predicted time of one configuration; nothing if the model cannot describe it.
-    std::optional<Seconds> seconds(const compositing::Task& task, const compositing::Way& way,
+    std::optional<Seconds> seconds(const compositing::Task& task,
+                                   const compositing::Configuration& configuration,
                                    const Work& work) const;
 
     /// The same as a full prediction, with the timeline of each rank.
-    std::optional<model::Prediction>
-    prediction(const compositing::Task& task, const compositing::Way& way, const Work& work) const;
+    std::optional<model::Prediction> prediction(const compositing::Task& task,
+                                                const compositing::Configuration& configuration,
+                                                const Work& work) const;
 
   private:
     std::optional<model::Prediction> predict(const compositing::Task& task,
-                                             const compositing::Way& way,
+                                             const compositing::Configuration& configuration,
                                              const Setting& setting) const;
     Setting setting(const Work& work, bool sparse) const;
     Plan predict(const compositing::Task& task, const Work& work,
-                 const compositing::Tuning& asked) const;
-    Plan predict(const compositing::Task& task, const Work& work, const compositing::Tuning& asked,
-                 bool sparse) const;
+                 const compositing::Tuning& requested) const;
+    Plan predict(const compositing::Task& task, const Work& work,
+                 const compositing::Tuning& requested, bool sparse) const;
 
     const machine::Profile machine_;
     const std::optional<machine::Wires> wires_;
@@ -114,22 +116,22 @@ enum class Probing {
 void declare_planning(Record& record, std::string& machine, Probing& probing);
 
 /// The planner of a process, and notes for the user about its profile.
-struct UsualPlanner {
+struct DefaultPlanner {
     std::shared_ptr<Planner> planner;
     std::string path; ///< of the profile; empty: built in
     std::vector<std::string> warnings;
 };
 
-/// Returns the planner for a transport ("threads" or "mpi"). Its profile is the file `asked`; else
-/// the file $SEXTANT_MACHINE; else the one that `sextant calibrate` wrote for this user; else a
-/// built-in one. Created once per process and file, so that plans stay cached.
-/// Throws    InvalidFile for a file that was named. A damaged file that was not named is ignored
+/// Returns the planner for a transport ("threads" or "mpi"). Its profile is the file `requested`;
+/// else the file $SEXTANT_MACHINE; else the one that `sextant calibrate` wrote for this user; else
+/// a built-in one. Created once per process and file, so that plans stay cached. Throws InvalidFile
+/// for a file that was named. A damaged file that was not named is ignored
 ///           with a warning.
-UsualPlanner usual_planner(std::string_view transport, const std::string& asked = "");
+DefaultPlanner default_planner(std::string_view transport, const std::string& requested = "");
 
 /// Plans with the usual planner; if its profile cannot describe the task (for instance, ranks on
 /// several nodes when only one was measured), plans for a built-in machine and adds a warning.
-Plan plan_or_built_in(const UsualPlanner& usual, const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& asked, std::vector<std::string>& warnings);
+Plan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task, const Work& work,
+                      const compositing::Tuning& requested, std::vector<std::string>& warnings);
 
 } // namespace sextant::planner

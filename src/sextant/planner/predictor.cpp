@@ -21,10 +21,10 @@ constexpr std::array<std::string_view, 4> models_by_wealth = {"p3pc-extended", "
 
 } // namespace
 
-const model::Model& richest_model(const std::string& asked, std::string_view what,
+const model::Model& richest_model(const std::string& requested, std::string_view what,
                                   const std::function<void(const model::Model&)>& predict) {
-    if (!asked.empty())
-        return model::find(asked);
+    if (!requested.empty())
+        return model::find(requested);
     std::string refusals;
     for (const std::string_view name : models_by_wealth) {
         const model::Model& model = model::find(name);
@@ -52,8 +52,8 @@ class Peers {
     }
 
     /// Numbers peer i as rank i + 1.
-    Alone with(Program program, int rank) && {
-        Alone alone{{std::move(program)}, {rank}};
+    SingleRank with(Program program, int rank) && {
+        SingleRank alone{{std::move(program)}, {rank}};
         for (Step& step : alone.schedule[0].steps) {
             if (is_message(step.verb))
                 step.peer = static_cast<int>(number_.at(step.peer)) + 1;
@@ -128,7 +128,7 @@ Program without_loans(Program program, Bytes usual) {
     return program;
 }
 
-Alone alone(Program program, int rank) {
+SingleRank alone(Program program, int rank) {
     Peers peers(program);
     return std::move(peers).with(std::move(program), rank);
 }
@@ -154,7 +154,7 @@ model::Question Predictor::question(const Schedule& schedule, std::span<const in
 }
 
 Seconds Predictor::seconds(const model::Model& model, Program program, int rank, bool least) const {
-    const Alone alone = planner::alone(std::move(program), rank);
+    const SingleRank alone = planner::alone(std::move(program), rank);
     std::vector<int> nodes;
     for (const int r : alone.ranks) {
         if (!setting_.nodes.empty())

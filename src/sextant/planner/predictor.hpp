@@ -14,15 +14,15 @@
 
 namespace sextant::planner {
 
-/// The cost model named `asked`; if empty, the richest that the profile has parameters for: the
+/// The cost model named `requested`; if empty, the richest that the profile has parameters for: the
 /// first for which `predict` does not throw model::CannotExpress.
 /// Throws    model::CannotExpress with each model's reason if none can describe `what`.
-const model::Model& richest_model(const std::string& asked, std::string_view what,
+const model::Model& richest_model(const std::string& requested, std::string_view what,
                                   const std::function<void(const model::Model&)>& predict);
 
 /// One rank's program and peers that never wait: each has all its data to send from the start, and
 /// receives at once.
-struct Alone {
+struct SingleRank {
     Schedule schedule;      ///< rank first, then its peers
     std::vector<int> ranks; ///< original numbers of the ranks in `schedule`
 };
@@ -32,7 +32,7 @@ struct Alone {
 /// may combine them in more passes.
 ///
 /// Cost      that of the one program.
-Alone alone(Program program, int rank);
+SingleRank alone(Program program, int rank);
 
 /// The program without the messages that are read in place by their receivers, which bear the cost,
 /// and without those that may be written directly into the receiver's memory. `usual` as in

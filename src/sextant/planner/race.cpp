@@ -63,36 +63,38 @@ RacingOrder racing_order(const Plan& plan, int frames) {
         const bool close =
             each.expected && (each.expected->low <= best.high ||
                               each.expected->seconds <= best.seconds * (1 + predictions_err));
-        if (close && static_cast<int>(order.ways.size()) < most)
-            order.ways.push_back(each.way);
+        if (close && static_cast<int>(order.configurations.size()) < most)
+            order.configurations.push_back(each.configuration);
     }
-    if (order.ways.size() < 2)
+    if (order.configurations.size() < 2)
         return {};
-    const int contestants = static_cast<int>(order.ways.size());
+    const int contestants = static_cast<int>(order.configurations.size());
     order.rounds = std::min(Race::most_rounds, frames / share_of_frames / contestants - 1);
     return order;
 }
 
-Plan after_race(const Plan& plan, std::span<const compositing::Way> ways,
+Plan after_race(const Plan& plan, std::span<const compositing::Configuration> configurations,
                 const Race::Outcome& outcome) {
     Plan made = plan;
-    const compositing::Way& winner = ways[static_cast<std::size_t>(outcome.winner)];
+    const compositing::Configuration& winner =
+        configurations[static_cast<std::size_t>(outcome.winner)];
     made.take(winner);
     made.rivals = 1; // the race has decided
     std::string scores;
-    for (std::size_t i = 0; i < ways.size(); ++i) {
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
         const std::optional<Seconds>& own = outcome.medians[i];
-        scores += fmt::format("{}{} {}", i == 0 ? "" : "; ", ways[i].text(),
+        scores += fmt::format("{}{} {}", i == 0 ? "" : "; ", configurations[i].text(),
                               own ? fmt::format("{:.4g} ms", *own * 1e3) : "failed");
         for (Alternative& each : made.alternatives) {
-            if (each.way == ways[i])
+            if (each.configuration == configurations[i])
                 each.raced = own;
         }
     }
     made.reason =
         fmt::format("raced over {} frames: {}; predicted: {}", outcome.frames, scores, plan.reason);
-    const auto place = std::find_if(made.alternatives.begin(), made.alternatives.end(),
-                                    [&](const Alternative& each) { return each.way == winner; });
+    const auto place =
+        std::find_if(made.alternatives.begin(), made.alternatives.end(),
+                     [&](const Alternative& each) { return each.configuration == winner; });
     if (place != made.alternatives.end())
         std::rotate(made.alternatives.begin(), place, place + 1);
     return made;

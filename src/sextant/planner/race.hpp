@@ -57,7 +57,8 @@ class Race {
 
 /// The configurations of a plan to race, and for how long.
 struct RacingOrder {
-    std::vector<compositing::Way> ways; ///< the chosen one first; empty: no race
+    std::vector<compositing::Configuration>
+        configurations; ///< the chosen one first; empty: no race
     int rounds = 0;
 };
 
@@ -67,7 +68,7 @@ struct RacingOrder {
 RacingOrder racing_order(const Plan& plan, int frames);
 
 /// The plan after a race: the winner, with all medians in the reason and next to the predictions.
-Plan after_race(const Plan& plan, std::span<const compositing::Way> ways,
+Plan after_race(const Plan& plan, std::span<const compositing::Configuration> configurations,
                 const Race::Outcome& outcome);
 
 } // namespace sextant::planner

@@ -58,20 +58,20 @@ class Candidates {
         const int workers = question_.cores / operator_cores;
         for (int threads = 1; threads <= std::min(workers, question_.most_threads); ++threads) {
             if (workers % threads == 0)
-                add_ways(workers / threads, threads, operator_cores);
+                add_configurations(workers / threads, threads, operator_cores);
         }
         if (workers > 1) // serial, with the other cores idle
             add(1, {scan::strategies()[0], {scan::find("serial"), {}}}, operator_cores);
     }
 
-    void add_ways(int ranks, int threads, int operator_cores) {
+    void add_configurations(int ranks, int threads, int operator_cores) {
         for (const scan::Strategy& strategy : scan::strategies()) {
             for (const scan::Algorithm& algorithm : scan::catalogue()) {
                 for (const scan::Tuning& tuning : algorithm.tunings()) {
-                    const scan::Way way{strategy, {algorithm, tuning}, threads};
+                    const scan::Configuration configuration{strategy, {algorithm, tuning}, threads};
                     if (threads > 1 && strategy.name != "reduce-then-scan")
                         continue;
-                    add(ranks, way, operator_cores);
+                    add(ranks, configuration, operator_cores);
                     if (ranks == 1)
                         return; // no global scan to choose
                 }
@@ -79,11 +79,11 @@ class Candidates {
         }
     }
 
-    void add(int ranks, const scan::Way& way, int operator_cores) {
+    void add(int ranks, const scan::Configuration& configuration, int operator_cores) {
         const auto speedup = question_.speedup[static_cast<std::size_t>(operator_cores) - 1];
         all_.push_back(
-            {way, ranks, operator_cores,
-             expected_makespan(scan::dealt(question_.values, ranks), way,
+            {configuration, ranks, operator_cores,
+             expected_makespan(scan::even_blocks(question_.values, ranks), configuration,
                                faster(question_.times, speedup), question_.draws, question_.seed)});
     }
 
@@ -123,19 +123,20 @@ std::string reason_for(const std::vector<ScanCandidate>& ranked, const ScanQuest
 
 } // namespace
 
-ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& way,
+ExpectedMakespan expected_makespan(const scan::Series& series,
+                                   const scan::Configuration& configuration,
                                    const scan::Distribution& times, int draws, std::uint64_t seed) {
     Elements values = 0;
     for (const Elements own : series)
         values += own;
-    const scan::Rehearsal rehearsal(series, way);
+    const scan::Rehearsal rehearsal(series, configuration);
     ExpectedMakespan expected;
     Seconds squares = 0;
     const bool varies = times.kind != scan::Distribution::Kind::constant;
     const int repeats = varies ? draws : 1;
     for (int draw = 0; draw < repeats; ++draw) {
         const scan::Draws drawn(times, values, seed + static_cast<std::uint64_t>(draw));
-        const scan::Performance performance = rehearsal.play(std::cref(drawn));
+        const scan::Performance performance = rehearsal.run(std::cref(drawn));
         expected.mean += performance.makespan / repeats;
         squares += performance.makespan * performance.makespan / repeats;
         expected.balanced += rehearsal.balanced(std::cref(drawn)) / repeats;
@@ -147,10 +148,10 @@ ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& 
 }
 
 std::string ScanCandidate::text() const {
-    std::string text =
-        ranks == 1 && way.threads == 1
-            ? "one after another"
-            : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(way));
+    std::string text = ranks == 1 && configuration.threads == 1
+                           ? "one after another"
+                           : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks",
+                                         scan::to_text(configuration));
     if (operator_cores > 1)
         text += fmt::format(", {} cores per application", operator_cores);
     return text;
@@ -183,12 +184,12 @@ std::string to_text(const ScanChoice& choice, std::size_t rows) {
 std::string to_json(const ScanChoice& choice) {
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
     for (const ScanCandidate& each : choice.candidates) {
-        candidates.push_back({{"strategy", each.way.strategy.name},
-                              {"algorithm", each.way.global.algorithm.name},
-                              {"k", each.way.global.tuning.k},
+        candidates.push_back({{"strategy", each.configuration.strategy.name},
+                              {"algorithm", each.configuration.global.algorithm.name},
+                              {"k", each.configuration.global.tuning.k},
                               {"ranks", each.ranks},
-                              {"threads", each.way.threads},
-                              {"boundaries", scan::name(each.way.boundaries)},
+                              {"threads", each.configuration.threads},
+                              {"boundaries", scan::name(each.configuration.boundaries)},
                               {"operator_cores", each.operator_cores},
                               {"seconds", each.expected.mean},
                               {"error", each.expected.error},

@@ -36,11 +36,12 @@ struct ExpectedMakespan {
 /// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.
 /// Source    max-plus Monte Carlo, as for stochastic task graphs
-ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& way,
+ExpectedMakespan expected_makespan(const scan::Series& series,
+                                   const scan::Configuration& configuration,
                                    const scan::Distribution& times, int draws, std::uint64_t seed);
 
 struct ScanCandidate {
-    scan::Way way;
+    scan::Configuration configuration;
     int ranks = 1;
     int operator_cores = 1; ///< per application
     ExpectedMakespan expected;

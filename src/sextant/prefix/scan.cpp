@@ -35,13 +35,14 @@ std::span<const std::byte> get_sized(std::span<const std::byte> slot) {
     return slot.subspan(sizeof size, static_cast<std::size_t>(size));
 }
 
-scan::Way way_of(const ScanOptions& options) {
-    const scan::Way way{scan::find_strategy(options.strategy),
-                        {scan::find(options.algorithm), options.tuning, options.gives_last},
-                        options.threads,
-                        options.boundaries};
-    check(way);
-    return way;
+scan::Configuration configuration_of(const ScanOptions& options) {
+    const scan::Configuration configuration{
+        scan::find_strategy(options.strategy),
+        {scan::find(options.algorithm), options.tuning, options.gives_last},
+        options.threads,
+        options.boundaries};
+    check(configuration);
+    return configuration;
 }
 
 namespace {
@@ -121,23 +122,26 @@ Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOp
         communicator_.all_gather(Declaration{values, operator_.element.size, hash_of(options)});
     agree(communicator_, [&] {
         check_alike(all);
-        prepare(series_of(all), way_of(options), options);
+        prepare(series_of(all), configuration_of(options), options);
     });
 }
 
-void Scan::prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options) {
+void Scan::prepare(const scan::Series& series, const scan::Configuration& configuration,
+                   const ScanOptions& options) {
     const int rank = communicator_.rank();
     first_ = std::accumulate(series.begin(), series.begin() + rank, Elements{0});
     if (labels(options))
-        watch_ = std::make_unique<Watch>(operator_, rank, way.threads, options.time_limit);
+        watch_ = std::make_unique<OrderCheck>(operator_, rank, configuration.threads,
+                                              options.time_limit);
     std::vector<Operator> operators;
-    for (int thread = 0; thread < way.threads; ++thread)
+    for (int thread = 0; thread < configuration.threads; ++thread)
         operators.push_back(watch_ ? watch_->operator_of(thread) : operator_);
-    if (way.threads > 1) {
-        threaded_ = std::make_unique<ThreadedScan>(communicator_, series, way, operators);
+    if (configuration.threads > 1) {
+        threaded_ = std::make_unique<ThreadedScan>(communicator_, series, configuration, operators);
         return;
     }
-    execution_.emplace(communicator_, scan::program(way.strategy, series, way.global, rank),
+    execution_.emplace(communicator_,
+                       scan::program(configuration.strategy, series, configuration.global, rank),
                        operators[0], ExecuteOptions{options.association, options.trace});
 }
 

@@ -121,7 +121,7 @@ struct ScanOptions {
 };
 
 /// The configuration that the options name. Throws InvalidTask.
-scan::Way way_of(const ScanOptions& options);
+scan::Configuration configuration_of(const ScanOptions& options);
 
 /// Runs the collective parts of one operation one after another. A rank that fails in one part
 /// takes part in the following ones only to report the failure, since other ranks wait for it
@@ -192,7 +192,8 @@ class Scan {
     const Program& program() const { return execution().program(); }
 
   private:
-    void prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options);
+    void prepare(const scan::Series& series, const scan::Configuration& configuration,
+                 const ScanOptions& options);
     void check_and_run(std::span<const std::byte> values);
     std::span<const std::byte> checked(std::span<const std::byte> values);
     std::span<const std::byte> scanned(std::span<const std::byte> values);
@@ -203,7 +204,7 @@ class Scan {
     Elements values_, first_ = 0; ///< their number, and the first one's position in the series
     Operator operator_;
     int commutative_samples_;
-    std::unique_ptr<Watch> watch_;
+    std::unique_ptr<OrderCheck> watch_;
     std::unique_ptr<ThreadedScan> threaded_; ///< with several threads; else execution_
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;

@@ -47,15 +47,16 @@ bool first_with_values(const scan::Series& series, int rank) {
 
 } // namespace
 
-ThreadedScan::ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
+ThreadedScan::ThreadedScan(Communicator communicator, scan::Series series,
+                           const scan::Configuration& configuration,
                            std::vector<Operator> operators)
     : communicator_(std::move(communicator)),
-      way_(way),
+      configuration_(configuration),
       operators_(std::move(operators)),
       size_(static_cast<std::size_t>(operators_[0].element.size)),
       own_(series[static_cast<std::size_t>(communicator_.rank())]),
       is_first_(first_with_values(series, communicator_.rank())),
-      totals_(scan::totals(series, way.global, communicator_.rank())),
+      totals_(scan::totals(series, configuration.global, communicator_.rank())),
       totals_run_(communicator_, totals_.program, operators_[0]),
       partials_(static_cast<Bytes>(size_) * employed()),
       prefixes_(static_cast<Bytes>(size_) * employed()),
@@ -101,7 +102,7 @@ std::span<const std::byte> ThreadedScan::run(std::span<const std::byte> values) 
 }
 
 void ThreadedScan::reduce() {
-    Reduction reduction(own_, employed(), way_.boundaries);
+    Reduction reduction(own_, employed(), configuration_.boundaries);
     run_threads(employed(), [&](const Communicator& threads) {
         const int thread = threads.rank();
         const Elements start = reduction.start(thread);

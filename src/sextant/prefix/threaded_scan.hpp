@@ -20,8 +20,8 @@ class ThreadedScan {
     /// Input     the number of values that each rank scans; the configuration; the operator for
     ///           each thread.
     /// Throws    InvalidTask.
-    ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
-                 std::vector<Operator> operators);
+    ThreadedScan(Communicator communicator, scan::Series series,
+                 const scan::Configuration& configuration, std::vector<Operator> operators);
 
     /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If it throws
     /// on one thread, the others stop after their current application. Collective.
@@ -37,7 +37,7 @@ class ThreadedScan {
   private:
     class Reduction;
 
-    int employed() const { return scan::employed(own_, way_.threads); }
+    int employed() const { return scan::employed(own_, configuration_.threads); }
     std::byte* slot(Memory& memory, Elements i) const;
     const std::byte* value(Elements i) const;
     void reduce();
@@ -48,7 +48,7 @@ class ThreadedScan {
     const std::byte* before_rank() const;
 
     const Communicator communicator_;
-    const scan::Way way_;
+    const scan::Configuration configuration_;
     const std::vector<Operator> operators_;
     const std::size_t size_; ///< of a value
     const Elements own_;     ///< number of this rank's values

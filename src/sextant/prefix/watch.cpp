@@ -49,7 +49,7 @@ Interval label_of(const std::byte* slot) {
 
 } // namespace
 
-Watch::Watch(Operator op, int rank, int threads, Seconds time_limit)
+OrderCheck::OrderCheck(Operator op, int rank, int threads, Seconds time_limit)
     : operator_(std::move(op)),
       size_(static_cast<std::size_t>(operator_.element.size)),
       rank_(rank),
@@ -59,7 +59,7 @@ Watch::Watch(Operator op, int rank, int threads, Seconds time_limit)
         lookout_ = std::thread([this] { look_out(); });
 }
 
-Watch::~Watch() {
+OrderCheck::~OrderCheck() {
     if (!lookout_.joinable())
         return;
     {
@@ -70,7 +70,7 @@ Watch::~Watch() {
     lookout_.join();
 }
 
-Operator Watch::operator_of(int thread) {
+Operator OrderCheck::operator_of(int thread) {
     Operator watched = operator_;
     watched.element.size += static_cast<Bytes>(label_size);
     watched.exact_when_split = false;
@@ -80,7 +80,7 @@ Operator Watch::operator_of(int thread) {
     return watched;
 }
 
-std::span<const std::byte> Watch::begin(std::span<const std::byte> values, Elements first) {
+std::span<const std::byte> OrderCheck::begin(std::span<const std::byte> values, Elements first) {
     const std::size_t count = size_ > 0 ? values.size() / size_ : 0;
     const std::size_t rest = values.size() - count * size_; // keeps the size invalid if it was
     values_ = Memory(static_cast<Bytes>(count * (size_ + label_size) + rest));
@@ -97,7 +97,7 @@ std::span<const std::byte> Watch::begin(std::span<const std::byte> values, Eleme
     return values_.bytes();
 }
 
-std::span<const std::byte> Watch::end(std::span<const std::byte> labelled) {
+std::span<const std::byte> OrderCheck::end(std::span<const std::byte> labelled) {
     const std::size_t count = labelled.size() / (size_ + label_size);
     results_ = Memory(static_cast<Bytes>(count * size_));
     for (std::size_t i = 0; i < count; ++i) {
@@ -107,18 +107,18 @@ std::span<const std::byte> Watch::end(std::span<const std::byte> labelled) {
     return results_.bytes();
 }
 
-std::vector<scan::Bar> Watch::bars() const {
+std::vector<scan::Bar> OrderCheck::bars() const {
     std::vector<scan::Bar> all;
     for (const Worker& worker : workers_)
         all.insert(all.end(), worker.bars.begin(), worker.bars.end());
     return all;
 }
 
-Seconds Watch::origin() const {
+Seconds OrderCheck::origin() const {
     return std::chrono::duration<double>(start_.time_since_epoch()).count();
 }
 
-void Watch::fold(int thread, FoldFunction::Sources sources, std::byte* to, Elements elements) {
+void OrderCheck::fold(int thread, FoldFunction::Sources sources, std::byte* to, Elements elements) {
     std::vector<std::byte> sum; // `to` may be a source that is needed later
     for (std::size_t at = 0; at < static_cast<std::size_t>(elements) * (size_ + label_size);
          at += size_ + label_size) {
@@ -137,7 +137,7 @@ void Watch::fold(int thread, FoldFunction::Sources sources, std::byte* to, Eleme
     }
 }
 
-void Watch::apply(int thread, const std::byte* left, const std::byte* right, std::byte* to) {
+void OrderCheck::apply(int thread, const std::byte* left, const std::byte* right, std::byte* to) {
     const Interval a = label_of(left), b = label_of(right);
     if (a.last != b.first) {
         throw std::logic_error(fmt::format("rank {} combines elements [{}, {}) with [{}, {})",
@@ -163,7 +163,7 @@ void Watch::apply(int thread, const std::byte* left, const std::byte* right, std
     worker.bars.push_back({rank_, thread, what, since(begin), since(Clock::now())});
 }
 
-void Watch::set_under_way(Worker& worker, std::optional<Application> what) {
+void OrderCheck::set_under_way(Worker& worker, std::optional<Application> what) {
     if (time_limit_ <= 0)
         return;
     const std::lock_guard lock(mutex_);
@@ -171,7 +171,7 @@ void Watch::set_under_way(Worker& worker, std::optional<Application> what) {
     worker.since = Clock::now();
 }
 
-void Watch::look_out() {
+void OrderCheck::look_out() {
     const std::chrono::duration<double> limit(time_limit_);
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, std::min(limit / 4, std::chrono::duration<double>(.1)),
@@ -186,7 +186,7 @@ void Watch::look_out() {
 
 /// Ends the process, because a running operator cannot be stopped and other ranks wait for this
 /// one.
-void Watch::complain_of(const Worker& worker, int thread) const {
+void OrderCheck::complain_of(const Worker& worker, int thread) const {
     std::fputs(
         fmt::format("sextant: rank {}, thread {}: combining {} takes longer than the limit of "
                     "{} s\n",

@@ -26,14 +26,14 @@ namespace sextant::prefix {
 /// it that identifies its elements.
 ///
 /// Throws std::logic_error if an application is out of order, which is an internal error.
-class Watch {
+class OrderCheck {
   public:
     /// Input     the operator; this rank; the number of threads that apply it; the limit in
     ///           seconds, 0 for none.
-    Watch(Operator op, int rank, int threads, Seconds time_limit);
-    ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
+    OrderCheck(Operator op, int rank, int threads, Seconds time_limit);
+    ~OrderCheck();
+    OrderCheck(const OrderCheck&) = delete;
+    OrderCheck& operator=(const OrderCheck&) = delete;
 
     /// The operator on labelled values, for one of the threads.
     Operator operator_of(int thread);

@@ -262,7 +262,7 @@ Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
                  const CombineOptions& options, const RunControl& control) {
     const ImageShape shape = source.header().shape;
-    Combined mine;
+    Combined local;
     agree(communicator, [&] {
         const Bytes least =
             least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
@@ -273,13 +273,13 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         RunControl own = control;
         if (communicator.rank() != 0)
             own.progress = {};
-        mine = combine_rows(source, frames, transform_of, {block.first, block.last}, options, own);
+        local = combine_rows(source, frames, transform_of, {block.first, block.last}, options, own);
     });
     const auto all = [&](std::vector<float>& values) {
         const std::vector<float> own = std::move(values); // freed before the next list is gathered
         return all_gather_lists(communicator, std::span<const float>(own));
     };
-    return {all(mine.mean), all(mine.median), all(mine.count)};
+    return {all(local.mean), all(local.median), all(local.count)};
 }
 
 } // namespace sextant::registration

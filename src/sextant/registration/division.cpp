@@ -19,17 +19,18 @@ constexpr double nano = 1e-9;
 /// negligible.
 double applications(int ranks, std::int64_t values, const prefix::ScanOptions& options) {
     constexpr std::int64_t most_of_a_rank = 64;
-    const std::int64_t played = std::min(values, most_of_a_rank * ranks);
-    if (played < 2)
+    const std::int64_t replayed = std::min(values, most_of_a_rank * ranks);
+    if (replayed < 2)
         return 0;
-    const scan::Rehearsal rehearsal(scan::dealt(played, ranks), prefix::way_of(options));
-    const Seconds makespan = rehearsal.play([](const scan::Application&) { return 1.; }).makespan;
-    return makespan * static_cast<double>(values) / static_cast<double>(played);
+    const scan::Rehearsal rehearsal(scan::even_blocks(replayed, ranks),
+                                    prefix::configuration_of(options));
+    const Seconds makespan = rehearsal.run([](const scan::Application&) { return 1.; }).makespan;
+    return makespan * static_cast<double>(values) / static_cast<double>(replayed);
 }
 
 } // namespace
 
-FrameCosts usual_costs(ImageShape shape, int farthest, bool by_fields) {
+FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields) {
     const double pixels = static_cast<double>(shape.elements()) * nano;
     constexpr double from_nothing = 26, refined = 6, field = 80, rest = 12, handing = 100e3;
     const double links = farthest * from_nothing;

@@ -28,7 +28,7 @@ struct FrameCosts {
 
 /// Returns costs per pixel as measured (docs/registration.md). Only their ratios matter here, which
 /// are much the same on any machine.
-FrameCosts usual_costs(ImageShape shape, int farthest, bool by_fields);
+FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 
 /// Returns the expected time of a series on that many ranks and threads: registrations to
 /// neighbours in parallel, then the scan, simulated with applications of that cost, then the rest.

@@ -204,7 +204,7 @@ class FieldScan {
 
     /// Broadcasts the motion of a frame from the rank that has it.
     SplineMotion broadcast_motion(std::int64_t frame) {
-        std::vector<float> mine;
+        std::vector<float> own;
         std::vector<RigidMotion> rigid;
         agree(communicator_, [&] {
             const bool here =
@@ -215,11 +215,11 @@ class FieldScan {
                 throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}",
                                               source_.path(), frame,
                                               frames_[index_of(frame)].left_out));
-            mine = motions_[index_of(frame)].coefficients;
+            own = motions_[index_of(frame)].coefficients;
             rigid.push_back(motions_[index_of(frame)].motion);
         });
         SplineMotion motion{{},
-                            all_gather_lists(communicator_, std::span<const float>(mine)),
+                            all_gather_lists(communicator_, std::span<const float>(own)),
                             nullptr,
                             centre(shape_)};
         motion.motion =

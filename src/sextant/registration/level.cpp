@@ -24,7 +24,7 @@ Eigen::Matrix3d symmetric(const double (&upper)[6]) {
 }
 
 /// True if ΣJD is reliable: at least a fifth of what R's own gradients would make it.
-bool tells(const kernel::RigidSums& sums, double scale) {
+bool is_root(const kernel::RigidSums& sums, double scale) {
     constexpr double least = .2;
     for (const int diagonal : {0, 3, 5}) {
         if (!(scale * sums.jd[diagonal] > least * sums.jj[diagonal]))
@@ -46,7 +46,7 @@ std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Simil
         const Eigen::Vector3d p = factor.solve(by);
         return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
     };
-    if (tells(sums, alike.scale)) {
+    if (is_root(sums, alike.scale)) {
         constexpr double left = .1; // in practice seldom above .05
         if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
             return step;
@@ -88,7 +88,8 @@ Score score(const kernel::RigidSums& sums, const Similarity& similarity) {
     return score;
 }
 
-kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Elements row_step) {
+kernel::RigidComparison compare_at(const Images& images, const RigidMotion& motion,
+                                   Elements row_step) {
     return {images.reference, images.moved,    map_of(motion, images.centre),
             images.centre.x,  images.centre.y, row_step,
             images.gaps};
@@ -97,13 +98,13 @@ kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Eleme
 kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
                             Elements row_step, Team* team) {
     const ImageShape shape = images.reference.shape;
-    const kernel::RigidLook look = look_at(images, motion, row_step);
+    const kernel::RigidComparison comparison = compare_at(images, motion, row_step);
     const Bands bands(shape.height);
     std::array<kernel::RigidSums, Bands::most> parts;
     run_parts(team, bands.count(), [&](int band, int) {
         const Elements first = bands.first(band);
         parts[static_cast<std::size_t>(band)] = kernel::rigid_sums(
-            look, {0, first, shape.width, bands.first(band + 1) - first}, detail);
+            comparison, {0, first, shape.width, bands.first(band + 1) - first}, detail);
     });
     kernel::RigidSums sums;
     for (int band = 0; band < bands.count(); ++band)

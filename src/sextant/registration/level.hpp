@@ -43,7 +43,8 @@ struct Score {
 Score score(const kernel::RigidSums& sums, const Similarity& similarity);
 
 /// Returns the kernels' arguments for a motion.
-kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Elements row_step = 1);
+kernel::RigidComparison compare_at(const Images& images, const RigidMotion& motion,
+                                   Elements row_step = 1);
 
 /// Returns the sums over whole images, added by bands of rows.
 /// Deterministic  The bits do not depend on the number of threads.

@@ -83,7 +83,7 @@ Corners corners(const DisplacementField& field, Point at) {
              y.share * x.share}};
 }
 
-double weighed(const Corners& at, const std::vector<float>& values) {
+double weighted_mean(const Corners& at, const std::vector<float>& values) {
     double sum = 0;
     for (int k = 0; k < 4; ++k)
         sum += at.weight[k] * static_cast<double>(values[at.node[k]]);
@@ -139,7 +139,7 @@ DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements
 
 Point displacement(const DisplacementField& field, Point x) {
     const Corners at = corners(field, x);
-    return {weighed(at, field.x), weighed(at, field.y)};
+    return {weighted_mean(at, field.x), weighted_mean(at, field.y)};
 }
 
 Point apply(const DisplacementField& field, Point x) {

@@ -84,8 +84,8 @@ InformativeTiles::InformativeTiles(ImageShape image, double sigma, Team* team)
       slope_of_noise_(slope_of_unit_noise(sigma)),
       share_(static_cast<std::size_t>(tiles_.elements())) {}
 
-void InformativeTiles::look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-                            const kernel::FloatImage& slope_y, double scale) {
+void InformativeTiles::examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
+                               const kernel::FloatImage& slope_y, double scale) {
     run_parts(team_, static_cast<int>(tiles_.height), [&](int row, int) {
         for (Elements tile = row * tiles_.width; tile < (row + 1) * tiles_.width; ++tile)
             share_[static_cast<std::size_t>(tile)] =
@@ -128,7 +128,7 @@ void fill_named(Pyramid& pyramid, const kernel::SampleView& frame, const char* n
 
 PairPyramid::PairPyramid(ImageShape shape, double prefilter, int levels, Team* team)
     : team_(team),
-      reference_(shape, std::clamp(levels, 1, usual_levels(shape)), prefilter, team),
+      reference_(shape, std::clamp(levels, 1, default_levels(shape)), prefilter, team),
       templ_(shape, reference_.levels(), prefilter, team),
       informative_(shape, prefilter, team) {
     for (int level = 0; level < reference_.levels(); ++level) {
@@ -155,7 +155,7 @@ void PairPyramid::fill(const kernel::SampleView& reference, const kernel::Sample
                                    slopes.y);
         });
     }
-    informative_.look(reference, slopes_[0].x.image(), slopes_[0].y.image(), reference_.scale());
+    informative_.examine(reference, slopes_[0].x.image(), slopes_[0].y.image(), reference_.scale());
 }
 
 } // namespace sextant::registration

@@ -25,8 +25,8 @@ class InformativeTiles {
     /// times that of the noise. Samples that are not finite are ignored in both.
     /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
     ///           doi:10.1006/cviu.1996.0060
-    void look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-              const kernel::FloatImage& slope_y, double scale);
+    void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
+                 const kernel::FloatImage& slope_y, double scale);
 
     /// Returns the fraction of |∇|² in the pixel's tile that is not noise, or 0.
     double share(Elements x, Elements y) const {

@@ -107,7 +107,7 @@ bool has_gaps(const kernel::SampleView& frame) {
 
 } // namespace
 
-int usual_levels(ImageShape shape) {
+int default_levels(ImageShape shape) {
     int levels = 1;
     const auto coarser_fits = [&] {
         return std::min(shape.width, shape.height) > 2 * smallest_side;
@@ -130,7 +130,7 @@ Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
         gaussians_.emplace_back(prefilter, std::vector<kernel::Derivative>{{0, 0}},
                                 kernel::BorderRule{}, kernel::p3pc_kernel);
     levels_.emplace_back(shape);
-    const int wanted = levels == 0 ? usual_levels(shape) : levels;
+    const int wanted = levels == 0 ? default_levels(shape) : levels;
     for (int level = 1; level < wanted; ++level) {
         std::vector<kernel::Halving>& halvings = halvings_.emplace_back();
         for (int member = 0; member < members; ++member)

@@ -22,7 +22,7 @@ inline constexpr double usual_prefilter = 1.5;
 
 /// Returns the usual number of pyramid levels: three, fewer if the coarsest would be less than 16
 /// pixels wide or high, more if it would be larger than 256.
-int usual_levels(ImageShape shape);
+int default_levels(ImageShape shape);
 
 /// A frame prepared for registration: filtered, normalised to mean 0 and standard deviation 1, and
 /// halved repeatedly (kernel/filter/float_plane.hpp). Created once, filled with one frame after

@@ -78,7 +78,7 @@ kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
 RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
                                      Team* team)
     : shape_(shape),
-      levels_(levels == 0 ? usual_levels(shape) : levels),
+      levels_(levels == 0 ? default_levels(shape) : levels),
       options_(options),
       team_(team),
       correlation_(shape_of_level(shape, levels_ - 1), team),
@@ -216,12 +216,12 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
 /// Returns the sums over the whole frame, and stores those of each tile scaled by its weight.
 kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                                    Elements row_step) {
-    const kernel::RigidLook look = look_at(finest, motion, row_step);
+    const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
     const ImageShape tiles = tiles_in(shape_);
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column)
-            tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
-                kernel::rigid_sums(look, tile_at(column, row, shape_), kernel::Detail::slopes);
+            tiles_[static_cast<std::size_t>(row * tiles.width + column)] = kernel::rigid_sums(
+                comparison, tile_at(column, row, shape_), kernel::Detail::slopes);
     });
     const kernel::RigidSums all = total(tiles_);
     for (kernel::RigidSums& tile : tiles_)

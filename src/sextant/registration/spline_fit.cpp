@@ -100,15 +100,16 @@ SplineFit::Found& SplineFit::Found::operator+=(const Found& other) {
 }
 
 /// Computes the sums of all cells at the current coefficients, without those of only noise.
-void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
+void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
     const PairLevel images = pyramid.level(static_cast<int>(number));
     Level& level = levels_[number];
     level.cells.displacements(coefficients_, motion_, centre_, level.u_x, level.u_y);
-    const kernel::CellLook look{images.reference, images.slope_x,   images.slope_y, images.templ,
-                                level.u_x.data(), level.u_y.data(), gain_,          offset_};
+    const kernel::CellComparison comparison{
+        images.reference, images.slope_x,   images.slope_y, images.templ,
+        level.u_x.data(), level.u_y.data(), gain_,          offset_};
     run_parts(team_, static_cast<int>(level.found.size()), [&](int row, int) {
         level.found[static_cast<std::size_t>(row)] =
-            look_at_squares(look, number, row, pyramid.informative());
+            compare_cells(comparison, number, row, pyramid.informative());
     });
     Found all;
     for (const Found& row : level.found)
@@ -119,8 +120,9 @@ void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
 }
 
 /// Evaluates a row of squares: adds the sums of its cells to control points and over squares.
-SplineFit::Found SplineFit::look_at_squares(const kernel::CellLook& look, std::size_t number,
-                                            Elements row, const InformativeTiles& tiles) {
+SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparison,
+                                          std::size_t number, Elements row,
+                                          const InformativeTiles& tiles) {
     Level& level = levels_[number];
     const ImageShape cells = level.cells.cells();
     const Elements pixels = cell_size << number, side = level.tile_side;
@@ -129,7 +131,7 @@ SplineFit::Found SplineFit::look_at_squares(const kernel::CellLook& look, std::s
     for (Elements j = top; j < bottom; ++j) {
         const std::span<CellSums> of_row(&level.sums[static_cast<std::size_t>(j * cells.width)],
                                          static_cast<std::size_t>(cells.width));
-        found.moments += cell_sums(look, j, of_row);
+        found.moments += cell_sums(comparison, j, of_row);
         for (Elements i = 0; i < cells.width; ++i) {
             CellSums& cell = of_row[static_cast<std::size_t>(i)];
             weigh(cell, tiles.share(i * pixels, j * pixels), number == 0);
@@ -261,7 +263,7 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     report_ = {};
     gain_ = 1;
     offset_ = 0;
-    look(pyramid, 0);
+    comparison(pyramid, 0);
     const double before = correlation();
     begin_at(start);
     constexpr std::size_t near = 2; // finest levels to fit when starting from a field
@@ -272,12 +274,12 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
             weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;
         }
         for (int i = 0; i < options_.steps; ++i) {
-            look(pyramid, k);
+            comparison(pyramid, k);
             if (!step())
                 break;
         }
     }
-    look(pyramid, 0);
+    comparison(pyramid, 0);
     report_.ncc_before = before;
     report_.ncc_after = correlation();
     const auto pixels = pyramid.level(0).reference.shape.elements();

@@ -99,9 +99,9 @@ class SplineFit {
     };
 
     void bring_onto_grid(const Displacement& field);
-    void look(const PairPyramid& pyramid, std::size_t number);
-    Found look_at_squares(const kernel::CellLook& look, std::size_t number, Elements row,
-                          const InformativeTiles& tiles);
+    void comparison(const PairPyramid& pyramid, std::size_t number);
+    Found compare_cells(const kernel::CellComparison& comparison, std::size_t number, Elements row,
+                        const InformativeTiles& tiles);
     void estimate_noise(const Found& found);
     bool step();
     double length_of_step();

@@ -32,8 +32,8 @@ std::string range_of(const std::optional<TimeRange>& range) {
     return fmt::format("{} to {}", to_text(range->low), to_text(range->high));
 }
 
-bool known(const Alternative& way) {
-    return way.predicted || way.measured || way.bound;
+bool known(const Alternative& configuration) {
+    return configuration.predicted || configuration.measured || configuration.bound;
 }
 
 /// Draws one line per alternative, from low to high.
@@ -138,27 +138,28 @@ class Intervals {
         beyond_ = beyond_ || range.seconds > longest_;
     }
 
-    void draw(int lane, const Alternative& way) {
+    void draw(int lane, const Alternative& configuration) {
         const double middle = lanes_.middle(lane);
-        const double apart = way.predicted && way.measured ? 4 : 0;
+        const double apart = configuration.predicted && configuration.measured ? 4 : 0;
         const std::string_view looks = lane == 0 ? "chosen" : "quiet";
         svg_.text(lanes_.begin - 10, middle + 4, fmt::format("end {}", looks),
-                  shortened(way.name, longest_name));
-        if (way.bound)
-            svg_.line(x(*way.bound), middle - 5, x(*way.bound), middle + 5, "bound");
-        if (way.predicted)
-            draw("predicted", *way.predicted, middle - apart);
-        if (way.measured)
-            draw("measured", *way.measured, middle + apart);
-        svg_.text(width - right + 10, middle + 4, looks, in_words(way));
+                  shortened(configuration.name, longest_name));
+        if (configuration.bound)
+            svg_.line(x(*configuration.bound), middle - 5, x(*configuration.bound), middle + 5,
+                      "bound");
+        if (configuration.predicted)
+            draw("predicted", *configuration.predicted, middle - apart);
+        if (configuration.measured)
+            draw("measured", *configuration.measured, middle + apart);
+        svg_.text(width - right + 10, middle + 4, looks, in_words(configuration));
     }
 
     /// Returns the predicted time, then the measured one.
-    static std::string in_words(const Alternative& way) {
-        if (!way.predicted && !way.measured)
+    static std::string in_words(const Alternative& configuration) {
+        if (!configuration.predicted && !configuration.measured)
             return "not predicted";
-        const std::string between = way.predicted && way.measured ? ", " : "";
-        return median_of(way.predicted) + between + median_of(way.measured);
+        const std::string between = configuration.predicted && configuration.measured ? ", " : "";
+        return median_of(configuration.predicted) + between + median_of(configuration.measured);
     }
 
     const Alternatives& alternatives_;
@@ -177,13 +178,14 @@ std::string table(const Alternatives& alternatives) {
     for (const char* name : {"Predicted", "Interval", "Measured", "Interval", "Lower bound"})
         html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", name);
     html += "<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n";
-    for (const Alternative& way : alternatives.all) {
-        html += fmt::format("<tr><th scope=\"row\">{}</th>", escape(way.name));
+    for (const Alternative& configuration : alternatives.all) {
+        html += fmt::format("<tr><th scope=\"row\">{}</th>", escape(configuration.name));
         for (const std::string& cell :
-             {median_of(way.predicted), range_of(way.predicted), median_of(way.measured),
-              range_of(way.measured), text_of(way.bound)})
+             {median_of(configuration.predicted), range_of(configuration.predicted),
+              median_of(configuration.measured), range_of(configuration.measured),
+              text_of(configuration.bound)})
             html += fmt::format("<td class=\"number\">{}</td>", cell);
-        html += fmt::format("<td>{}</td></tr>\n", escape(way.remark));
+        html += fmt::format("<td>{}</td></tr>\n", escape(configuration.remark));
     }
     return html + "</tbody>\n</table></div></details>\n";
 }
@@ -191,10 +193,10 @@ std::string table(const Alternatives& alternatives) {
 } // namespace
 
 void sort_by_time(Alternatives& alternatives) {
-    const auto time = [](const Alternative& way) {
-        return way.measured    ? way.measured->seconds
-               : way.predicted ? way.predicted->seconds
-                               : std::numeric_limits<double>::infinity();
+    const auto time = [](const Alternative& configuration) {
+        return configuration.measured    ? configuration.measured->seconds
+               : configuration.predicted ? configuration.predicted->seconds
+                                         : std::numeric_limits<double>::infinity();
     };
     std::stable_sort(alternatives.all.begin(), alternatives.all.end(),
                      [&](const Alternative& a, const Alternative& b) { return time(a) < time(b); });

@@ -236,7 +236,7 @@ struct Sums {
     Region own;               ///< sum of the highest node that this rank holds
 };
 
-Sums way_up(Line& line, const std::vector<Node>& nodes, const Region& value, bool total) {
+Sums sums_going_up(Line& line, const std::vector<Node>& nodes, const Region& value, bool total) {
     Sums sums{std::vector<Region>(nodes.size()), value};
     for (std::size_t i = nodes.size(); i-- > 0;) {
         const Node& node = nodes[i];
@@ -254,7 +254,8 @@ Sums way_up(Line& line, const std::vector<Node>& nodes, const Region& value, boo
 }
 
 /// The combination of all values before this rank.
-Region way_down(Line& line, const std::vector<Node>& nodes, const Region& value, const Sums& sums) {
+Region prefixes_going_down(Line& line, const std::vector<Node>& nodes, const Region& value,
+                           const Sums& sums) {
     Region before;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Node& node = nodes[i];
@@ -275,8 +276,8 @@ Region way_down(Line& line, const std::vector<Node>& nodes, const Region& value,
 
 Prefixes blelloch(Line& line, const Region& value, bool total) {
     const std::vector<Node> nodes = nodes_above(line.rank(), line.ranks());
-    const Sums sums = way_up(line, nodes, value, total);
-    const Region before = way_down(line, nodes, value, sums);
+    const Sums sums = sums_going_up(line, nodes, value, total);
+    const Region before = prefixes_going_down(line, nodes, value, sums);
     const bool knows_total = total && line.rank() == line.ranks() - 1;
     return {before, knows_total ? sums.own : Region{}};
 }

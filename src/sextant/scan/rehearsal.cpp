@@ -35,14 +35,14 @@ struct Moment {
 
 } // namespace
 
-class Clockwork::Play {
+class RehearsalSimulator::Play {
   public:
-    Play(const Clockwork& own, const Input& input) : own_(own), input_(input) {
+    Play(const RehearsalSimulator& own, const Input& input) : own_(own), input_(input) {
         for (int rank = 0; rank < own.ranks(); ++rank)
             ranks_.push_back(ready(rank));
     }
 
-    std::vector<Seconds> play() {
+    std::vector<Seconds> run() {
         for (int rank = 0; rank < own_.ranks(); ++rank) {
             const bool given = !input_.starts.empty();
             foresee(given ? input_.starts[static_cast<std::size_t>(rank)] : 0, rank, Walk::none);
@@ -196,22 +196,22 @@ class Clockwork::Play {
     }
     int tag(int rank, int step) const { return own_.tags_[index(rank)][index(step)]; }
 
-    const Clockwork& own_;
+    const RehearsalSimulator& own_;
     const Input& input_;
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::priority_queue<Moment, std::vector<Moment>, std::greater<>> moments_;
     std::uint64_t order_ = 0;
 };
 
-Clockwork::Clockwork(Schedule schedule) : schedule_(std::move(schedule)) {
+RehearsalSimulator::RehearsalSimulator(Schedule schedule) : schedule_(std::move(schedule)) {
     for (const Program& program : schedule_) {
         dependences_.emplace_back(program);
         tags_.push_back(message_tags(program));
     }
 }
 
-std::vector<Seconds> Clockwork::play(const Input& input) const {
-    return Play(*this, input).play();
+std::vector<Seconds> RehearsalSimulator::run(const Input& input) const {
+    return Play(*this, input).run();
 }
 
 namespace {
@@ -228,16 +228,16 @@ class Rehearsal::Stage {
     Stage(const Rehearsal& own, const OperatorTime& time, bool with_bars, Balance balance)
         : own_(own), time_(time), with_bars_(with_bars), balance_(balance) {}
 
-    Performance play(std::span<const Seconds> starts) {
+    Performance run(std::span<const Seconds> starts) {
         const auto ranks = static_cast<int>(own_.series_.size());
         std::vector<Seconds> reduced;
         for (int rank = 0; rank < ranks; ++rank)
             reduced.push_back(reduce(rank, starts.empty() ? 0 : starts[index(rank)]));
         const std::vector<Seconds> known =
-            own_.ranks_->play({[&](int rank, Elements) { return whole(rank); }, reduced, time_,
-                               [&](int rank, const Application& what, Seconds begin, Seconds end) {
-                                   note(rank, 0, what, begin, end);
-                               }});
+            own_.ranks_->run({[&](int rank, Elements) { return whole(rank); }, reduced, time_,
+                              [&](int rank, const Application& what, Seconds begin, Seconds end) {
+                                  note(rank, 0, what, begin, end);
+                              }});
         for (int rank = 0; rank < ranks; ++rank)
             finish(rank, known[index(rank)]);
         return std::move(performance_);
@@ -269,15 +269,16 @@ class Rehearsal::Stage {
         std::vector<Interval>& segments = segments_.emplace_back();
         if (values == 0)
             return start;
-        const int threads = employed(values, own_.way_.threads);
+        const int threads = employed(values, own_.configuration_.threads);
         const bool perfect = balance_ == Balance::perfect;
-        Stealing stealing(values, threads, perfect ? Boundaries::fixed : own_.way_.boundaries);
+        Stealing stealing(values, threads,
+                          perfect ? Boundaries::fixed : own_.configuration_.boundaries);
         std::vector<Seconds> ends = drive(stealing, threads, rank, start);
         share_out(ends, start);
         performance_.stolen += stealing.stolen();
         for (int thread = 0; thread < threads; ++thread)
             segments.push_back(in_series(rank, stealing.segment(thread)));
-        const std::vector<Seconds> done = own_.threads_[index(threads)]->play(
+        const std::vector<Seconds> done = own_.threads_[index(threads)]->run(
             {[&](int thread, Elements) { return segments[index(thread)]; }, ends, time_,
              [&](int thread, const Application& what, Seconds begin, Seconds end) {
                  note(rank, thread, what, begin, end);
@@ -352,24 +353,26 @@ class Rehearsal::Stage {
     Performance performance_;
 };
 
-Rehearsal::Rehearsal(const Series& series, const Way& way) : way_(way), series_(series) {
-    check(way);
+Rehearsal::Rehearsal(const Series& series, const Configuration& configuration)
+    : configuration_(configuration), series_(series) {
+    check(configuration);
     Elements first = 0;
     for (const Elements own : series_)
         first_.push_back(std::exchange(first, first + own));
     const auto ranks = static_cast<int>(series_.size());
-    if (way.threads == 1) {
-        ranks_ = std::make_unique<Clockwork>(make_schedule(
-            ranks, [&](int rank) { return program(way.strategy, series_, way.global, rank); }));
+    if (configuration.threads == 1) {
+        ranks_ = std::make_unique<RehearsalSimulator>(make_schedule(ranks, [&](int rank) {
+            return program(configuration.strategy, series_, configuration.global, rank);
+        }));
         return;
     }
     Schedule schedule;
     for (int rank = 0; rank < ranks; ++rank) {
-        totals_.push_back(totals(series_, way.global, rank));
+        totals_.push_back(totals(series_, configuration.global, rank));
         schedule.push_back(totals_.back().program);
-        plan_threads(employed(series_[index(rank)], way.threads));
+        plan_threads(employed(series_[index(rank)], configuration.threads));
     }
-    ranks_ = std::make_unique<Clockwork>(std::move(schedule));
+    ranks_ = std::make_unique<RehearsalSimulator>(std::move(schedule));
 }
 
 void Rehearsal::plan_threads(int threads) {
@@ -377,37 +380,38 @@ void Rehearsal::plan_threads(int threads) {
         threads_.resize(index(threads) + 1);
     if (threads == 0 || threads_[index(threads)])
         return;
-    threads_[index(threads)] = std::make_unique<Clockwork>(make_schedule(threads, [&](int thread) {
-        return program(find(circuit_among_threads), {threads, 1, Form::inclusive}, {}, thread);
-    }));
+    threads_[index(threads)] =
+        std::make_unique<RehearsalSimulator>(make_schedule(threads, [&](int thread) {
+            return program(find(circuit_among_threads), {threads, 1, Form::inclusive}, {}, thread);
+        }));
 }
 
-Performance Rehearsal::play(const OperatorTime& time, std::span<const Seconds> starts,
-                            bool with_bars) const {
-    if (way_.threads > 1)
-        return Stage(*this, time, with_bars, Balance::as_it_is).play(starts);
+Performance Rehearsal::run(const OperatorTime& time, std::span<const Seconds> starts,
+                           bool with_bars) const {
+    if (configuration_.threads > 1)
+        return Stage(*this, time, with_bars, Balance::as_it_is).run(starts);
     Performance performance;
-    Clockwork::Input input{[&](int rank, Elements e) {
-                               const Elements value = first_[index(rank)] + e;
-                               return Interval{value, value + 1};
-                           },
-                           {starts.begin(), starts.end()},
-                           time,
-                           {}};
+    RehearsalSimulator::Input input{[&](int rank, Elements e) {
+                                        const Elements value = first_[index(rank)] + e;
+                                        return Interval{value, value + 1};
+                                    },
+                                    {starts.begin(), starts.end()},
+                                    time,
+                                    {}};
     if (with_bars) {
         input.note = [&](int rank, const Application& what, Seconds begin, Seconds end) {
             performance.bars.push_back({rank, 0, what, begin, end});
         };
     }
-    for (const Seconds end : ranks_->play(input))
+    for (const Seconds end : ranks_->run(input))
         performance.makespan = std::max(performance.makespan, end);
     return performance;
 }
 
 Seconds Rehearsal::balanced(const OperatorTime& time, std::span<const Seconds> starts) const {
-    if (way_.threads == 1)
-        return play(time, starts).makespan;
-    return Stage(*this, time, false, Balance::perfect).play(starts).makespan;
+    if (configuration_.threads == 1)
+        return run(time, starts).makespan;
+    return Stage(*this, time, false, Balance::perfect).run(starts).makespan;
 }
 
 std::vector<Seconds> neighbours_done(const Series& series, int threads, double factor,

@@ -20,9 +20,9 @@ namespace sextant::scan {
 ///
 /// Built once for a schedule, simulated any number of times.
 /// Requires  a schedule that `prove` accepts, whose elements are runs of a series.
-class Clockwork {
+class RehearsalSimulator {
   public:
-    explicit Clockwork(Schedule schedule);
+    explicit RehearsalSimulator(Schedule schedule);
 
     struct Input {
         /// The values of the series that an element of a rank's input holds.
@@ -34,7 +34,7 @@ class Clockwork {
     };
 
     /// The time at which each rank finishes its last step.
-    std::vector<Seconds> play(const Input& input) const;
+    std::vector<Seconds> run(const Input& input) const;
 
     int ranks() const { return static_cast<int>(schedule_.size()); }
 
@@ -62,11 +62,11 @@ class Rehearsal {
   public:
     /// Input     the number of values at each rank.
     /// Throws    InvalidTask.
-    Rehearsal(const Series& series, const Way& way);
+    Rehearsal(const Series& series, const Configuration& configuration);
 
     /// Input     the time of each application; the start time of each rank (empty: all at 0).
-    Performance play(const OperatorTime& time, std::span<const Seconds> starts = {},
-                     bool with_bars = false) const;
+    Performance run(const OperatorTime& time, std::span<const Seconds> starts = {},
+                    bool with_bars = false) const;
 
     /// The makespan with perfect balance within each rank: the work of its threads in each of the
     /// two local phases is divided evenly, regardless of its pieces. With one thread per rank there
@@ -79,12 +79,13 @@ class Rehearsal {
 
     void plan_threads(int threads);
 
-    const Way way_;
-    const Series series_;              ///< values that each rank scans
-    std::vector<Elements> first_;      ///< position in the series, by rank
-    std::vector<Totals> totals_;       ///< with threads, by rank
-    std::unique_ptr<Clockwork> ranks_; ///< the whole scan; with threads, that of the totals
-    std::vector<std::unique_ptr<Clockwork>> threads_; ///< by number of threads employed
+    const Configuration configuration_;
+    const Series series_;         ///< values that each rank scans
+    std::vector<Elements> first_; ///< position in the series, by rank
+    std::vector<Totals> totals_;  ///< with threads, by rank
+    std::unique_ptr<RehearsalSimulator>
+        ranks_; ///< the whole scan; with threads, that of the totals
+    std::vector<std::unique_ptr<RehearsalSimulator>> threads_; ///< by number of threads employed
 };
 
 /// The times at which ranks have registered their values with their neighbours, on `threads`

@@ -30,7 +30,7 @@ Seconds mean(Seconds taken, Elements applications) {
 
 Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : boundaries_(boundaries) {
     Elements first = 0;
-    for (const Elements own : dealt(values, threads)) {
+    for (const Elements own : even_blocks(values, threads)) {
         const Interval share{first, first + own};
         const auto number = static_cast<int>(threads_.size());
         Elements start = share.first;
@@ -169,21 +169,24 @@ Boundaries find_boundaries(std::string_view name) {
     return find_by_name<NamedBoundaries>("boundaries", name, rows).boundaries;
 }
 
-void check(const Way& way) {
-    if (way.threads < 1)
-        throw InvalidTask(fmt::format("{} threads per rank: expected 1 or more", way.threads));
-    if (way.threads > 1 && way.strategy.program != reduce_then_scan) {
+void check(const Configuration& configuration) {
+    if (configuration.threads < 1)
+        throw InvalidTask(
+            fmt::format("{} threads per rank: expected 1 or more", configuration.threads));
+    if (configuration.threads > 1 && configuration.strategy.program != reduce_then_scan) {
         throw InvalidTask(
             fmt::format("{} on {} threads per rank: expected reduce-then-scan, or 1 thread",
-                        way.strategy.name, way.threads));
+                        configuration.strategy.name, configuration.threads));
     }
 }
 
-std::string to_text(const Way& way) {
-    std::string text = fmt::format("{} over {}", way.strategy.name,
-                                   to_text(way.global.algorithm, way.global.tuning));
-    if (way.threads > 1)
-        text += fmt::format(", {} threads, boundaries {}", way.threads, name(way.boundaries));
+std::string to_text(const Configuration& configuration) {
+    std::string text =
+        fmt::format("{} over {}", configuration.strategy.name,
+                    to_text(configuration.global.algorithm, configuration.global.tuning));
+    if (configuration.threads > 1)
+        text += fmt::format(", {} threads, boundaries {}", configuration.threads,
+                            name(configuration.boundaries));
     return text;
 }
 

@@ -138,7 +138,7 @@ std::string_view name(Boundaries boundaries);
 Boundaries find_boundaries(std::string_view name);
 
 /// The configuration of a scan of a series: a strategy with a global scan, and threads per rank.
-struct Way {
+struct Configuration {
     const Strategy& strategy;
     GlobalScan global;
     int threads = 1;
@@ -147,9 +147,9 @@ struct Way {
 
 /// Throws InvalidTask unless there is at least one thread, and more than one only with
 /// reduce-then-scan: only a reduction may be bracketed freely.
-void check(const Way& way);
+void check(const Configuration& configuration);
 
 /// A short text: "reduce-then-scan over ladner-fischer, k = 1, 8 threads, boundaries moving".
-std::string to_text(const Way& way);
+std::string to_text(const Configuration& configuration);
 
 } // namespace sextant::scan

@@ -10,7 +10,7 @@
 
 namespace sextant::scan {
 
-Series dealt(Elements values, int ranks) {
+Series even_blocks(Elements values, int ranks) {
     Series series(static_cast<std::size_t>(ranks), values / ranks);
     for (Elements rank = 0; rank < values % ranks; ++rank)
         ++series[static_cast<std::size_t>(rank)];

@@ -15,7 +15,7 @@ namespace sextant::scan {
 using Series = std::vector<Elements>;
 
 /// Distributes `values` values over ranks as evenly as possible: the first ranks have one more.
-Series dealt(Elements values, int ranks);
+Series even_blocks(Elements values, int ranks);
 
 /// The claim to prove for a scan of a series: every rank gets as many values as it had, each
 /// combined with all before it in the series.

@@ -76,7 +76,7 @@ Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, uns
         const std::vector<Dependences> dependences = dependences_of(schedule);
         proof = costs_of(schedule, dependences);
         SymbolicMemory memory(schedule, claim);
-        proof.depth = play(schedule, dependences, delivery, seed, memory);
+        proof.depth = execute(schedule, dependences, delivery, seed, memory);
         check_results(claim, static_cast<int>(schedule.size()), memory);
     } catch (const std::logic_error& error) {
         proof.error = error.what();

@@ -208,7 +208,7 @@ class Player {
             states_.emplace_back(schedule[rank], dependences[rank]);
     }
 
-    int play() {
+    int execute() {
         for (int rank = 0; rank < static_cast<int>(states_.size()); ++rank)
             collect(rank);
         while (!agenda_.empty())
@@ -340,9 +340,9 @@ class Player {
 
 } // namespace
 
-int play(const Schedule& schedule, const std::vector<Dependences>& dependences, Delivery delivery,
-         unsigned seed, SymbolicMemory& memory) {
-    return Player(schedule, dependences, delivery, seed, memory).play();
+int execute(const Schedule& schedule, const std::vector<Dependences>& dependences,
+            Delivery delivery, unsigned seed, SymbolicMemory& memory) {
+    return Player(schedule, dependences, delivery, seed, memory).execute();
 }
 
 } // namespace sextant

@@ -90,7 +90,7 @@ class SymbolicMemory {
 /// Throws    std::logic_error naming rank and step if messages do not match, a rank waits forever,
 ///           operands are out of order, or SymbolicMemory finds an error.
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
-int play(const Schedule& schedule, const std::vector<Dependences>& dependences, Delivery delivery,
-         unsigned seed, SymbolicMemory& memory);
+int execute(const Schedule& schedule, const std::vector<Dependences>& dependences,
+            Delivery delivery, unsigned seed, SymbolicMemory& memory);
 
 } // namespace sextant

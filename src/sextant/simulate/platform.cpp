@@ -130,7 +130,7 @@ std::vector<OrderedHost> read_order(const std::string& path) {
 
 namespace {
 
-std::vector<int> chosen(std::span<const Room> rooms, std::span<const OrderedHost> order,
+std::vector<int> chosen(std::span<const HostSlots> rooms, std::span<const OrderedHost> order,
                         const std::string& platform) {
     std::vector<int> hosts(rooms.size());
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -163,15 +163,15 @@ std::tuple<std::string, std::string::size_type, std::string> natural(const std::
 
 } // namespace
 
-std::vector<Room> rooms_of(const Network& network) {
-    std::vector<Room> rooms;
+std::vector<HostSlots> rooms_of(const Network& network) {
+    std::vector<HostSlots> rooms;
     for (const std::string& host : network.hosts)
         rooms.push_back({host, network.cores});
     return rooms;
 }
 
-std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
-                       const std::string& platform) {
+std::vector<int> place(std::span<const HostSlots> rooms, std::span<const OrderedHost> order,
+                       int ranks, const std::string& platform) {
     std::vector<int> host_of;
     const std::vector<int> hosts = chosen(rooms, order, platform);
     for (const int host : hosts) {
@@ -187,8 +187,8 @@ std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost>
     return host_of;
 }
 
-void sort_naturally(std::vector<Room>& rooms) {
-    std::sort(rooms.begin(), rooms.end(), [](const Room& a, const Room& b) {
+void sort_naturally(std::vector<HostSlots>& rooms) {
+    std::sort(rooms.begin(), rooms.end(), [](const HostSlots& a, const HostSlots& b) {
         return std::pair(natural(a.host), a.host) < std::pair(natural(b.host), b.host);
     });
 }
@@ -212,14 +212,14 @@ const Network::Link& link_of(const Network& network, int link) {
 }
 
 Ways within(const Network& network) {
-    Ways ways;
+    Ways configurations;
     for (const int link : path_of(network, 0, 0)) {
-        ways.latency += link_of(network, link).latency;
-        ways.path_seconds_per_byte =
-            std::max(ways.path_seconds_per_byte, 1 / link_of(network, link).bytes_per_second);
+        configurations.latency += link_of(network, link).latency;
+        configurations.path_seconds_per_byte = std::max(
+            configurations.path_seconds_per_byte, 1 / link_of(network, link).bytes_per_second);
     }
-    ways.injection_seconds_per_byte = ways.path_seconds_per_byte;
-    return ways;
+    configurations.injection_seconds_per_byte = configurations.path_seconds_per_byte;
+    return configurations;
 }
 
 int stride(int hosts, int most) {
@@ -227,7 +227,7 @@ int stride(int hosts, int most) {
 }
 
 /// Adds the paths from one host to others; returns their number.
-int add_ways(const Network& network, int from, Ways& sum, double& injection) {
+int add_configurations(const Network& network, int from, Ways& sum, double& injection) {
     const auto hosts = static_cast<int>(network.hosts.size());
     std::set<int> first_links;
     std::vector<int> path;
@@ -259,7 +259,7 @@ Ways between(const Network& network) {
     double injection = 0;
     int count = 0;
     for (int from = 0; from < hosts; from += stride(hosts, 64))
-        count += add_ways(network, from, sum, injection);
+        count += add_configurations(network, from, sum, injection);
     return {sum.latency / count, sum.path_seconds_per_byte / count, 1 / injection};
 }
 
@@ -275,13 +275,14 @@ machine::Curve line(Path path, Seconds empty, double seconds_per_byte) {
 }
 
 /// Every message waits for its receiver: all sizes are above the last protocol switch.
-machine::LinkCosts costs_of(machine::Link link, const Ways& ways, const Costs& costs) {
-    const double sending = std::max(ways.injection_seconds_per_byte, costs.send_seconds_per_byte);
+machine::LinkCosts costs_of(machine::Link link, const Ways& configurations, const Costs& costs) {
+    const double sending =
+        std::max(configurations.injection_seconds_per_byte, costs.send_seconds_per_byte);
     const double receiving =
-        std::max(ways.injection_seconds_per_byte, costs.receive_seconds_per_byte);
-    const Seconds whole = costs.send_overhead + ways.latency + costs.receive_overhead;
-    const double each_byte =
-        costs.send_seconds_per_byte + ways.path_seconds_per_byte + costs.receive_seconds_per_byte;
+        std::max(configurations.injection_seconds_per_byte, costs.receive_seconds_per_byte);
+    const Seconds whole = costs.send_overhead + configurations.latency + costs.receive_overhead;
+    const double each_byte = costs.send_seconds_per_byte + configurations.path_seconds_per_byte +
+                             costs.receive_seconds_per_byte;
     machine::LinkCosts made;
     made.link = link;
     made.curves = {line(Path::send, costs.send_overhead, sending),

@@ -122,24 +122,24 @@ struct OrderedHost {
 std::vector<OrderedHost> read_order(const std::string& path);
 
 /// A host and the number of ranks that it takes.
-struct Room {
+struct HostSlots {
     std::string host;
     int cores = 1;
 };
 
 /// The hosts of a network, in its order.
-std::vector<Room> rooms_of(const Network& network);
+std::vector<HostSlots> rooms_of(const Network& network);
 
 /// The host of each rank, as an index into `rooms`. Fills the hosts in `order` one after another,
 /// each with as many ranks as it has cores; without an order, all hosts in sequence.
 ///
 /// Throws    InvalidTask if the order names an unknown host or a host twice, or if there are fewer
 ///           cores than ranks.
-std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
-                       const std::string& platform);
+std::vector<int> place(std::span<const HostSlots> rooms, std::span<const OrderedHost> order,
+                       int ranks, const std::string& platform);
 
 /// Sorts hosts in natural order: n2 before n10.
-void sort_naturally(std::vector<Room>& rooms);
+void sort_naturally(std::vector<HostSlots>& rooms);
 
 /// Derives a machine profile from a platform: messages without contention, between hosts and within
 /// one host; the operator "over" on "f32"; copies. A host sends to many others as fast as all its

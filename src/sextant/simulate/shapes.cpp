@@ -39,9 +39,9 @@ Network crossbar(const JsonField& network, const Wire& wire) {
     const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
     made.hosts = numbered_hosts(hosts);
     for (int host = 0; host < hosts; ++host) {
-        for (const char* way : {"out", "in"})
+        for (const char* configuration : {"out", "in"})
             made.links.push_back(
-                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], way),
+                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], configuration),
                  wire.bytes_per_second, wire.latency, true});
     }
     made.route = [](int from, int to, std::vector<int>& path) {
@@ -115,9 +115,9 @@ Network build(const JsonField& network, const Wire& wire, bool wraps) {
     made.hosts = numbered_hosts(grid.hosts);
     for (const std::string& host : made.hosts) {
         for (int d = 0; d < grid.dimensions(); ++d) {
-            for (const char* way : {"up", "down"})
-                made.links.push_back({fmt::format("{}-{}{}", host, way, d), wire.bytes_per_second,
-                                      wire.latency, true});
+            for (const char* configuration : {"up", "down"})
+                made.links.push_back({fmt::format("{}-{}{}", host, configuration, d),
+                                      wire.bytes_per_second, wire.latency, true});
         }
         if (!grid.has_injection)
             continue;
@@ -261,13 +261,13 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
     for (int level = 0; level < tree.levels(); ++level) {
         const int below = tree.leaves_below(level);
         for (int node = 0; node < tree.nodes(level); ++node) {
-            std::vector<int> dealt(static_cast<std::size_t>(tree.step(level).ports()));
+            std::vector<int> assigned(static_cast<std::size_t>(tree.step(level).ports()));
             for (const int to : order) {
                 if (slots[static_cast<std::size_t>(to)] / below == tree.part_of(level, node))
                     continue; // downward there is no choice
-                const auto least = std::min_element(dealt.begin(), dealt.end());
+                const auto least = std::min_element(assigned.begin(), assigned.end());
                 ++*least;
-                tables->at(level, node, to) = static_cast<std::uint16_t>(least - dealt.begin());
+                tables->at(level, node, to) = static_cast<std::uint16_t>(least - assigned.begin());
             }
         }
     }
@@ -319,13 +319,13 @@ Tree read_tree(const JsonField& network) {
     if (down.size() == 0)
         down.refuse("the children of a switch, by level");
     std::vector<Step> steps;
-    std::int64_t hosts = 1, ways = 1;
+    std::int64_t hosts = 1, configurations = 1;
     for (std::size_t level = 0; level < down.size(); ++level) {
         steps.push_back({static_cast<int>(down[level].integer(1, most_hosts / hosts)),
-                         static_cast<int>(up[level].integer(1, most_hosts / ways)),
+                         static_cast<int>(up[level].integer(1, most_hosts / configurations)),
                          static_cast<int>(cables[level].integer(1, 1024))});
         hosts *= steps.back().down;
-        ways *= steps.back().up;
+        configurations *= steps.back().up;
     }
     return Tree(std::move(steps));
 }

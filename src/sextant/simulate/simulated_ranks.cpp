@@ -74,7 +74,7 @@ int Folding::complete(int step) {
     return items - 1;
 }
 
-Play::Play(const Question& question, World world)
+SimulatedRun::SimulatedRun(const Question& question, SimulatedTime world)
     : question_(question), world_(std::move(world)), mates_(match_messages(question.schedule)) {
     dependences_.reserve(question.schedule.size());
     ranks_.reserve(question.schedule.size());
@@ -86,13 +86,13 @@ Play::Play(const Question& question, World world)
     }
 }
 
-void Play::begin() {
+void SimulatedRun::begin() {
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
         advance(rank);
 }
 
 /// Starts everything that a rank may start. Work that takes no time enables more at once.
-void Play::advance(int rank) {
+void SimulatedRun::advance(int rank) {
     Walk& walk = rank_of(rank).walk;
     do {
         for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
@@ -100,14 +100,14 @@ void Play::advance(int rank) {
     } while (work_some(rank));
 }
 
-Bytes Play::bytes_of(StepOfRank at) const {
+Bytes SimulatedRun::bytes_of(StepOfRank at) const {
     const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
     const double part = question_.density * active_in(step(at));
     return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
 }
 
 /// The active fraction of a step's elements.
-double Play::active_in(const Step& step) const {
+double SimulatedRun::active_in(const Step& step) const {
     const std::vector<double>& active = question_.active_by_round;
     return active.empty()
                ? 1
@@ -116,7 +116,7 @@ double Play::active_in(const Step& step) const {
 
 // Messages.
 
-void Play::post(StepOfRank at) {
+void SimulatedRun::post(StepOfRank at) {
     if (question_.timeline)
         rank_of(at.rank).posted[static_cast<std::size_t>(at.step)] = world_.now();
     if (step(at).verb == Verb::send)
@@ -126,43 +126,43 @@ void Play::post(StepOfRank at) {
 }
 
 /// Hands a message over, or takes it, as soon as the rank has done so with earlier ones.
-void Play::spend(StepOfRank at) {
+void SimulatedRun::spend(StepOfRank at) {
     Rank& rank = rank_of(at.rank);
     rank.messages.push(at.step);
     if (rank.messages.size() == 1)
         spend_next(at.rank);
 }
 
-void Play::spend_next(int rank) {
-    Rank& mine = rank_of(rank);
-    while (!mine.messages.empty()) {
-        const StepOfRank at{rank, mine.messages.front()};
+void SimulatedRun::spend_next(int rank) {
+    Rank& own = rank_of(rank);
+    while (!own.messages.empty()) {
+        const StepOfRank at{rank, own.messages.front()};
         const Bytes bytes = bytes_of(at);
         const Costs& costs = question_.costs;
         const bool sends = step(at).verb == Verb::send;
         const Seconds cost = sends ? costs.sending(bytes) : costs.receiving(bytes);
         if (cost > 0)
             return world_.work(rank, Work::message, cost);
-        mine.messages.pop();
+        own.messages.pop();
         spent(at);
     }
 }
 
-void Play::spent(StepOfRank at) {
+void SimulatedRun::spent(StepOfRank at) {
     if (step(at).verb == Verb::send)
         get_ready(at, handed_over);
     else
         finish_message(at);
 }
 
-void Play::get_ready(StepOfRank send, Readiness what) {
+void SimulatedRun::get_ready(StepOfRank send, Readiness what) {
     std::uint8_t& readiness = rank_of(send.rank).readiness[static_cast<std::size_t>(send.step)];
     readiness |= what;
     if (readiness == travels)
         world_.send(send, step(send).peer, bytes_of(send));
 }
 
-void Play::arrived(StepOfRank send) {
+void SimulatedRun::arrived(StepOfRank send) {
     finish_message(send);
     advance(send.rank);
     const StepOfRank receive = mate(send);
@@ -173,11 +173,11 @@ void Play::arrived(StepOfRank send) {
 // Work.
 
 /// Starts a piece of work if there is one and the processor is free; true if it took no time.
-bool Play::work_some(int rank) {
-    Rank& mine = rank_of(rank);
-    if (mine.step != Walk::none)
+bool SimulatedRun::work_some(int rank) {
+    Rank& own = rank_of(rank);
+    if (own.step != Walk::none)
         return false;
-    if (const int next = mine.walk.next_work(); next != Walk::none) {
+    if (const int next = own.walk.next_work(); next != Walk::none) {
         const Step& what = step({rank, next});
         const auto elements = static_cast<double>(what.to.elements());
         const Costs& costs = question_.costs;
@@ -190,14 +190,14 @@ bool Play::work_some(int rank) {
             const Elements made = program(rank).elements_of(what);
             return work_on(rank, next, costs.computing(what.kernel, made), true);
         }
-        const auto applications = static_cast<double>(mine.folding.complete(next));
+        const auto applications = static_cast<double>(own.folding.complete(next));
         return work_on(rank, next,
                        costs.seconds_per_application * applications * elements * active_in(what),
                        true);
     }
     if (question_.costs.seconds_per_application == 0)
         return false; // combining early gains nothing
-    const Folding::Pass pass = mine.folding.combine_some(mine.walk);
+    const Folding::Pass pass = own.folding.combine_some(own.walk);
     if (pass.step == Walk::none)
         return false;
     const Step& fold = step({rank, pass.step});
@@ -207,11 +207,11 @@ bool Play::work_some(int rank) {
                    question_.costs.seconds_per_application * applications * elements, false);
 }
 
-bool Play::work_on(int rank, int step, Seconds seconds, bool ends) {
-    Rank& mine = rank_of(rank);
-    mine.step = step;
-    mine.step_ends = ends;
-    mine.step_began = world_.now();
+bool SimulatedRun::work_on(int rank, int step, Seconds seconds, bool ends) {
+    Rank& own = rank_of(rank);
+    own.step = step;
+    own.step_ends = ends;
+    own.step_began = world_.now();
     if (seconds > 0) {
         world_.work(rank, Work::step, seconds);
         return false;
@@ -220,22 +220,22 @@ bool Play::work_on(int rank, int step, Seconds seconds, bool ends) {
     return true;
 }
 
-void Play::end_work(int rank) {
-    Rank& mine = rank_of(rank);
-    const StepOfRank at{rank, mine.step};
-    mine.step = Walk::none;
-    note(at, activity_of(step(at).verb), mine.step_began);
-    if (mine.step_ends)
+void SimulatedRun::end_work(int rank) {
+    Rank& own = rank_of(rank);
+    const StepOfRank at{rank, own.step};
+    own.step = Walk::none;
+    note(at, activity_of(step(at).verb), own.step_began);
+    if (own.step_ends)
         finish_step(at);
 }
 
-void Play::worked(int rank, Work work) {
+void SimulatedRun::worked(int rank, Work work) {
     if (work == Work::step) {
         end_work(rank);
     } else {
-        Rank& mine = rank_of(rank);
-        const StepOfRank at{rank, mine.messages.front()};
-        mine.messages.pop();
+        Rank& own = rank_of(rank);
+        const StepOfRank at{rank, own.messages.front()};
+        own.messages.pop();
         spent(at);
         spend_next(rank);
     }
@@ -244,7 +244,7 @@ void Play::worked(int rank, Work work) {
 
 // Ends.
 
-void Play::finish_message(StepOfRank at) {
+void SimulatedRun::finish_message(StepOfRank at) {
     if (question_.timeline) {
         note(at, activity_of(step(at).verb),
              rank_of(at.rank).posted[static_cast<std::size_t>(at.step)]);
@@ -252,13 +252,13 @@ void Play::finish_message(StepOfRank at) {
     finish_step(at);
 }
 
-void Play::finish_step(StepOfRank at) {
-    Rank& mine = rank_of(at.rank);
-    mine.walk.finish(at.step);
-    mine.done = world_.now();
+void SimulatedRun::finish_step(StepOfRank at) {
+    Rank& own = rank_of(at.rank);
+    own.walk.finish(at.step);
+    own.done = world_.now();
 }
 
-void Play::note(StepOfRank at, Activity activity, Seconds begin) {
+void SimulatedRun::note(StepOfRank at, Activity activity, Seconds begin) {
     if (question_.timeline)
         timeline_.add(program(at.rank), at, activity, begin, world_.now());
 }
@@ -274,18 +274,18 @@ int first_unfinished(const Walk& walk) {
 
 } // namespace
 
-Simulation Play::finish() {
+Simulation SimulatedRun::finish() {
     constexpr int most_named = 8;
     std::string waiting;
     int stuck = 0;
     Simulation simulation;
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-        const Rank& mine = rank_of(rank);
-        simulation.finished.push_back(mine.done);
-        simulation.seconds = std::max(simulation.seconds, mine.done);
-        if (mine.walk.done() || ++stuck > most_named)
+        const Rank& own = rank_of(rank);
+        simulation.finished.push_back(own.done);
+        simulation.seconds = std::max(simulation.seconds, own.done);
+        if (own.walk.done() || ++stuck > most_named)
             continue;
-        const StepOfRank at{rank, first_unfinished(mine.walk)};
+        const StepOfRank at{rank, first_unfinished(own.walk)};
         waiting += std::string("\n  ") + fault(question_.schedule, at, "waits forever").what();
     }
     if (stuck > most_named)
@@ -299,45 +299,45 @@ Simulation Play::finish() {
 }
 
 void Processors::begin(int rank, Work work, Seconds seconds) {
-    Processor& mine = processor(rank);
+    Processor& own = processor(rank);
     if (work == Work::message) {
-        interrupt(mine);
-        mine.handles_message = true;
+        interrupt(own);
+        own.handles_message = true;
         return world_.foresee(world_.now() + seconds, {rank, work});
     }
-    mine.has_step = true;
-    mine.step_left = seconds;
+    own.has_step = true;
+    own.step_left = seconds;
     resume(rank);
 }
 
-void Processors::end(const Stint& stint) {
-    Processor& mine = processor(stint.rank);
-    if (stint.work == Work::message) {
-        mine.handles_message = false;
-        world_.worked(stint.rank, Work::message);
-        return resume(stint.rank);
+void Processors::end(const TimedWork& timed) {
+    Processor& own = processor(timed.rank);
+    if (timed.work == Work::message) {
+        own.handles_message = false;
+        world_.worked(timed.rank, Work::message);
+        return resume(timed.rank);
     }
-    if (!mine.works || stint.piece != mine.piece)
+    if (!own.works || timed.piece != own.piece)
         return;
-    mine.works = mine.has_step = false;
-    world_.worked(stint.rank, Work::step);
+    own.works = own.has_step = false;
+    world_.worked(timed.rank, Work::step);
 }
 
-void Processors::interrupt(Processor& mine) {
-    if (!mine.works)
+void Processors::interrupt(Processor& own) {
+    if (!own.works)
         return;
-    mine.works = false;
-    mine.step_left -= world_.now() - mine.resumed;
-    ++mine.piece;
+    own.works = false;
+    own.step_left -= world_.now() - own.resumed;
+    ++own.piece;
 }
 
 void Processors::resume(int rank) {
-    Processor& mine = processor(rank);
-    if (!mine.has_step || mine.works || mine.handles_message)
+    Processor& own = processor(rank);
+    if (!own.has_step || own.works || own.handles_message)
         return;
-    mine.works = true;
-    mine.resumed = world_.now();
-    world_.foresee(mine.resumed + mine.step_left, {rank, Work::step, mine.piece});
+    own.works = true;
+    own.resumed = world_.now();
+    world_.foresee(own.resumed + own.step_left, {rank, Work::step, own.piece});
 }
 
 } // namespace sextant::simulate

@@ -57,8 +57,8 @@ enum class Work : std::uint8_t {
 };
 
 /// The interface of a Play to simulated time. Both actions return at once; their ends are reported
-/// later to `Play::arrived` and `Play::worked`.
-struct World {
+/// later to `SimulatedRun::arrived` and `SimulatedRun::worked`.
+struct SimulatedTime {
     std::function<Seconds()> now;
     /// Starts a message, identified by the step that sends it.
     std::function<void(StepOfRank send, int to, Bytes bytes)> send;
@@ -74,11 +74,11 @@ struct World {
 /// receiver waits for it. On arrival the sender is done; the receiver is done after taking it.
 ///
 /// Throws std::logic_error if messages do not match. Keeps references to its arguments.
-class Play {
+class SimulatedRun {
   public:
-    Play(const Question& question, World world);
-    Play(const Play&) = delete;
-    Play& operator=(const Play&) = delete;
+    SimulatedRun(const Question& question, SimulatedTime world);
+    SimulatedRun(const SimulatedRun&) = delete;
+    SimulatedRun& operator=(const SimulatedRun&) = delete;
 
     /// Starts all ranks.
     void begin();
@@ -139,7 +139,7 @@ class Play {
     void note(StepOfRank at, Activity activity, Seconds begin);
 
     const Question& question_;
-    const World world_;
+    const SimulatedTime world_;
     const std::vector<std::vector<StepOfRank>> mates_;
     std::vector<Dependences> dependences_;
     std::vector<Rank> ranks_;
@@ -147,7 +147,7 @@ class Play {
 };
 
 /// Work of a rank that ends at a known time unless it is interrupted.
-struct Stint {
+struct TimedWork {
     int rank = 0;
     Work work = Work::message;
     int piece = 0; ///< number of the piece, for work on a step
@@ -157,20 +157,21 @@ struct Stint {
 class Processors {
   public:
     /// The interface of Processors to simulated time.
-    struct World {
+    struct SimulatedTime {
         std::function<Seconds()> now;
         /// Requests a call of `end` at that time.
-        std::function<void(Seconds, const Stint&)> foresee;
+        std::function<void(Seconds, const TimedWork&)> foresee;
         /// Reports the end of a rank's work.
         std::function<void(int rank, Work)> worked;
     };
 
-    Processors(std::size_t ranks, World world) : world_(std::move(world)), processors_(ranks) {}
+    Processors(std::size_t ranks, SimulatedTime world)
+        : world_(std::move(world)), processors_(ranks) {}
 
     /// Starts work of this duration. A rank works on at most one message and one step at a time.
     void begin(int rank, Work work, Seconds seconds);
     /// Ends a stint whose time has come; does nothing if it was interrupted.
-    void end(const Stint& stint);
+    void end(const TimedWork& timed);
 
   private:
     struct Processor {
@@ -181,10 +182,10 @@ class Processors {
     };
 
     Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }
-    void interrupt(Processor& mine);
+    void interrupt(Processor& own);
     void resume(int rank);
 
-    const World world_;
+    const SimulatedTime world_;
     std::vector<Processor> processors_;
 };
 

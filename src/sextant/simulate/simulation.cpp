@@ -54,7 +54,7 @@ struct Foreseen {
     std::uint64_t number = 0;
     Kind kind = setting_out;
     int message = 0;
-    Stint stint = {}; ///< that ends
+    TimedWork timed = {}; ///< that ends
 
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return std::tie(other.time, other.number) < std::tie(time, number);
@@ -71,8 +71,8 @@ class Clock {
           host_of_(hosts_of(question, platform)),
           processors_(question.schedule.size(),
                       {[this] { return now_; },
-                       [this](Seconds time, const Stint& stint) {
-                           foresee({.time = time, .kind = Foreseen::working, .stint = stint});
+                       [this](Seconds time, const TimedWork& timed) {
+                           foresee({.time = time, .kind = Foreseen::working, .timed = timed});
                        },
                        [this](int rank, Work work) { play_.worked(rank, work); }}),
           play_(question,
@@ -134,7 +134,7 @@ class Clock {
         case Foreseen::arriving:
             return play_.arrived(travelling_[static_cast<std::size_t>(now.message)]);
         case Foreseen::working:
-            return processors_.end(now.stint);
+            return processors_.end(now.timed);
         }
     }
 
@@ -170,7 +170,7 @@ class Clock {
     std::vector<StepOfRank> travelling_; ///< by message number of `sharing_`
     std::vector<int> path_;
     Seconds now_ = 0;
-    Play play_;
+    SimulatedRun play_;
 };
 
 } // namespace

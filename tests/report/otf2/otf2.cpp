@@ -34,34 +34,34 @@ std::string kind_of(Activity activity, bool begins) {
 }
 
 /// How often the archive has an end of this event, with all that it should tell of it.
-std::ptrdiff_t times_told(const Archive& archive, const Recording& recording, std::size_t place,
-                          bool begins) {
+std::ptrdiff_t times_reported(const Archive& archive, const Recording& recording, std::size_t place,
+                              bool begins) {
     const Event& event = recording.trace.events[place];
     const bool names_peer =
         is_message(event.activity) && begins == (event.activity == Activity::send);
     const auto bytes = static_cast<std::uint64_t>(event.elements * recording.element_size);
     return std::count_if(
-        archive.events.begin(), archive.events.end(), [&](const ArchiveEvent& told) {
-            return told.kind == kind_of(event.activity, begins) &&
-                   told.time == otf2_time(begins ? event.begin : event.end) &&
-                   archive.process_of.at(told.location) == static_cast<unsigned>(event.rank) &&
-                   (is_message(event.activity) ? told.request == place
-                                               : told.region == name(event.activity)) &&
+        archive.events.begin(), archive.events.end(), [&](const ArchiveEvent& recorded) {
+            return recorded.kind == kind_of(event.activity, begins) &&
+                   recorded.time == otf2_time(begins ? event.begin : event.end) &&
+                   archive.process_of.at(recorded.location) == static_cast<unsigned>(event.rank) &&
+                   (is_message(event.activity) ? recorded.request == place
+                                               : recorded.region == name(event.activity)) &&
                    (!names_peer ||
-                    (archive.communicator.at(told.peer) == static_cast<unsigned>(event.peer) &&
-                     told.length == bytes)) &&
-                   told.described == begins &&
-                   (!begins || (told.step == event.step && told.round == event.round &&
-                                told.elements == static_cast<std::uint64_t>(event.elements)));
+                    (archive.communicator.at(recorded.peer) == static_cast<unsigned>(event.peer) &&
+                     recorded.length == bytes)) &&
+                   recorded.described == begins &&
+                   (!begins || (recorded.step == event.step && recorded.round == event.round &&
+                                recorded.elements == static_cast<std::uint64_t>(event.elements)));
         });
 }
 
-void expect_all_told(const Recording& recording) {
+void expect_all_reported(const Recording& recording) {
     const Archive archive = written_and_read(recording);
     EXPECT_EQ(archive.events.size(), 2 * recording.trace.events.size());
     for (std::size_t i = 0; i < recording.trace.events.size(); ++i) {
         for (const bool begins : {true, false})
-            EXPECT_EQ(times_told(archive, recording, i, begins), 1) << "event " << i;
+            EXPECT_EQ(times_reported(archive, recording, i, begins), 1) << "event " << i;
     }
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
         const auto events =
@@ -72,9 +72,9 @@ void expect_all_told(const Recording& recording) {
 }
 
 TEST(Otf2, TellsEveryEventOnceAndWhen) {
-    expect_all_told(test::relay());
-    expect_all_told(test::ring(1, 3)); // a rank that sends to itself
-    expect_all_told(test::ring(7, 40));
+    expect_all_reported(test::relay());
+    expect_all_reported(test::ring(1, 3)); // a rank that sends to itself
+    expect_all_reported(test::ring(7, 40));
 }
 
 TEST(Otf2, TellsMessagesByTagsOfTheirPair) {
@@ -115,7 +115,7 @@ TEST(Otf2, PutsWorkThatOverlapsBesideItsRank) {
     recording.trace.events = {{0, 0, Activity::fold, 0, -1, 9, 0, 4e-6},
                               {0, 1, Activity::fold, 0, -1, 9, 1e-6, 5e-6},
                               {1, 0, Activity::copy, 0, -1, 9, 0, 1e-6}};
-    expect_all_told(recording);
+    expect_all_reported(recording);
     EXPECT_EQ(written_and_read(recording).locations,
               (std::vector<std::string>{"rank 0", "rank 1", "beside rank 0"}));
 }

@@ -82,16 +82,17 @@ HWY_INLINE RunVector sampled(const FloatImage& image, Elements left, Elements to
 }
 
 /// Adds the pixels at columns x … x + run − 1 of row y, with positions relative to (x, y).
-HWY_INLINE void add_run(const CellLook& look, Elements x, Elements y, RunVector right,
+HWY_INLINE void add_run(const CellComparison& comparison, Elements x, Elements y, RunVector right,
                         RunVector down, CellVectors& cell, MomentVectors& moments) {
     const Run d;
-    const ImageShape shape = look.moved.shape;
+    const ImageShape shape = comparison.moved.shape;
     const auto inside = hn::And(within(right, x, shape.width), within(down, y, shape.height));
-    const auto t = sampled(look.moved, x, y, right, down);
-    const auto r = hn::LoadU(d, look.reference.first + y * look.reference.stride + x);
-    const auto dx = hn::LoadU(d, look.slope_x.first + y * look.slope_x.stride + x);
-    const auto dy = hn::LoadU(d, look.slope_y.first + y * look.slope_y.stride + x);
-    const auto e = hn::Sub(hn::Add(hn::Mul(hn::Set(d, look.gain), t), hn::Set(d, look.offset)), r);
+    const auto t = sampled(comparison.moved, x, y, right, down);
+    const auto r = hn::LoadU(d, comparison.reference.first + y * comparison.reference.stride + x);
+    const auto dx = hn::LoadU(d, comparison.slope_x.first + y * comparison.slope_x.stride + x);
+    const auto dy = hn::LoadU(d, comparison.slope_y.first + y * comparison.slope_y.stride + x);
+    const auto e =
+        hn::Sub(hn::Add(hn::Mul(hn::Set(d, comparison.gain), t), hn::Set(d, comparison.offset)), r);
     const auto counts = hn::AndNot(hn::IsNaN(hn::Add(e, hn::Add(dx, dy))), inside);
     const auto taken = [&](RunVector v) HWY_ATTR { return hn::IfThenElseZero(counts, v); };
     cell.count = hn::Add(cell.count, taken(hn::Set(d, 1.0f)));
@@ -111,17 +112,17 @@ HWY_INLINE float total(RunVector v) {
     return hn::GetLane(hn::SumOfLanes(Run(), v));
 }
 
-HWY_INLINE CellSums sums_of_cell(const CellLook& look, Elements column, Elements row,
+HWY_INLINE CellSums sums_of_cell(const CellComparison& comparison, Elements column, Elements row,
                                  Elements corners, MomentVectors& moments) {
     const Run d;
     const auto zero = hn::Zero(d);
     CellVectors cell{zero, zero, zero, zero, zero, zero};
     const Elements left = column * cell_size, top = row * cell_size;
-    const Elements below = look.reference.shape.height - top;
+    const Elements below = comparison.reference.shape.height - top;
     const Elements rows = below < cell_size ? below : cell_size;
     const Elements corner = row * corners + column;
-    const float* const u_x = look.u_x + corner;
-    const float* const u_y = look.u_y + corner;
+    const float* const u_x = comparison.u_x + corner;
+    const float* const u_y = comparison.u_y + corner;
     constexpr float unit = 1.0f / static_cast<float>(cell_size);
     for (Elements j = 0; j < rows; ++j) {
         const float down = static_cast<float>(j) * unit;
@@ -131,7 +132,7 @@ HWY_INLINE CellSums sums_of_cell(const CellLook& look, Elements column, Elements
             const auto steps = hn::Iota(d, 0.0f);
             const auto share =
                 hn::Mul(hn::Add(steps, hn::Set(d, static_cast<float>(i))), hn::Set(d, unit));
-            add_run(look, left + i, top + j, hn::Add(steps, between(ends_x, share)),
+            add_run(comparison, left + i, top + j, hn::Add(steps, between(ends_x, share)),
                     between(ends_y, share), cell, moments);
         }
     }
@@ -139,13 +140,13 @@ HWY_INLINE CellSums sums_of_cell(const CellLook& look, Elements column, Elements
             total(cell.yy),    total(cell.x),  total(cell.y)};
 }
 
-FitMoments cell_sums(const CellLook& look, Elements row_of_cells, CellSums* to) {
+FitMoments cell_sums(const CellComparison& comparison, Elements row_of_cells, CellSums* to) {
     const auto zero = hn::Zero(Run());
     MomentVectors moments{zero, zero, zero, zero, zero};
-    const Elements cells = (look.reference.shape.width + cell_size - 1) / cell_size;
+    const Elements cells = (comparison.reference.shape.width + cell_size - 1) / cell_size;
     float count = 0;
     for (Elements column = 0; column < cells; ++column) {
-        to[column] = sums_of_cell(look, column, row_of_cells, cells + 1, moments);
+        to[column] = sums_of_cell(comparison, column, row_of_cells, cells + 1, moments);
         count += to[column].count;
     }
     const auto wide = [](RunVector v) HWY_ATTR { return static_cast<double>(total(v)); };
@@ -171,8 +172,9 @@ FitMoments& FitMoments::operator+=(const FitMoments& other) {
     return *this;
 }
 
-FitMoments cell_sums(const CellLook& look, Elements row_of_cells, std::span<CellSums> to) {
-    return HWY_DYNAMIC_DISPATCH(cell_sums)(look, row_of_cells, to.data());
+FitMoments cell_sums(const CellComparison& comparison, Elements row_of_cells,
+                     std::span<CellSums> to) {
+    return HWY_DYNAMIC_DISPATCH(cell_sums)(comparison, row_of_cells, to.data());
 }
 
 } // namespace sextant::kernel

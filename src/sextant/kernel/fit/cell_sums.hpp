@@ -17,7 +17,7 @@ inline ImageShape cells_of(ImageShape image) {
 
 /// A comparison of a template T, seen through a displacement field φ = id + u, with a reference R.
 /// Plain data, as Operands.
-struct CellLook {
+struct CellComparison {
     FloatImage reference;        ///< R
     FloatImage slope_x, slope_y; ///< ∇R, NaN where unknown; see slopes()
     FloatImage moved;            ///< T, of R's shape, at least 2x2
@@ -50,6 +50,7 @@ struct FitMoments {
 /// Cost      per pixel: 3 reads, 4 reads of T (bilinear), and 11 sums.
 /// Deterministic  the same bits on one kind of processor, within 10⁻⁵ of the sums of magnitudes on
 ///                others.
-FitMoments cell_sums(const CellLook& look, Elements row_of_cells, std::span<CellSums> to);
+FitMoments cell_sums(const CellComparison& comparison, Elements row_of_cells,
+                     std::span<CellSums> to);
 
 } // namespace sextant::kernel

@@ -170,17 +170,19 @@ HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatV
 
 /// Adds up to a vector of pixels, from `x` on. If there may be gaps, pixels are counted here too.
 template <Detail detail, bool gaps>
-HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elements remaining,
-                           Lanes& sums) {
+HWY_INLINE void add_pixels(const RigidComparison& comparison, Elements x, Elements y,
+                           Elements remaining, Lanes& sums) {
     const Floats d;
     auto count = hn::FirstN(d, static_cast<std::size_t>(remaining));
-    const float* const at = look.reference.first + y * look.reference.stride + x;
-    const auto from_x = hn::Iota(d, static_cast<float>(static_cast<double>(x) - look.centre_x));
-    const auto from_y = hn::Set(d, static_cast<float>(static_cast<double>(y) - look.centre_y));
-    const Cells cells = cells_at(look.moved, look.map, x, y);
+    const float* const at = comparison.reference.first + y * comparison.reference.stride + x;
+    const auto from_x =
+        hn::Iota(d, static_cast<float>(static_cast<double>(x) - comparison.centre_x));
+    const auto from_y =
+        hn::Set(d, static_cast<float>(static_cast<double>(y) - comparison.centre_y));
+    const Cells cells = cells_at(comparison.moved, comparison.map, x, y);
 
     const auto seen_r = hn::LoadU(d, at), seen_t = interpolated(cells);
-    const auto along_x = slope(at, 1), along_y = slope(at, look.reference.stride);
+    const auto along_x = slope(at, 1), along_y = slope(at, comparison.reference.stride);
     if constexpr (gaps) {
         const auto all = hn::Add(hn::Add(seen_r, seen_t), hn::Add(along_x, along_y));
         count = hn::AndNot(hn::IsNaN(all), count);
@@ -206,7 +208,7 @@ HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elemen
         }
     }
     if constexpr (detail == Detail::slopes) {
-        Three moved = moved_by_motion(cells, look.map, from_x, from_y);
+        Three moved = moved_by_motion(cells, comparison.map, from_x, from_y);
         if constexpr (gaps) {
             for (FloatVector& by : moved.at)
                 by = hn::IfThenElseZero(count, by); // 0 times NaN is NaN
@@ -255,17 +257,17 @@ HWY_INLINE void put(const Lanes& sums, RigidSums& to) {
 constexpr Elements run = 256;
 
 template <Detail detail, bool gaps>
-HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, RigidSums& to) {
+HWY_INLINE void add_tile(const RigidComparison& comparison, const Tile& tile, RigidSums& to) {
     constexpr Elements lanes = hn::MaxLanes(Floats());
     Lanes sums = no_lanes();
     Elements vectors = 0;
-    for (Elements y = tile.y; y < tile.y + tile.height; y += look.row_step) {
-        const Columns columns =
-            columns_inside(look.map, y, {tile.x, tile.x + tile.width}, look.moved.shape);
+    for (Elements y = tile.y; y < tile.y + tile.height; y += comparison.row_step) {
+        const Columns columns = columns_inside(comparison.map, y, {tile.x, tile.x + tile.width},
+                                               comparison.moved.shape);
         if constexpr (!gaps)
             to.count += static_cast<double>(columns.last - columns.first);
         for (Elements x = columns.first; x < columns.last; x += lanes)
-            add_pixels<detail, gaps>(look, x, y, columns.last - x, sums);
+            add_pixels<detail, gaps>(comparison, x, y, columns.last - x, sums);
         vectors += (columns.last - columns.first) / lanes + 1;
         if (vectors >= run) {
             put(sums, to);
@@ -277,22 +279,23 @@ HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, RigidSums& to)
 }
 
 template <bool gaps>
-HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, Detail detail, RigidSums& to) {
+HWY_INLINE void add_tile(const RigidComparison& comparison, const Tile& tile, Detail detail,
+                         RigidSums& to) {
     switch (detail) {
     case Detail::score:
-        return add_tile<Detail::score, gaps>(look, tile, to);
+        return add_tile<Detail::score, gaps>(comparison, tile, to);
     case Detail::matrix:
-        return add_tile<Detail::matrix, gaps>(look, tile, to);
+        return add_tile<Detail::matrix, gaps>(comparison, tile, to);
     case Detail::slopes:
-        return add_tile<Detail::slopes, gaps>(look, tile, to);
+        return add_tile<Detail::slopes, gaps>(comparison, tile, to);
     }
 }
 
-void add_sums(const RigidLook& look, const Tile& tile, Detail detail, RigidSums& to) {
-    if (look.gaps)
-        add_tile<true>(look, tile, detail, to);
+void add_sums(const RigidComparison& comparison, const Tile& tile, Detail detail, RigidSums& to) {
+    if (comparison.gaps)
+        add_tile<true>(comparison, tile, detail, to);
     else
-        add_tile<false>(look, tile, detail, to);
+        add_tile<false>(comparison, tile, detail, to);
 }
 
 } // namespace sextant::kernel::HWY_NAMESPACE
@@ -388,9 +391,10 @@ Tile with_slopes(const Tile& tile, ImageShape reference) {
     return {left, top, std::max<Elements>(0, right - left), std::max<Elements>(0, bottom - top)};
 }
 
-RigidSums rigid_sums(const RigidLook& look, const Tile& tile, Detail detail) {
+RigidSums rigid_sums(const RigidComparison& comparison, const Tile& tile, Detail detail) {
     RigidSums sums;
-    HWY_DYNAMIC_DISPATCH(add_sums)(look, with_slopes(tile, look.reference.shape), detail, sums);
+    HWY_DYNAMIC_DISPATCH(add_sums)
+    (comparison, with_slopes(tile, comparison.reference.shape), detail, sums);
     return sums;
 }
 

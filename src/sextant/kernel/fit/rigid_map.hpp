@@ -37,7 +37,7 @@ void warp_rows(const FloatImage& image, const RigidMap& map, float outside, Imag
 double bilinear(const FloatImage& image, double x, double y);
 
 /// A comparison of a template T, seen through a rigid map φ, with a reference R.
-struct RigidLook {
+struct RigidComparison {
     FloatImage reference, moved;       ///< R and T, each of at least 5x5 pixels
     RigidMap map;                      ///< φ, from pixels of R to positions in T
     double centre_x = 0, centre_y = 0; ///< in R: the centre of rotation
@@ -74,7 +74,7 @@ struct RigidSums {
 ///           digits; no NaN unless `gaps` is set.
 /// Cost      per pixel: 9 reads of R, 4 of T; 14, 20 or 26 sums depending on detail.
 /// Deterministic  the same bits on the same kind of processor.
-RigidSums rigid_sums(const RigidLook& look, const Tile& tile, Detail detail);
+RigidSums rigid_sums(const RigidComparison& comparison, const Tile& tile, Detail detail);
 
 /// The part of a tile where R's gradient is known.
 Tile with_slopes(const Tile& tile, ImageShape reference);

@@ -168,9 +168,9 @@ void pack(const DeepImage& image, int capacity, std::span<std::byte> to) {
     }
 }
 
-Fullest fullest(std::span<const std::byte> pixels, int capacity) {
+LargestPixel fullest(std::span<const std::byte> pixels, int capacity) {
     const Bytes size = deep_element(capacity).size;
-    Fullest found;
+    LargestPixel found;
     for (Elements i = 0; i < pixels_in(pixels, capacity); ++i) {
         const std::int64_t count =
             list_at(pixels.data() + i * size, static_cast<Count>(capacity)).count;

@@ -31,11 +31,11 @@ void pack(const DeepImage& image, int capacity, std::span<std::byte> to);
 
 /// The pixel with the most fragments, and their number, including any not kept; -1 and 0 if there
 /// are no pixels.
-struct Fullest {
+struct LargestPixel {
     Elements pixel = -1;
     std::int64_t fragments = 0;
 };
-Fullest fullest(std::span<const std::byte> pixels, int capacity);
+LargestPixel fullest(std::span<const std::byte> pixels, int capacity);
 
 /// Blends the fragments of each pixel with `over` from the front.
 /// Requires  as many colours in `to` as there are pixels (std::logic_error).

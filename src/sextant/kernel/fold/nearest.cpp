@@ -69,8 +69,8 @@ class Blocks {
         const auto verdict = hn::VecFromMask(Floats(), wins);
         for (int v = 0; v < channels; ++v) {
             const auto index = hn::IndicesFromVec(Floats(), pixel_of_[v]);
-            const auto mine = hn::MaskFromVec(hn::TableLookupLanes(verdict, index));
-            block.channel[v] = hn::IfThenElse(mine, other.channel[v], block.channel[v]);
+            const auto own = hn::MaskFromVec(hn::TableLookupLanes(verdict, index));
+            block.channel[v] = hn::IfThenElse(own, other.channel[v], block.channel[v]);
         }
     }
 

@@ -30,9 +30,9 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
 constexpr OTF2_FlushCallbacks always{flush, nullptr}; // no timestamp: flushes are not recorded
 
 /// Keeps the first error; later ones follow from it.
-OTF2_ErrorCode note(void* told, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
+OTF2_ErrorCode note(void* user_data, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                     const char*, va_list) {
-    auto& text = *static_cast<std::string*>(told);
+    auto& text = *static_cast<std::string*>(user_data);
     if (text.empty() && code != OTF2_SUCCESS)
         text = OTF2_Error_GetDescription(code);
     return code;
@@ -64,7 +64,7 @@ class Otf2Archive {
   private:
     [[noreturn]] void fail(const std::string& what) const;
 
-    std::string path_, told_;
+    std::string path_, error_text_;
     OTF2_ErrorCallback others_ = nullptr;
     OTF2_Archive* archive_ = nullptr;
 };
@@ -74,7 +74,7 @@ enum Otf2Attribute : std::uint32_t { otf2_step, otf2_round, otf2_elements };
 inline constexpr OTF2_CommRef otf2_world = 0;
 
 Otf2Archive::Otf2Archive(const std::string& folder, std::string path)
-    : path_(std::move(path)), others_(OTF2_Error_RegisterCallback(note, &told_)) {
+    : path_(std::move(path)), others_(OTF2_Error_RegisterCallback(note, &error_text_)) {
     archive_ = OTF2_Archive_Open(
         folder.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
         OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -96,8 +96,8 @@ Otf2Archive::~Otf2Archive() {
 
 /// Some functions report errors only to the callback.
 void Otf2Archive::check(OTF2_ErrorCode code) const {
-    if (!told_.empty())
-        fail(told_);
+    if (!error_text_.empty())
+        fail(error_text_);
     if (code != OTF2_SUCCESS)
         fail(OTF2_Error_GetDescription(code));
 }

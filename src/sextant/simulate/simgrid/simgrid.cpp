@@ -83,8 +83,8 @@ class Simulator {
         : hosts_(std::move(host_of)),
           processors_(question.schedule.size(),
                       {s4u::Engine::get_clock,
-                       [this](Seconds time, const Stint& stint) {
-                           Timer::set(time, [this, stint] { processors_.end(stint); });
+                       [this](Seconds time, const TimedWork& timed) {
+                           Timer::set(time, [this, timed] { processors_.end(timed); });
                        },
                        [this](int rank, Work work) { play_.worked(rank, work); }}),
           play_(question,
@@ -126,7 +126,7 @@ class Simulator {
     const std::vector<s4u::Host*> hosts_;
     std::unordered_map<const s4u::Activity*, Awaited> awaited_; // only looked up, never iterated
     Processors processors_;
-    Play play_;
+    SimulatedRun play_;
 };
 
 /// Configures SimGrid to model only link capacity and latency, without additions for TCP or MPI;
@@ -139,10 +139,11 @@ void set_up() {
 }
 
 /// The hosts to place ranks on: in the order of Sextant's platform, or by number for SimGrid's.
-std::vector<Room> rooms_of(const s4u::Engine& engine, const std::optional<Platform>& platform) {
+std::vector<HostSlots> rooms_of(const s4u::Engine& engine,
+                                const std::optional<Platform>& platform) {
     if (platform)
         return simulate::rooms_of(platform->network);
-    std::vector<Room> rooms;
+    std::vector<HostSlots> rooms;
     for (const s4u::Host* host : engine.get_all_hosts())
         rooms.push_back({host->get_name(), host->get_core_count()});
     sort_naturally(rooms);
@@ -165,7 +166,7 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
             throw InvalidFile(question.platform, std::string("SimGrid: ") + error.what());
         }
     }
-    const std::vector<Room> rooms = rooms_of(engine, platform);
+    const std::vector<HostSlots> rooms = rooms_of(engine, platform);
     const auto ranks = static_cast<int>(question.schedule.size());
     std::vector<s4u::Host*> host_of;
     for (const int room : place(rooms, question.order, ranks, question.platform))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/filtering/filter_way.hpp"
+#include "sextant/filtering/filter_configuration.hpp"
 
 #include "sextant/core/error.hpp"
 
@@ -16,20 +16,20 @@ void check_role(const collective::Algorithm* row, std::initializer_list<Collecti
             fmt::format("{} cannot {}: it performs {}", row->name, role, name(row->what)));
 }
 
-std::vector<Retiling> Way::all_tiles() const {
+std::vector<Retiling> Configuration::all_tiles() const {
     std::vector<Retiling> all = {{0, columns, rows}};
     all.insert(all.end(), retilings.begin(), retilings.end());
     return all;
 }
 
-int Way::ranks() const {
+int Configuration::ranks() const {
     int most = columns * rows;
     for (const Retiling& tiles : retilings)
         most = std::max(most, tiles.ranks());
     return most;
 }
 
-Retiling Way::tiles_of(int filter) const {
+Retiling Configuration::tiles_of(int filter) const {
     Retiling found{0, columns, rows};
     for (const Retiling& tiles : retilings) {
         if (tiles.filter <= filter)
@@ -38,7 +38,7 @@ Retiling Way::tiles_of(int filter) const {
     return found;
 }
 
-std::string Way::tiles_text() const {
+std::string Configuration::tiles_text() const {
     std::string text = fmt::format("{}x{} tiles", columns, rows);
     for (const Retiling& tiles : retilings)
         text +=
@@ -46,7 +46,7 @@ std::string Way::tiles_text() const {
     return text;
 }
 
-std::string Way::text() const {
+std::string Configuration::text() const {
     std::string text = tiles_text();
     for (const collective::Algorithm* row : {distribute, collect}) {
         if (row)
@@ -57,8 +57,8 @@ std::string Way::text() const {
     return text;
 }
 
-std::vector<Way> grids_of(int ranks) {
-    std::vector<Way> grids;
+std::vector<Configuration> grids_of(int ranks) {
+    std::vector<Configuration> grids;
     for (int columns = 1; columns <= ranks; ++columns) {
         if (ranks % columns == 0)
             grids.push_back({columns, ranks / columns});
@@ -66,18 +66,18 @@ std::vector<Way> grids_of(int ranks) {
     return grids;
 }
 
-void check_tiles(const Way& way, int filters) {
+void check_tiles(const Configuration& configuration, int filters) {
     const auto check = [](int columns, int rows) {
         if (columns < 1 || rows < 1)
             throw InvalidTask(fmt::format("{}x{} tiles: expected 1x1 or more", columns, rows));
     };
-    check(way.columns, way.rows);
+    check(configuration.columns, configuration.rows);
     int least = 1;
-    for (const Retiling& tiles : way.retilings) {
+    for (const Retiling& tiles : configuration.retilings) {
         check(tiles.columns, tiles.rows);
         if (tiles.filter < least || tiles.filter >= filters)
             throw InvalidTask(fmt::format("{}: expected filters from 2 to {}, in ascending order",
-                                          way.tiles_text(), filters));
+                                          configuration.tiles_text(), filters));
         least = tiles.filter + 1;
     }
 }

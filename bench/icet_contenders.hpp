@@ -16,13 +16,13 @@
 namespace sextant::bench {
 
 /// One configuration for a case; a block calls open(), frame() several times, and close().
-class Way {
+class Contender {
   public:
-    virtual ~Way() = default;
+    virtual ~Contender() = default;
     virtual std::string name() const = 0;
     virtual void open() = 0;
     /// Writes this rank's image again, as if it had just been drawn.
-    virtual void draw_anew() = 0;
+    virtual void redraw() = 0;
     virtual void frame() = 0;
     virtual void close() = 0;
     /// The colours of the last frame, as floats, at rank 0, which collected it.
@@ -38,15 +38,15 @@ struct Carrier {
 
 /// Ours, with the configuration that `auto` chooses. `image`, which the carrier's is or is a copy
 /// of, must outlive it.
-std::unique_ptr<Way> ours(const Carrier& carrier, const lab::CompositeCase& what,
-                          const Image& image);
+std::unique_ptr<Contender> ours(const Carrier& carrier, const lab::CompositeCase& what,
+                                const Image& image);
 
 /// A rank's image as IceT takes it: separate colours and depths, with the largest depth 1.
 class Planes {
   public:
     explicit Planes(const Image& image);
 
-    void draw_anew();
+    void redraw();
     const void* colour() const { return colour_.data(); }
     const void* depth() const { return depth_.empty() ? nullptr : depth_.data(); }
     bool bytes() const { return bytes_; }
@@ -61,7 +61,7 @@ class Planes {
 std::vector<std::string> icet_strategies();
 
 /// One of these strategies. `planes` must outlive it.
-std::unique_ptr<Way> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
-                          const std::string& strategy);
+std::unique_ptr<Contender> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
+                                const std::string& strategy);
 
 } // namespace sextant::bench

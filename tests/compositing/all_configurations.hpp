@@ -59,7 +59,7 @@ Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
 }
 
 /// One way to composite a task.
-struct Way {
+struct Configuration {
     const compositing::Algorithm& algorithm;
     compositing::Tuning tuning;
     Association association;
@@ -73,42 +73,44 @@ struct Way {
 /// Every algorithm with every tuning: folding in order and collecting the picture, in one piece
 /// and interlaced, where the task says or else at the last rank; folding by arrival and
 /// leaving it distributed, interlaced too.
-inline std::vector<Way> ways_of(const Task& task) {
-    std::vector<Way> ways;
+inline std::vector<Configuration> configurations_of(const Task& task) {
+    std::vector<Configuration> configurations;
     Task distributed = task, collected = task;
     distributed.root = Task::distributed;
     if (task.root == Task::distributed)
         collected.root = task.ranks - 1;
     for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
         for (const compositing::Tuning& tuning : algorithm.tunings(task.positions())) {
-            ways.push_back({algorithm, tuning, Association::in_order, collected});
-            ways.push_back({algorithm, tuning, Association::by_arrival, distributed});
-            compositing::Tuning dealt = tuning;
-            dealt.interlace = 5;
-            ways.push_back({algorithm, dealt, Association::in_order, collected});
-            ways.push_back({algorithm, dealt, Association::by_arrival, distributed});
+            configurations.push_back({algorithm, tuning, Association::in_order, collected});
+            configurations.push_back({algorithm, tuning, Association::by_arrival, distributed});
+            compositing::Tuning interlaced = tuning;
+            interlaced.interlace = 5;
+            configurations.push_back({algorithm, interlaced, Association::in_order, collected});
+            configurations.push_back({algorithm, interlaced, Association::by_arrival, distributed});
         }
     }
-    return ways;
+    return configurations;
 }
 
 /// The picture that each way gives. A pixel that nobody ends up with keeps a colour of no layer.
 template <class Kind>
 std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& paint,
-                                      const std::vector<Way>& ways) {
+                                      const std::vector<Configuration>& configurations) {
     const Picture<Kind> blank(static_cast<std::size_t>(task.elements), Kind::opaque(1000));
-    std::vector<Picture<Kind>> pictures(ways.size(), blank);
+    std::vector<Picture<Kind>> pictures(configurations.size(), blank);
     run_threads(task.ranks, [&](Communicator communicator) {
         const int rank = communicator.rank();
         const Picture<Kind> images = painted_by<Kind>(paint, task, rank);
-        for (std::size_t w = 0; w < ways.size(); ++w) {
-            const Way& way = ways[w];
+        for (std::size_t w = 0; w < configurations.size(); ++w) {
+            const Configuration& configuration = configurations[w];
             const auto part = run_program(
-                communicator, compositing::program(way.algorithm, way.task, way.tuning, rank),
-                kernel::find(Kind::name, Kind::element), way.association, images);
-            const std::vector<Elements> own =
-                compositing::pixels(way.algorithm, way.task, way.tuning, rank);
-            ASSERT_EQ(part.size(), own.size()) << way.text();
+                communicator,
+                compositing::program(configuration.algorithm, configuration.task,
+                                     configuration.tuning, rank),
+                kernel::find(Kind::name, Kind::element), configuration.association, images);
+            const std::vector<Elements> own = compositing::pixels(
+                configuration.algorithm, configuration.task, configuration.tuning, rank);
+            ASSERT_EQ(part.size(), own.size()) << configuration.text();
             for (std::size_t i = 0; i < own.size(); ++i)
                 pictures[w][static_cast<std::size_t>(own[i])] = part[i];
         }
@@ -140,13 +142,13 @@ template <class Kind>
 void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
                             Bits bits = Bits::by_algorithm) {
     const Picture<Kind> serial = serial_fold<Kind>(task, paint);
-    const std::vector<Way> ways = ways_of(task);
-    const std::vector<Picture<Kind>> pictures = composited<Kind>(task, paint, ways);
-    for (std::size_t w = 0; w < ways.size(); ++w) {
-        const bool exactly =
-            bits == Bits::same || same_bits(ways[w].algorithm, ways[w].association);
+    const std::vector<Configuration> configurations = configurations_of(task);
+    const std::vector<Picture<Kind>> pictures = composited<Kind>(task, paint, configurations);
+    for (std::size_t w = 0; w < configurations.size(); ++w) {
+        const bool exactly = bits == Bits::same ||
+                             same_bits(configurations[w].algorithm, configurations[w].association);
         EXPECT_EQ(first_fault<Kind>(pictures[w], serial, exactly, task.all_layers()), -1)
-            << ways[w].text();
+            << configurations[w].text();
     }
 }
 

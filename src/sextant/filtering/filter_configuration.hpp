@@ -21,7 +21,7 @@ struct Retiling {
 };
 
 /// The partition of an image among ranks, and the collectives to use.
-struct Way {
+struct Configuration {
     int columns = 1, rows = 1; ///< of tiles, one per rank
     /// A scatter, or a broadcast from which each rank takes its tile with its first margin; null if
     /// ranks have their tiles from the start.
@@ -31,7 +31,7 @@ struct Way {
     /// Changes of tiles before certain filters, in order.
     std::vector<Retiling> retilings = {};
 
-    bool operator==(const Way&) const = default;
+    bool operator==(const Configuration&) const = default;
     /// The number of ranks: the greatest number of tiles.
     int ranks() const;
     bool broadcasts() const { return distribute && distribute->what == CollectiveKind::broadcast; }
@@ -47,10 +47,10 @@ struct Way {
 
 /// Throws InvalidTask for less than one tile, and for changes of tiles before the first of
 /// `filters` filters, after the last, or out of order.
-void check_tiles(const Way& way, int filters);
+void check_tiles(const Configuration& configuration, int filters);
 
 /// All grids of tiles for a number of ranks, strips of rows first.
-std::vector<Way> grids_of(int ranks);
+std::vector<Configuration> grids_of(int ranks);
 
 /// Throws InvalidTask if a collective is given that is none of those expected.
 void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,

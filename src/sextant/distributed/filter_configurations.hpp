@@ -12,27 +12,29 @@ namespace sextant::distributed {
 /// so many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has
 /// the image; gathers, or sending planes straight to rank 0; strided messages as datatypes or
 /// packed (if the profile has copy rates); and a change of tiles between filters.
-class FilterWays {
+class FilterConfigurations {
   public:
     /// Both must outlive this. Throws InvalidTask for an unknown distribution.
-    FilterWays(const FilterTask& task, const machine::Profile& machine);
+    FilterConfigurations(const FilterTask& task, const machine::Profile& machine);
 
     /// Every grid with every collective, for all ranks, half, a quarter and so on, and any number
     /// up to 8.
-    std::vector<filtering::Way> first() const;
+    std::vector<filtering::Configuration> first() const;
     /// Every grid, with the collectives of `best`, for some numbers of ranks between the best and
     /// its known neighbours. Empty if all of these are known.
     /// Output    `known`: the numbers tried are added; if empty, those of `first` are added before.
-    std::vector<filtering::Way> of_other_ranks(const filtering::Way& best,
-                                               std::vector<int>& known) const;
-    /// `way` with any stretch of filters moved to the tiles of any of `grids`, which have as many
-    /// ranks. If the stretch has the first or the last filter, it also takes the grid's
+    std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
+                                                         std::vector<int>& known) const;
+    /// `configuration` with any stretch of filters moved to the tiles of any of `grids`, which have
+    /// as many ranks. If the stretch has the first or the last filter, it also takes the grid's
     /// collectives.
-    std::vector<filtering::Way> retiled(const filtering::Way& way,
-                                        const std::vector<filtering::Way>& grids) const;
+    std::vector<filtering::Configuration>
+    retiled(const filtering::Configuration& configuration,
+            const std::vector<filtering::Configuration>& grids) const;
 
   private:
-    void add(std::vector<filtering::Way>& ways, const filtering::Way& grid) const;
+    void add(std::vector<filtering::Configuration>& configurations,
+             const filtering::Configuration& grid) const;
     bool weighs_ranks() const;
 
     const FilterTask& task_;

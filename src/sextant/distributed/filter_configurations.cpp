@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/filter_ways.hpp"
+#include "sextant/distributed/filter_configurations.hpp"
 
 #include "sextant/distributed/filter_plan.hpp"
 
@@ -11,8 +11,8 @@ namespace sextant::distributed {
 namespace {
 
 using collective::Algorithm;
+using filtering::Configuration;
 using filtering::Retiling;
-using filtering::Way;
 
 /// The numbers of ranks to try first: `most`, half, a quarter, and so on; all from 8 down.
 std::vector<int> first_ranks(int most) {
@@ -51,40 +51,42 @@ std::vector<const Algorithm*> gathers() {
 }
 
 /// The tiles of each filter.
-std::vector<Retiling> tiles_of(const Way& way, int filters) {
+std::vector<Retiling> tiles_of(const Configuration& configuration, int filters) {
     std::vector<Retiling> tiles;
     for (int filter = 0; filter < filters; ++filter)
-        tiles.push_back(way.tiles_of(filter));
+        tiles.push_back(configuration.tiles_of(filter));
     return tiles;
 }
 
-void set_tiles(Way& way, const std::vector<Retiling>& tiles) {
-    way.columns = tiles.front().columns, way.rows = tiles.front().rows;
-    way.retilings.clear();
+void set_tiles(Configuration& configuration, const std::vector<Retiling>& tiles) {
+    configuration.columns = tiles.front().columns, configuration.rows = tiles.front().rows;
+    configuration.retilings.clear();
     for (std::size_t filter = 1; filter < tiles.size(); ++filter) {
         const Retiling &before = tiles[filter - 1], &now = tiles[filter];
         if (now.columns != before.columns || now.rows != before.rows)
-            way.retilings.push_back({static_cast<int>(filter), now.columns, now.rows});
+            configuration.retilings.push_back({static_cast<int>(filter), now.columns, now.rows});
     }
 }
 
-bool has_columns(const Way& way) {
-    return way.columns > 1 || std::any_of(way.retilings.begin(), way.retilings.end(),
-                                          [](const Retiling& t) { return t.columns > 1; });
+bool has_columns(const Configuration& configuration) {
+    return configuration.columns > 1 ||
+           std::any_of(configuration.retilings.begin(), configuration.retilings.end(),
+                       [](const Retiling& t) { return t.columns > 1; });
 }
 
 /// A configuration with filters [first, end) moved to the tiles of `grid`.
-Way with_stretch(const Way& way, int filters, int first, int end, const Way& grid) {
-    std::vector<Retiling> tiles = tiles_of(way, filters);
+Configuration with_stretch(const Configuration& configuration, int filters, int first, int end,
+                           const Configuration& grid) {
+    std::vector<Retiling> tiles = tiles_of(configuration, filters);
     for (int filter = first; filter < end; ++filter)
         tiles[static_cast<std::size_t>(filter)] = {filter, grid.columns, grid.rows};
-    Way made = way;
+    Configuration made = configuration;
     set_tiles(made, tiles);
     if (first == 0)
         made.distribute = grid.distribute;
     if (end == filters)
         made.collect = grid.collect;
-    made.packs = has_columns(way) ? way.packs : grid.packs;
+    made.packs = has_columns(configuration) ? configuration.packs : grid.packs;
     return made;
 }
 
@@ -104,76 +106,81 @@ std::vector<const Algorithm*> distributions_of(const FilterTask& task) {
     return all.empty() ? std::vector{&collective::find(task.distribute)} : all;
 }
 
-FilterWays::FilterWays(const FilterTask& task, const machine::Profile& machine)
+FilterConfigurations::FilterConfigurations(const FilterTask& task, const machine::Profile& machine)
     : task_(task), machine_(machine), distributions_(distributions_of(task)) {}
 
-bool FilterWays::weighs_ranks() const {
+bool FilterConfigurations::weighs_ranks() const {
     return !task_.grid && machine_.find_kernel(filter_kernel, "f32") != nullptr;
 }
 
 /// Adds a grid with every collective.
-void FilterWays::add(std::vector<Way>& ways, const Way& grid) const {
+void FilterConfigurations::add(std::vector<Configuration>& configurations,
+                               const Configuration& grid) const {
     if (grid.ranks() == 1)
-        return ways.push_back(grid);
+        return configurations.push_back(grid);
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {
             if (task_.distribute == "any" && distribute && collect)
                 continue; // each is compared with the default of the other: all pairs are too many
-            ways.push_back({grid.columns, grid.rows, distribute, collect, false});
+            configurations.push_back({grid.columns, grid.rows, distribute, collect, false});
             if (grid.columns > 1 && !machine_.copies.empty())
-                ways.push_back({grid.columns, grid.rows, distribute, collect, true});
+                configurations.push_back({grid.columns, grid.rows, distribute, collect, true});
         }
     }
 }
 
-std::vector<Way> FilterWays::first() const {
-    std::vector<Way> ways;
+std::vector<Configuration> FilterConfigurations::first() const {
+    std::vector<Configuration> configurations;
     if (task_.grid) {
-        add(ways, {task_.grid->columns, task_.grid->rows});
-        return ways;
+        add(configurations, {task_.grid->columns, task_.grid->rows});
+        return configurations;
     }
     for (const int ranks : weighs_ranks() ? first_ranks(task_.ranks) : std::vector{task_.ranks}) {
-        for (const Way& grid : filtering::grids_of(ranks))
-            add(ways, grid);
+        for (const Configuration& grid : filtering::grids_of(ranks))
+            add(configurations, grid);
     }
-    return ways;
+    return configurations;
 }
 
-std::vector<Way> FilterWays::of_other_ranks(const Way& best, std::vector<int>& known) const {
-    std::vector<Way> ways;
+std::vector<Configuration> FilterConfigurations::of_other_ranks(const Configuration& best,
+                                                                std::vector<int>& known) const {
+    std::vector<Configuration> configurations;
     if (!weighs_ranks())
-        return ways;
+        return configurations;
     if (known.empty())
         known = first_ranks(task_.ranks);
     for (const int ranks : beside(best.ranks(), known)) {
         known.push_back(ranks);
-        for (Way way : filtering::grids_of(ranks)) {
+        for (Configuration configuration : filtering::grids_of(ranks)) {
             if (best.ranks() > 1) {
-                way.distribute = best.distribute, way.collect = best.collect;
-                way.packs = best.packs && way.columns > 1;
+                configuration.distribute = best.distribute, configuration.collect = best.collect;
+                configuration.packs = best.packs && configuration.columns > 1;
             } else {
-                way.distribute = distributions_.front();
+                configuration.distribute = distributions_.front();
             }
-            ways.push_back(way);
+            configurations.push_back(configuration);
         }
     }
-    return ways;
+    return configurations;
 }
 
-std::vector<Way> FilterWays::retiled(const Way& way, const std::vector<Way>& grids) const {
+std::vector<Configuration>
+FilterConfigurations::retiled(const Configuration& configuration,
+                              const std::vector<Configuration>& grids) const {
     const int filters = static_cast<int>(task_.filters.size());
-    std::vector<Way> ways;
-    for (const Way& grid : grids) {
+    std::vector<Configuration> configurations;
+    for (const Configuration& grid : grids) {
         for (int first = 0; first < filters; ++first) {
             for (int end = first + 1; end <= filters; ++end) {
-                const Way made = with_stretch(way, filters, first, end, grid);
-                const bool changes = !(made == way) && !made.retilings.empty();
-                if (changes && std::find(ways.begin(), ways.end(), made) == ways.end())
-                    ways.push_back(made);
+                const Configuration made = with_stretch(configuration, filters, first, end, grid);
+                const bool changes = !(made == configuration) && !made.retilings.empty();
+                if (changes && std::find(configurations.begin(), configurations.end(), made) ==
+                                   configurations.end())
+                    configurations.push_back(made);
             }
         }
     }
-    return ways;
+    return configurations;
 }
 
 } // namespace sextant::distributed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/icet_ways.hpp"
+#include "bench/icet_contenders.hpp"
 
 #include "sextant/command/composite.hpp"
 #include "sextant/compositor/compositor.hpp"
@@ -35,7 +35,7 @@ std::vector<float> colours(std::span<const std::byte> pixels, ElementFormat elem
     return values;
 }
 
-class Ours : public Way {
+class Ours : public Contender {
   public:
     Ours(Carrier carrier, const lab::CompositeCase& what, const Image& image)
         : carrier_(std::move(carrier)), image_(image) {
@@ -49,7 +49,7 @@ class Ours : public Way {
         compositor_ =
             std::make_unique<Compositor>(carrier_.communicator, image_.shape(), 1, options_);
     }
-    void draw_anew() override { write_anew(carrier_.image); }
+    void redraw() override { write_anew(carrier_.image); }
     void frame() override { shown_ = compositor_->composite(carrier_.image); }
     void close() override { compositor_.reset(); }
     std::vector<float> picture() const override { return colours(shown_.bytes, image_.element()); }
@@ -76,7 +76,7 @@ constexpr Strategy strategies[] = {
     {"tree", ICET_SINGLE_IMAGE_STRATEGY_TREE},
 };
 
-class Theirs : public Way {
+class Theirs : public Contender {
   public:
     Theirs(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes, const Strategy& strategy)
         : what_(what), planes_(planes), strategy_(strategy) {
@@ -110,7 +110,7 @@ class Theirs : public Way {
                     static_cast<IceTSizeType>(what_.shape.height), 0);
     }
 
-    void draw_anew() override { planes_.draw_anew(); }
+    void redraw() override { planes_.redraw(); }
 
     void frame() override {
         const std::array<IceTFloat, 4> background{};
@@ -140,8 +140,8 @@ class Theirs : public Way {
 
 } // namespace
 
-std::unique_ptr<Way> ours(const Carrier& carrier, const lab::CompositeCase& what,
-                          const Image& image) {
+std::unique_ptr<Contender> ours(const Carrier& carrier, const lab::CompositeCase& what,
+                                const Image& image) {
     return std::make_unique<Ours>(carrier, what, image);
 }
 
@@ -161,7 +161,7 @@ Planes::Planes(const Image& image) : bytes_(channels(image.element()) == "u8") {
     }
 }
 
-void Planes::draw_anew() {
+void Planes::redraw() {
     write_anew(colour_);
     write_anew(std::as_writable_bytes(std::span(depth_)));
 }
@@ -173,8 +173,8 @@ std::vector<std::string> icet_strategies() {
     return names;
 }
 
-std::unique_ptr<Way> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
-                          const std::string& strategy) {
+std::unique_ptr<Contender> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
+                                const std::string& strategy) {
     const auto* const found =
         std::find_if(std::begin(strategies), std::end(strategies),
                      [&](const Strategy& each) { return each.name == strategy; });

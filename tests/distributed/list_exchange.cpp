@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of any length from everyone to everyone, and what is numbered with them.
-#include "sextant/comm/threads.hpp"
 #include "sextant/distributed/list_exchange.hpp"
+
+#include "sextant/comm/threads.hpp"
 #include "sextant/distributed/numbering.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ std::vector<int> gift(int from, int to) {
     return std::vector<int>(static_cast<std::size_t>((from + 2 * to) % 4), 100 * from + to);
 }
 
-TEST(Deal, gives_everyone_the_list_that_is_his) {
+TEST(ListExchange, gives_everyone_the_list_that_is_his) {
     for (int ranks = 1; ranks <= 6; ++ranks) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<std::vector<int>> to;
@@ -24,12 +25,12 @@ TEST(Deal, gives_everyone_the_list_that_is_his) {
                 for (const int value : gift(peer, communicator.rank()))
                     expected.push_back(value);
             }
-            EXPECT_EQ(deal(communicator, to).values, expected);
+            EXPECT_EQ(all_to_all(communicator, to).values, expected);
         });
     }
 }
 
-TEST(Deal, gives_everyone_his_list_on_many_ranks_too) {
+TEST(ListExchange, gives_everyone_his_list_on_many_ranks_too) {
     for (const int ranks : {17, 23, 40}) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<std::vector<int>> to;
@@ -41,36 +42,36 @@ TEST(Deal, gives_everyone_his_list_on_many_ranks_too) {
                 expected.insert(expected.end(), theirs.begin(), theirs.end());
                 counts.push_back(static_cast<Elements>(theirs.size()));
             }
-            const ByRank<int> got = deal(communicator, to);
+            const ByRank<int> got = all_to_all(communicator, to);
             EXPECT_EQ(got.counts, counts);
             EXPECT_EQ(got.values, expected);
         });
     }
 }
 
-TEST(Deal, tells_all_lists_of_about_one_length) {
+TEST(ListExchange, tells_all_lists_of_about_one_length) {
     run_threads(5, [](Communicator communicator) {
         const int rank = communicator.rank();
-        const std::vector<int> mine(rank == 2 ? 3 : 4, 10 * rank);
-        const ByRank<int> all = tell_all(communicator, mine);
+        const std::vector<int> own(rank == 2 ? 3 : 4, 10 * rank);
+        const ByRank<int> all = all_gather_by_rank(communicator, own);
         EXPECT_THAT(all.counts, testing::ElementsAre(4, 4, 3, 4, 4));
         EXPECT_THAT(all.values, testing::ElementsAre(0, 0, 0, 0, 10, 10, 10, 10, 20, 20, 20, 30, 30,
                                                      30, 30, 40, 40, 40, 40));
     });
 }
 
-TEST(Deal, tells_all_what_each_has) {
+TEST(ListExchange, gathers_all_lists) {
     run_threads(5, [](Communicator communicator) {
-        const ByRank<int> all = tell_all(communicator, gift(communicator.rank(), 0));
+        const ByRank<int> all = all_gather_by_rank(communicator, gift(communicator.rank(), 0));
         EXPECT_THAT(all.counts, testing::ElementsAre(0, 1, 2, 3, 0));
         EXPECT_THAT(all.values, testing::ElementsAre(100, 200, 200, 300, 300, 300));
     });
 }
 
-TEST(Deal, of_nothing_is_nothing) {
+TEST(ListExchange, of_nothing_is_nothing) {
     run_threads(3, [](Communicator communicator) {
-        EXPECT_TRUE(deal<int>(communicator, {{}, {}, {}}).values.empty());
-        EXPECT_TRUE(tell_all<int>(communicator, {}).values.empty());
+        EXPECT_TRUE(all_to_all<int>(communicator, {{}, {}, {}}).values.empty());
+        EXPECT_TRUE(all_gather_by_rank<int>(communicator, {}).values.empty());
     });
 }
 
