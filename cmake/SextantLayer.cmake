@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A layer is a folder of src/sextant and a target of its own, so that an upward dependency does not
 # link. Source files are found by globbing: adding an algorithm edits no build file. A large layer
-# has subfolders (ROOMS); files outside them serve all. A layer in which no loop takes time is
-# optimised less (COLD), because it then compiles a quarter faster.
+# has subfolders (ROOMS); files outside them serve all.
+# COLD: no loop of the layer takes time, so it is optimised less, which compiles faster.
+# UNITY: its files can be compiled several at a time (SEXTANT_UNITY): no two of them use a name for
+# different things.
+option(SEXTANT_UNITY "Compile several files at a time; for building once, not for development" OFF)
 function(sextant_layer name)
-    cmake_parse_arguments(LAYER "COLD" "" "ROOMS;DEPENDS" ${ARGN})
+    cmake_parse_arguments(LAYER "COLD;UNITY" "" "ROOMS;DEPENDS" ${ARGN})
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")
     set(patterns "${folder}/*.cpp")
     foreach(room IN LISTS LAYER_ROOMS)
@@ -16,6 +19,9 @@ function(sextant_layer name)
     target_compile_features(sextant_${name} PUBLIC cxx_std_20)
     if(LAYER_COLD)
         target_compile_options(sextant_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    if(LAYER_UNITY AND SEXTANT_UNITY)
+        set_target_properties(sextant_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     endif()
     target_include_directories(sextant_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
     foreach(below IN LISTS LAYER_DEPENDS)

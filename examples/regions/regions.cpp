@@ -55,7 +55,7 @@ std::vector<Region> grow_regions(const distributed::Image& image, int bands,
     const Labelled labelled = label_components(bands_of(image, bands), by_value, pattern);
     std::vector<std::vector<Light>> to(static_cast<std::size_t>(communicator.size()));
     to[0] = light_in(image, labelled);
-    const ByRank<Light> light = all_to_all(communicator, to);
+    const ByRank<Light> light = all_to_all_lists(communicator, to);
     std::vector<Region> regions;
     for (const kernel::Component& component : gather_components(labelled))
         regions.push_back({component, 0});

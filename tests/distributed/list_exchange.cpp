@@ -25,7 +25,7 @@ TEST(ListExchange, gives_everyone_the_list_that_is_his) {
                 for (const int value : gift(peer, communicator.rank()))
                     expected.push_back(value);
             }
-            EXPECT_EQ(all_to_all(communicator, to).values, expected);
+            EXPECT_EQ(all_to_all_lists(communicator, to).values, expected);
         });
     }
 }
@@ -42,7 +42,7 @@ TEST(ListExchange, gives_everyone_his_list_on_many_ranks_too) {
                 expected.insert(expected.end(), theirs.begin(), theirs.end());
                 counts.push_back(static_cast<Elements>(theirs.size()));
             }
-            const ByRank<int> got = all_to_all(communicator, to);
+            const ByRank<int> got = all_to_all_lists(communicator, to);
             EXPECT_EQ(got.counts, counts);
             EXPECT_EQ(got.values, expected);
         });
@@ -70,7 +70,7 @@ TEST(ListExchange, gathers_all_lists) {
 
 TEST(ListExchange, of_nothing_is_nothing) {
     run_threads(3, [](Communicator communicator) {
-        EXPECT_TRUE(all_to_all<int>(communicator, {{}, {}, {}}).values.empty());
+        EXPECT_TRUE(all_to_all_lists<int>(communicator, {{}, {}, {}}).values.empty());
         EXPECT_TRUE(all_gather_by_rank<int>(communicator, {}).values.empty());
     });
 }

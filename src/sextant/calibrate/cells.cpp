@@ -60,7 +60,6 @@ namespace {
 using machine::Layout;
 using machine::Strategy;
 
-constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 constexpr Layout strided_layouts[] = {Layout::cn, Layout::nc, Layout::nn};
 
 void add_messages(std::vector<Cell>& cells, Kind kind, std::initializer_list<Bytes> sizes) {

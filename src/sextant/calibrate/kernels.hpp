@@ -9,6 +9,8 @@
 
 namespace sextant::calibrate {
 
+inline constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
+
 /// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access
 /// to the page cache; the time of a disk is not part of any profile.
 /// Throws    std::system_error if there is no room for such a file.

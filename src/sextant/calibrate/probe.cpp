@@ -30,7 +30,7 @@ struct Seat {
     int place = 0; ///< index of the pair among those of its node
 };
 
-struct Layout {
+struct RankLayout {
     std::vector<int> nodes; ///< by rank
     std::vector<int> cores; ///< by node
     bool reads_all = false; ///< every rank reads every other's memory
@@ -46,8 +46,8 @@ struct Layout {
     }
 };
 
-Layout layout_of(const Communicator& communicator) {
-    Layout layout{nodes_of(communicator), {}, communicator.shares_memory()};
+RankLayout layout_of(const Communicator& communicator) {
+    RankLayout layout{nodes_of(communicator), {}, communicator.shares_memory()};
     const std::vector<Cores> all = communicator.all_gather(Cores::available());
     std::map<int, Cores> of_node;
     for (std::size_t rank = 0; rank < all.size(); ++rank)
@@ -60,7 +60,7 @@ Layout layout_of(const Communicator& communicator) {
 }
 
 /// Pairs neighbours on each node, or the first ranks of neighbouring nodes.
-std::vector<Seat> seats(const Layout& layout, Link link) {
+std::vector<Seat> seats(const RankLayout& layout, Link link) {
     std::map<int, std::vector<int>> ranks; // by node
     for (std::size_t rank = 0; rank < layout.nodes.size(); ++rank)
         ranks[layout.nodes[rank]].push_back(static_cast<int>(rank));
@@ -228,7 +228,7 @@ bool has_room(const Communicator& communicator, Bytes memory) {
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget) {
     if (communicator.size() < 2)
         throw InvalidTask("1 rank: a probe needs two or more");
-    const Layout layout = layout_of(communicator);
+    const RankLayout layout = layout_of(communicator);
     machine::Profile profile = describe_machine(layout.reads_all ? "threads" : "mpi");
     profile.cores = layout.cores.front();
     PlanOptions what;

@@ -21,8 +21,6 @@ namespace {
 using machine::Layout;
 using machine::Strategy;
 
-constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
-
 /// An operator for messages of plain bytes.
 Operator bytes_operator() {
     Operator op;

@@ -48,7 +48,7 @@ Record record_of(LabelCommand& command) {
     return record.include(record_of(command.reports));
 }
 
-std::string samples_of(const FrameHeader& header) {
+std::string kind_of_image(const FrameHeader& header) {
     return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
 }
 
@@ -185,7 +185,7 @@ std::string LabelRun::page() const {
                     components() + ", each in a colour; of many some look alike."};
     page.facts = {
         {"Image",
-         fmt::format("{}x{}, {}", shape().width, shape().height, samples_of(source_->header()))},
+         fmt::format("{}x{}, {}", shape().width, shape().height, kind_of_image(source_->header()))},
         {"Belong together",
          fmt::format("{} neighbours{}", options_.neighbours == kernel::Neighbours::four ? 4 : 8,
                      options_.by_value ? " of equal value" : "")},
@@ -213,7 +213,7 @@ std::string LabelRun::json() const {
     json["output"] = command_.output;
     json["width"] = shape().width;
     json["height"] = shape().height;
-    json["element"] = samples_of(source_->header());
+    json["element"] = kind_of_image(source_->header());
     json["neighbours"] = options_.neighbours == kernel::Neighbours::four ? 4 : 8;
     json["by_value"] = options_.by_value;
     json["components"] = result_.components;

@@ -260,14 +260,14 @@ double share_off(double off) {
     return std::exp(off) - 1;
 }
 
-struct Summary {
+struct ProfileSummary {
     double median = 0, nine_in_ten = 0, ratio = 1;
     std::size_t values = 0, apart = 0;
 };
 
-Summary summary_of(const std::vector<Twin>& twins) {
+ProfileSummary summary_of(const std::vector<Twin>& twins) {
     std::vector<double> off, ratios;
-    Summary summary{0, 0, 1, twins.size(), 0};
+    ProfileSummary summary{0, 0, 1, twins.size(), 0};
     for (const Twin& twin : twins) {
         off.push_back(twin.off());
         ratios.push_back(twin.ratio());
@@ -279,12 +279,12 @@ Summary summary_of(const std::vector<Twin>& twins) {
     return summary;
 }
 
-std::string line_of(const std::string& what, const Summary& s) {
+std::string line_of(const std::string& what, const ProfileSummary& s) {
     return fmt::format("{:<38} {:>6} {:>8.3f} {:>8.1f} % {:>8.1f} % {:>6}\n", what, s.values,
                        s.ratio, 100 * s.median, 100 * s.nine_in_ten, s.apart);
 }
 
-Json json_of(const Summary& s) {
+Json json_of(const ProfileSummary& s) {
     return {{"values", s.values},
             {"median_ratio", s.ratio},
             {"median_off", s.median},

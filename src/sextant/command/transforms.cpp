@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int version_of_file = 1;
 constexpr std::string_view kind = "sextant transforms";
-constexpr double degrees = 180 / std::numbers::pi;
+constexpr double degrees_per_radian = 180 / std::numbers::pi;
 
 constexpr std::string_view convention =
     "tx, ty and alpha say how far to the right, downward and clockwise a frame shows what the "
@@ -119,14 +119,15 @@ std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) 
     };
     return fmt::format(
         "{},{:.7f},{:.5f},{:.5f},{},{},{:.5f},{:.5f},{:.4f},{},{},{:.3g},{:.3g},{:.3g},{},{}\n",
-        place.frame, motion.alpha * degrees, motion.tx, motion.ty, physical(motion.tx, all.pixel.x),
-        physical(motion.ty, all.pixel.y), result.ncc_before, result.ncc_after, result.overlap,
-        result.iterations, all.with_seconds ? fmt::format("{:.4f}", place.seconds) : "",
-        result.uncertainty.alpha * degrees, result.uncertainty.tx, result.uncertainty.ty,
+        place.frame, motion.alpha * degrees_per_radian, motion.tx, motion.ty,
+        physical(motion.tx, all.pixel.x), physical(motion.ty, all.pixel.y), result.ncc_before,
+        result.ncc_after, result.overlap, result.iterations,
+        all.with_seconds ? fmt::format("{:.4f}", place.seconds) : "",
+        result.uncertainty.alpha * degrees_per_radian, result.uncertainty.tx, result.uncertainty.ty,
         place.gaps, fmt::join(flags_of(place), " "));
 }
 
-constexpr std::int64_t most_frames = std::int64_t{1} << 40;
+constexpr std::int64_t most_transforms = std::int64_t{1} << 40;
 constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< per side
 constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
@@ -160,7 +161,7 @@ void check_measures(const JsonField& json) {
                          "overlap", "tx_physical", "ty_physical", "seconds"});
     for (const char* count : {"iterations", "not_finite"}) {
         if (const auto field = json.find(count))
-            field->integer(0, most_frames);
+            field->integer(0, most_transforms);
     }
     if (const auto field = json.find("field")) {
         require_known(*field, {"known", "sigma", "freedom"});
@@ -172,7 +173,7 @@ void check_measures(const JsonField& json) {
 
 FrameRegistration frame_from(const JsonField& json) {
     FrameRegistration frame;
-    frame.frame = json.at("frame").integer(0, most_frames);
+    frame.frame = json.at("frame").integer(0, most_transforms);
     if (const auto left_out = json.find("left_out")) {
         require_known(json, {"frame", "left_out"});
         frame.left_out = left_out->text();
@@ -204,7 +205,7 @@ SeriesTransforms head_from(const JsonField& json) {
     SeriesTransforms transforms;
     transforms.series = json.at("series").any_text();
     transforms.model = name(json.at("model").one_of<MotionModel>(models));
-    transforms.reference = json.at("reference").integer(0, most_frames);
+    transforms.reference = json.at("reference").integer(0, most_transforms);
     if (const auto stages = json.find("stages"))
         transforms.stages = static_cast<int>(stages->integer(1, 1 << 20));
     transforms.shape = {json.at("width").integer(1, most_pixels),

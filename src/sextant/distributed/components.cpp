@@ -192,7 +192,7 @@ std::vector<kernel::Component> gather_components(const Labelled& labelled) {
     const Communicator& communicator = labelled.labels.communicator();
     std::vector<std::vector<Labelled::Part>> to(static_cast<std::size_t>(communicator.size()));
     to[0] = labelled.parts;
-    const ByRank<Labelled::Part> all = all_to_all(communicator, to);
+    const ByRank<Labelled::Part> all = all_to_all_lists(communicator, to);
     std::vector<kernel::Component> components;
     if (communicator.rank() == 0)
         components.resize(static_cast<std::size_t>(labelled.components));

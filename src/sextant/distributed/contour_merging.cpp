@@ -134,7 +134,7 @@ std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& 
 /// Sends each point to the rank that holds its position. Collective.
 void move_points(const Communicator& communicator, const std::vector<std::vector<Place>>& to,
                  LinearPart& part) {
-    const ByRank<Place> got = all_to_all(communicator, to);
+    const ByRank<Place> got = all_to_all_lists(communicator, to);
     for (const Place& place : got.values)
         part.pixels[at(place.position - part.first)] = place.pixel;
 }
@@ -142,7 +142,7 @@ void move_points(const Communicator& communicator, const std::vector<std::vector
 /// Sends each contour's line to the rank that holds its first point. Collective.
 void move_lines(const Communicator& communicator, const std::vector<std::vector<ContourLine>>& to,
                 LinearPart& part) {
-    part.lines = all_to_all(communicator, to).values;
+    part.lines = all_to_all_lists(communicator, to).values;
     std::sort(part.lines.begin(), part.lines.end(),
               [](const ContourLine& a, const ContourLine& b) { return a.first < b.first; });
 }
@@ -212,8 +212,8 @@ ContourLines gather_lines(const Communicator& communicator, const Grid& grid,
     pixels[0] = part.pixels;
     lines[0] = part.lines;
     return {{grid.width, grid.height},
-            all_to_all(communicator, pixels).values,
-            all_to_all(communicator, lines).values};
+            all_to_all_lists(communicator, pixels).values,
+            all_to_all_lists(communicator, lines).values};
 }
 
 } // namespace sextant

@@ -51,7 +51,7 @@ Elements entries_expected(const distributed::Image& image) {
 
 /// Memory of all ranks per pixel of a strip: its sample and label, both again at rank 0 if
 /// gathered, and its runs and bits, in whole bytes.
-Bytes bytes_per_pixel(const ElementFormat& element, bool by_value) {
+Bytes bytes_of_pixel(const ElementFormat& element, bool by_value) {
     const Bytes label = sizeof(kernel::Label);
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
 }
@@ -59,7 +59,7 @@ Bytes bytes_per_pixel(const ElementFormat& element, bool by_value) {
 /// Rows per strip: as many as fit in memory.
 Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     const ImageShape shape = source.shape();
-    const Bytes row = shape.width * bytes_per_pixel(source.element(), options.by_value);
+    const Bytes row = shape.width * bytes_of_pixel(source.element(), options.by_value);
     const Elements rows = options.memory / row;
     constexpr Bytes mebibyte = Bytes{1} << 20;
     if (rows < 1)

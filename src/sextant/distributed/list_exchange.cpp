@@ -62,9 +62,9 @@ Elements sum(std::span<const Elements> counts) {
     return std::accumulate(counts.begin(), counts.end(), Elements{0});
 }
 
-void all_to_all(const Communicator& communicator, Bytes element,
-                std::span<const Elements> counts_to, std::span<const std::byte> values,
-                std::span<const Elements> counts_from, std::span<std::byte> to) {
+void all_to_all_lists(const Communicator& communicator, Bytes element,
+                      std::span<const Elements> counts_to, std::span<const std::byte> values,
+                      std::span<const Elements> counts_from, std::span<std::byte> to) {
     ProgramBuilder builder;
     const Region input = builder.input(sum(counts_to)), output = builder.output(sum(counts_from));
     run(communicator,
@@ -83,7 +83,7 @@ std::vector<Elements> counts_from(const Communicator& communicator,
     const std::vector<Elements> one(at(ranks), 1);
     const auto to = std::as_writable_bytes(std::span(counts));
     if (ranks <= most_direct) {
-        all_to_all(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one, to);
+        all_to_all_lists(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one, to);
         return counts;
     }
     const Grid row_each = near_square(ranks, ranks, ranks);

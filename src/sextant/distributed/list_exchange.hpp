@@ -32,9 +32,9 @@ namespace detail {
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to);
 /// Requires `to` to have room for all elements received.
-void all_to_all(const Communicator& communicator, Bytes element,
-                std::span<const Elements> counts_to, std::span<const std::byte> values,
-                std::span<const Elements> counts_from, std::span<std::byte> to);
+void all_to_all_lists(const Communicator& communicator, Bytes element,
+                      std::span<const Elements> counts_to, std::span<const std::byte> values,
+                      std::span<const Elements> counts_from, std::span<std::byte> to);
 void gather_lists(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
                   std::span<const std::byte> local, std::span<std::byte> to);
 Elements sum(std::span<const Elements> counts);
@@ -45,8 +45,8 @@ Elements sum(std::span<const Elements> counts);
 /// Cost      one message per pair of ranks with a list that is not empty; and an exchange of the
 ///           counts, with O(√p) messages per rank on many ranks.
 template <class Value>
-ByRank<Value> all_to_all(const Communicator& communicator,
-                         const std::vector<std::vector<Value>>& to_each) {
+ByRank<Value> all_to_all_lists(const Communicator& communicator,
+                               const std::vector<std::vector<Value>>& to_each) {
     static_assert(std::is_trivially_copyable_v<Value>);
     ByRank<Value> sent, got;
     for (const std::vector<Value>& list : to_each) {
@@ -55,9 +55,9 @@ ByRank<Value> all_to_all(const Communicator& communicator,
     }
     got.counts = detail::counts_from(communicator, sent.counts);
     got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));
-    detail::all_to_all(communicator, sizeof(Value), sent.counts,
-                       std::as_bytes(std::span(sent.values)), got.counts,
-                       std::as_writable_bytes(std::span(got.values)));
+    detail::all_to_all_lists(communicator, sizeof(Value), sent.counts,
+                             std::as_bytes(std::span(sent.values)), got.counts,
+                             std::as_writable_bytes(std::span(got.values)));
     return got;
 }
 

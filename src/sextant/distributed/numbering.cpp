@@ -36,9 +36,9 @@ std::vector<Share> added_up(std::vector<Share> shares) {
 }
 
 /// The totals of each row of pixels of all ranks' tiles.
-class Rows {
+class RowTotals {
   public:
-    Rows(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
+    RowTotals(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
         : grid_(grid) {
         const Tile own = tile(grid, communicator.rank());
         std::vector<Total> local(static_cast<std::size_t>(own.width > 0 ? own.height : 0));
@@ -101,8 +101,8 @@ class Rows {
 };
 
 /// The standing of each thing whose pixel lies in this tile.
-std::vector<Standing> stand(const Communicator& communicator, const Grid& grid, const Rows& rows,
-                            const std::vector<Share>& things) {
+std::vector<Standing> stand(const Communicator& communicator, const Grid& grid,
+                            const RowTotals& rows, const std::vector<Share>& things) {
     std::vector<Total> before = rows.before(communicator.rank());
     const Elements top = tile(grid, communicator.rank()).y;
     std::vector<Standing> standings;
@@ -122,10 +122,10 @@ Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
     std::vector<std::vector<Share>> requested(ranks);
     for (const Share& share : shares)
         requested[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
-    const ByRank<Share> to_answer = all_to_all(communicator, requested);
+    const ByRank<Share> to_answer = all_to_all_lists(communicator, requested);
 
     const std::vector<Share> things = added_up(to_answer.values);
-    const Rows rows(communicator, grid, things);
+    const RowTotals rows(communicator, grid, things);
     const std::vector<Standing> standings = stand(communicator, grid, rows, things);
     std::vector<std::vector<Standing>> answers(ranks);
     std::size_t next = 0;
@@ -136,7 +136,7 @@ Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
             answers[rank].push_back(standings[static_cast<std::size_t>(thing - things.begin())]);
         }
     }
-    const ByRank<Standing> answered = all_to_all(communicator, answers);
+    const ByRank<Standing> answered = all_to_all_lists(communicator, answers);
 
     Numbering made;
     std::vector<std::size_t> places(ranks, 0);

@@ -312,7 +312,7 @@ Junctions rank_strips(const StripWork& work, const StripDirections& directions,
         std::vector<std::vector<RankedPoint>> to(static_cast<std::size_t>(communicator.size()));
         agree(communicator,
               [&] { to[0] = points_of(work, at.tile, ranking, place_chains(ranking, crossings)); });
-        const ByRank<RankedPoint> got = all_to_all(communicator, to);
+        const ByRank<RankedPoint> got = all_to_all_lists(communicator, to);
         agree(communicator, [&] {
             if (points)
                 points->add(got.values);

@@ -139,7 +139,7 @@ class StripLists {
     std::vector<List> gathered(int strip, const List& own) const {
         std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
         to[0] = own.entries;
-        const ByRank<Entry> got = all_to_all(communicator_, to);
+        const ByRank<Entry> got = all_to_all_lists(communicator_, to);
         std::vector<List> lists;
         auto from = got.values.begin();
         for (int rank = 0; rank < communicator_.size() && file_; ++rank) {

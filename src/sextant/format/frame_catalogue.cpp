@@ -25,7 +25,7 @@ namespace sextant::format {
 
 namespace {
 
-constexpr std::array formats{
+constexpr std::array frame_formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
                 open_tiff, create_tiff, "u8 u16 u32 f32"},
@@ -62,7 +62,7 @@ const FrameFormat& known_format(const std::string& path) {
     if (const FrameFormat* const format = find_frame_format(path))
         return *format;
     std::string known;
-    for (const FrameFormat& format : formats)
+    for (const FrameFormat& format : frame_formats)
         known += fmt::format("{}{}", known.empty() ? "" : " ", format.extensions);
     const std::string extension = std::filesystem::path(path).extension().string();
     throw InvalidFile(
@@ -108,11 +108,11 @@ void require_plane(const std::string& name, std::string_view axis, std::int64_t 
 } // namespace
 
 std::span<const FrameFormat> frame_catalogue() {
-    return formats;
+    return frame_formats;
 }
 
 const FrameFormat* find_frame_format(const std::string& path) {
-    for (const FrameFormat& format : formats) {
+    for (const FrameFormat& format : frame_formats) {
         if (any_word(format.extensions,
                      [&](std::string_view extension) { return has_extension(path, extension); }))
             return &format;

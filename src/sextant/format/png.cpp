@@ -243,9 +243,9 @@ void unpack(std::span<const std::byte> packed, std::span<std::byte> to) {
 }
 
 /// An open PNG that is decoded line by line.
-class Decoder : private PngInput {
+class PngDecoder : private PngInput {
   public:
-    explicit Decoder(const std::string& path) : PngInput(path) {}
+    explicit PngDecoder(const std::string& path) : PngInput(path) {}
 
     FrameHeader header() {
         FrameHeader frame;
@@ -340,7 +340,7 @@ class PngFrame : public RowwiseFrame {
     void restart() override {
         decoders_.clear();
         do {
-            decoders_.push_back(std::make_unique<Decoder>(path()));
+            decoders_.push_back(std::make_unique<PngDecoder>(path()));
             const FrameHeader now = decoders_.back()->header();
             check_alike(path(), 0, now, header()); // the file may have changed
             decoders_.back()->begin_rows();
@@ -366,7 +366,7 @@ class PngFrame : public RowwiseFrame {
         }
     }
 
-    std::vector<std::unique_ptr<Decoder>> decoders_;
+    std::vector<std::unique_ptr<PngDecoder>> decoders_;
     std::vector<std::byte> line_;
 };
 
@@ -402,7 +402,7 @@ class PngSink : public FrameSink {
 std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
                                             const SourceOptions&) {
     refuse_detail(path, detail);
-    return std::make_unique<PngFrame>(path, Decoder(path).header());
+    return std::make_unique<PngFrame>(path, PngDecoder(path).header());
 }
 
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,

@@ -255,12 +255,12 @@ T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
 }
 
 /// Positions and sizes of a directory's entries, in either kind of file.
-struct Directory {
+struct PageDirectory {
     Bytes first_entry = 0, entry = 0, entries = 0;
     Bytes field = 0; ///< bytes of a value field; larger values are elsewhere in the file
 };
 
-Directory directory_of(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
+PageDirectory directory_of(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
     const auto at = static_cast<Bytes>(page.directory);
     if (TIFFIsBigTIFF(file))
         return {at + 8, 20, static_cast<Bytes>(number_at<std::uint64_t>(file, bytes, at)), 8};
@@ -275,7 +275,7 @@ Bytes field_at(TIFF* file, TiffBytes& bytes, Bytes position) {
 
 /// Returns the position of the next directory; 0 if the page is the last.
 Bytes next_directory(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
-    const Directory directory = directory_of(file, bytes, page);
+    const PageDirectory directory = directory_of(file, bytes, page);
     return field_at(file, bytes, directory.first_entry + directory.entries * directory.entry);
 }
 
@@ -284,7 +284,7 @@ bool holds_metadata(TIFF* file, TiffBytes& bytes, const TiffPage& page, Bytes st
     const auto inside = [&](Bytes at) { return at >= start && at < end; };
     if (inside(static_cast<Bytes>(page.directory)))
         return true;
-    const Directory directory = directory_of(file, bytes, page);
+    const PageDirectory directory = directory_of(file, bytes, page);
     for (Bytes i = 0; i < directory.entries; ++i) {
         const Bytes entry = directory.first_entry + i * directory.entry;
         const auto type = number_at<std::uint16_t>(file, bytes, entry + 2);
