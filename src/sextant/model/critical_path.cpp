@@ -53,15 +53,15 @@ Prediction Replay::replay() {
 
 bool Replay::happen_next() {
     const Seconds on_links = prices_.share_links ? traffic_.next() : never;
-    if (on_links < (happenings_.empty() ? never : happenings_.top().time.median)) {
+    if (on_links < (events_.empty() ? never : events_.top().time.median)) {
         for (const Traffic::Left& left : traffic_.pass())
             leave_links(left);
         return true;
     }
-    if (happenings_.empty())
+    if (events_.empty())
         return false;
-    const ReplayEvent next = happenings_.top();
-    happenings_.pop();
+    const ReplayEvent next = events_.top();
+    events_.pop();
     happen(next);
     return true;
 }

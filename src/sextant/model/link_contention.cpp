@@ -13,7 +13,7 @@ namespace sextant::model {
 
 namespace {
 
-constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
+constexpr Seconds not_scheduled = std::numeric_limits<Seconds>::infinity();
 
 struct Level {
     double rate_by_weight;
@@ -28,8 +28,8 @@ using Levels = std::priority_queue<Level, std::vector<Level>, std::greater<>>;
 Sharing::Sharing(const machine::Wires& wires, double together)
     : wires_(wires),
       together_(together),
-      next_(never),
-      admitted_at_(never),
+      next_(not_scheduled),
+      admitted_at_(not_scheduled),
       loads_(static_cast<std::size_t>(wires.links)),
       left_(static_cast<std::size_t>(wires.links)) {}
 
@@ -65,7 +65,7 @@ int Sharing::start(const MessageInFlight& message, Seconds now) {
 
 std::span<const Arrival> Sharing::pass() {
     there_.clear();
-    if (next_ == never)
+    if (next_ == not_scheduled)
         return there_;
     dismiss();
     admit();
@@ -94,7 +94,7 @@ void Sharing::take_off_links(Place place) {
         load.weight -= open_[place].weight;
         --load.messages;
     }
-    dismissed_[place] = never;
+    dismissed_[place] = not_scheduled;
     gone_[place] = true;
     ++many_gone_;
 }
@@ -137,11 +137,11 @@ void Sharing::admit() {
             ++load.messages;
         }
         open_.push_back(configuration);
-        dismissed_.push_back(never);
+        dismissed_.push_back(not_scheduled);
         gone_.push_back(false);
     }
     waiting_.clear();
-    admitted_at_ = never;
+    admitted_at_ = not_scheduled;
 }
 
 void Sharing::fill_links() {
@@ -160,7 +160,7 @@ void Sharing::fill_links() {
 void Sharing::allot() {
     const Seconds passed = next_ - now_;
     now_ = next_;
-    next_ = never;
+    next_ = not_scheduled;
     fill_links();
     settled_ = gone_;
     const auto level_of = [&](int on) { return left_of(on).bytes_per_second / left_of(on).weight; };

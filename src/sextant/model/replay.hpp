@@ -123,7 +123,7 @@ class Replay {
     }
 
     void expect(ReplayEvent::Kind kind, const Span& time, StepOfRank at) {
-        happenings_.push({kind, time, at, count_++});
+        events_.push({kind, time, at, count_++});
     }
 
     /// Handles the next event, of a rank or on links; false if there is none.
@@ -194,7 +194,7 @@ class Replay {
     Traffic traffic_;
     MessageCosts costs_;
     std::vector<RankState> ranks_;
-    std::priority_queue<ReplayEvent> happenings_;
+    std::priority_queue<ReplayEvent> events_;
     std::uint64_t count_ = 0;
     Timeline timeline_;
     Span end_;

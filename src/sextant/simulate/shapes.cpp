@@ -142,7 +142,7 @@ Network torus(const JsonField& network, const Wire& wire) {
 namespace {
 
 /// The connection between a level and the one above.
-struct Step {
+struct TreeLevel {
     int down = 1, up = 1, cables = 1;
     int ports() const { return up * cables; }
 };
@@ -151,7 +151,7 @@ struct Step {
 /// two connected nodes differ in one digit: it counts children below, parents above.
 class Tree {
   public:
-    explicit Tree(std::vector<Step> steps) : steps_(std::move(steps)) {
+    explicit Tree(std::vector<TreeLevel> steps) : steps_(std::move(steps)) {
         for (int level = 0; level <= levels(); ++level)
             first_link_.push_back(level == 0 ? 0
                                              : first_link_.back() +
@@ -159,7 +159,7 @@ class Tree {
     }
 
     int levels() const { return static_cast<int>(steps_.size()); }
-    const Step& step(int level) const { return steps_[static_cast<std::size_t>(level)]; }
+    const TreeLevel& step(int level) const { return steps_[static_cast<std::size_t>(level)]; }
     int links() const { return first_link_.back(); }
 
     /// The number of leaves below one node.
@@ -197,7 +197,7 @@ class Tree {
     }
 
   private:
-    std::vector<Step> steps_;
+    std::vector<TreeLevel> steps_;
     std::vector<int> first_link_;
 };
 
@@ -318,7 +318,7 @@ Tree read_tree(const JsonField& network) {
     cables.require_size(down.size(), "as many levels as `down`");
     if (down.size() == 0)
         down.refuse("the children of a switch, by level");
-    std::vector<Step> steps;
+    std::vector<TreeLevel> steps;
     std::int64_t hosts = 1, configurations = 1;
     for (std::size_t level = 0; level < down.size(); ++level) {
         steps.push_back({static_cast<int>(down[level].integer(1, most_hosts / hosts)),
@@ -369,7 +369,7 @@ Network fat_tree(const JsonField& network, const Wire& wire) {
         for (; level > 0; --level) {
             // The destination selects among parallel cables; the parent follows from the node.
             const int child = tree.child(level, node, end);
-            const Step& below = tree.step(level - 1);
+            const TreeLevel& below = tree.step(level - 1);
             const int parent = node / tree.ups_below(level - 1) % below.up;
             const int cable = port_by_modulus(tree, level - 1, to) / below.up;
             path.push_back(tree.link(level - 1, child, cable * below.up + parent, false));
