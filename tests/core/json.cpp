@@ -3,7 +3,9 @@
 #include "sextant/core/json.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json_value.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 namespace sextant {
 namespace {
 
-using Json = nlohmann::json;
+using Parsed = nlohmann::json;
 using testing::ElementsAre;
 using testing::StartsWith;
 
@@ -41,7 +43,7 @@ std::string with_keys(int count) {
 TEST(Json, is_read_as_the_library_reads_it) {
     const std::string text =
         R"({"a": [1, -2, 2.5, true, null, "é\n", {}, []], "b": {"c": {"d": [[3]]}}, "": 0})";
-    EXPECT_EQ(parse_json(text, "f.json"), Json::parse(text));
+    EXPECT_EQ(parse_json(text, "f.json"), Parsed::parse(text));
     EXPECT_EQ(parse_json("3", "f.json"), 3);
 }
 
@@ -86,9 +88,9 @@ TEST(Json, that_is_none_is_refused_in_a_short_line) {
 TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
     const auto streamed = [](const std::string& text, const JsonLimits& limits) {
         std::vector<std::string> entries;
-        const Json rest =
+        const Parsed rest =
             parse_json(text, "f.json", limits,
-                       {"frames", [&](Json&& entry) { entries.push_back(entry.dump()); }});
+                       {"frames", [&](Parsed&& entry) { entries.push_back(entry.dump()); }});
         entries.push_back(rest.dump());
         return entries;
     };
@@ -105,18 +107,38 @@ TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
 }
 
 TEST(Json, is_written_whatever_the_bytes_of_a_text_are) {
-    const Json json = {{"name", "a\xff\x1b[31m\x7f\xc2\x9b\xe2\x80\xae"}};
+    const Parsed json = {{"name", "a\xff\x1b[31m\x7f\xc2\x9b\xe2\x80\xae"}};
     const std::string text = to_text(json, -1);
     EXPECT_EQ(text, "{\"name\":\"a\xef\xbf\xbd\\u001b[31m\\u007f\\u009b\\u202e\"}");
-    EXPECT_EQ(Json::parse(text)["name"], "a\xef\xbf\xbd\x1b[31m\x7f\xc2\x9b\xe2\x80\xae");
+    EXPECT_EQ(Parsed::parse(text)["name"], "a\xef\xbf\xbd\x1b[31m\x7f\xc2\x9b\xe2\x80\xae");
     EXPECT_EQ(to_text(nlohmann::ordered_json{{"b", 1}, {"a", "\xe9"}}, -1),
               "{\"b\":1,\"a\":\"\xef\xbf\xbd\"}");
 }
 
 TEST(Json, values_are_shown_in_few_letters) {
-    EXPECT_EQ(shown(Json::array({1, 2})), "an array of 2");
+    EXPECT_EQ(shown(Parsed::array({1, 2})), "an array of 2");
     EXPECT_EQ(shown(2.5), "2.5");
     EXPECT_EQ(shown(std::string(100'000, 'x')), "\"" + std::string(59, 'x') + "...");
+}
+
+TEST(Json, keeps_the_order_of_members_and_the_bits_of_numbers) {
+    Json json = {{"b", 1}, {"a", .1}, {"list", std::vector{2, 3}}, {"pair", {{"x", true}}}};
+    json.set("none", std::optional<int>());
+    json.set("some", std::optional(std::string("")));
+    json.set("b", Json::array({1., std::uint64_t{1} << 63, "two", Json()}));
+    EXPECT_EQ(json.text(-1), R"({"b":[1.0,9223372036854775808,"two",null],"a":0.1,"list":[2,3],)"
+                             R"("pair":{"x":true},"none":null,"some":""})");
+    EXPECT_EQ(Json::parse(json.text()).text(), json.text());
+}
+
+TEST(Json, becomes_an_object_or_an_array_when_values_are_added) {
+    Json json, copy = json;
+    EXPECT_EQ(json.text(), "null");
+    json.set("inner", Json::object());
+    copy.add(json);
+    json.set("inner", Json::array());
+    copy.add(json);
+    EXPECT_EQ(copy.text(-1), R"([{"inner":{}},{"inner":[]}])");
 }
 
 } // namespace

@@ -5,7 +5,9 @@
 #include "sextant/core/grid.hpp"
 #include "sextant/core/json_field.hpp"
 
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -180,7 +182,7 @@ TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
     Record outer, list;
     list.add("seconds", options.sigma, "s", "taken");
     outer.add("plan", std::move(record.without("name").without("files")));
-    outer.add("all", std::vector<Record>{list, list});
+    outer.add_result("all", std::vector<Record>{list, list});
     outer.add("files", options.files, "FILE...", "read");
     EXPECT_EQ(to_json(outer), R"({
   "plan": {
@@ -206,6 +208,21 @@ TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
     "a\n"
   ]
 })");
+}
+
+TEST(Record, of_a_result_copies_its_values_and_keeps_those_that_are_missing) {
+    Record record;
+    {
+        const std::optional<double> none;
+        const std::string element = "u8";
+        const std::vector<std::string> warnings;
+        record = {{"element", element, "of the samples"}, {"sigma", none}, {"warnings", warnings}};
+    }
+    record.include({{"ranks", 2}, {"name", ""}}, "element");
+    record.add_result("ratio", std::nan(""), "of two times");
+    EXPECT_EQ(Json(record).text(-1), R"({"element":"u8","ranks":2,"name":"","sigma":null,)"
+                                     R"("warnings":[],"ratio":null})");
+    EXPECT_EQ(record["element"].meaning, "of the samples");
 }
 
 /// Reads an object into options, within a struct of the file if `text` names one.

@@ -146,7 +146,7 @@ int run_list(const ListCommand& command, const Call&) {
             text += fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
                                 width, row.detail);
         }
-        json.add(section.name, std::move(rows));
+        json.add_result(section.name, rows);
     }
     write_reports({command.json, ""}, {}, to_json(json), text, "");
     return 0;

@@ -14,7 +14,7 @@ namespace sextant {
 
 namespace {
 
-using Json = nlohmann::json;
+using Value = nlohmann::json;
 
 constexpr std::size_t most_depth = 100, most_keys = 1000;
 
@@ -31,13 +31,13 @@ std::string complaint(std::string_view what, const std::string& token) {
 }
 
 /// Builds values while the text is parsed, within limits.
-class Builder : public nlohmann::json_sax<Json> {
+class Builder : public nlohmann::json_sax<Value> {
   public:
     Builder(const std::string& path, std::size_t length, const JsonLimits& limits,
             const JsonStream& stream)
         : path_(path), length_(length), limits_(limits), stream_(stream) {}
 
-    Json root;
+    Value root;
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -46,13 +46,13 @@ class Builder : public nlohmann::json_sax<Json> {
     bool number_float(number_float_t value, const string_t&) override { return add(value); }
     bool string(string_t& value) override { return add(std::move(value)); }
     bool binary(binary_t&) override { return false; } // JSON has none
-    bool start_object(std::size_t) override { return open(Json::object()); }
-    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool start_object(std::size_t) override { return open(Value::object()); }
+    bool start_array(std::size_t) override { return open(Value::array()); }
     bool end_object() override { return close(); }
     bool end_array() override { return close(); }
 
     bool key(string_t& name) override {
-        Json& object = *open_.back();
+        Value& object = *open_.back();
         if (object.contains(name))
             fail(fmt::format("has the key \"{}\" twice in one object", printable(shortened(name))));
         if (object.size() == most_keys)
@@ -75,7 +75,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
     bool in_stream() const { return streams_ && open_.size() == 2 && open_.back()->is_array(); }
 
-    Json& place(Json&& value) {
+    Value& place(Value&& value) {
         if (++values_ > limits_.values)
             fail(fmt::format("holds more than {} values", limits_.values));
         if (open_.empty())
@@ -85,13 +85,13 @@ class Builder : public nlohmann::json_sax<Json> {
         return *member_ = std::move(value);
     }
 
-    bool add(Json&& value) {
+    bool add(Value&& value) {
         place(std::move(value));
         hand_over();
         return true;
     }
 
-    bool open(Json&& empty) {
+    bool open(Value&& empty) {
         if (open_.size() == most_depth)
             fail(fmt::format("is nested more than {} deep", most_depth));
         open_.push_back(&place(std::move(empty)));
@@ -110,7 +110,7 @@ class Builder : public nlohmann::json_sax<Json> {
     void hand_over() {
         if (!in_stream() || open_.back()->empty())
             return;
-        Json entry = std::move(open_.back()->back());
+        Value entry = std::move(open_.back()->back());
         open_.back()->clear();
         values_ = values_before_;
         stream_.take(std::move(entry));
@@ -120,9 +120,9 @@ class Builder : public nlohmann::json_sax<Json> {
     const std::size_t length_;
     const JsonLimits& limits_;
     const JsonStream& stream_;
-    std::vector<Json*> open_; ///< objects and arrays not yet closed
-    Json* member_ = nullptr;  ///< receives the value of the last key
-    bool streams_ = false;    ///< the last key of the outermost object is the stream's
+    std::vector<Value*> open_; ///< objects and arrays not yet closed
+    Value* member_ = nullptr;  ///< receives the value of the last key
+    bool streams_ = false;     ///< the last key of the outermost object is the stream's
     std::size_t values_ = 0, values_before_ = 0; ///< values held now, and before the streamed list
 };
 
@@ -133,29 +133,29 @@ std::string dumped(const AnyJson& json, int indent) {
 
 } // namespace
 
-Json parse_json(std::string_view text, const std::string& path, const JsonLimits& limits,
-                const JsonStream& stream) {
+Value parse_json(std::string_view text, const std::string& path, const JsonLimits& limits,
+                 const JsonStream& stream) {
     Builder builder(path, text.size(), limits, stream);
-    Json::sax_parse(text, &builder);
+    Value::sax_parse(text, &builder);
     return std::move(builder.root);
 }
 
-Json read_json(const std::string& path, const JsonLimits& limits, const JsonStream& stream) {
+Value read_json(const std::string& path, const JsonLimits& limits, const JsonStream& stream) {
     return parse_json(read_text(path, limits.bytes), path, limits, stream);
 }
 
-std::string shown(const Json& value) {
+std::string shown(const Value& value) {
     if (value.is_structured())
         return fmt::format("an {} of {}", value.type_name(), value.size());
     constexpr std::size_t most = 60;
     if (value.is_string())
-        return shortened(Json(value.get_ref<const std::string&>().substr(0, most + 1))
-                             .dump(-1, ' ', true, Json::error_handler_t::replace),
+        return shortened(Value(value.get_ref<const std::string&>().substr(0, most + 1))
+                             .dump(-1, ' ', true, Value::error_handler_t::replace),
                          most);
     return value.dump();
 }
 
-std::string to_text(const Json& json, int indent) {
+std::string to_text(const Value& json, int indent) {
     return dumped(json, indent);
 }
 

@@ -37,8 +37,7 @@ nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {},
 /// A value as error messages show it: "an array of 3", or the beginning of its text.
 std::string shown(const nlohmann::json& value);
 
-/// JSON as text that is safe to show on a terminal, indented by `indent` spaces per level. Bytes
-/// that are not UTF-8, as in file names, become U+FFFD.
+/// As Json::text().
 std::string to_text(const nlohmann::json& json, int indent = 2);
 std::string to_text(const nlohmann::ordered_json& json, int indent = 2);
 

@@ -10,14 +10,12 @@
 
 namespace sextant {
 
-using Json = nlohmann::json;
-
 struct JsonField::File {
     std::string path;
-    Json content;
+    nlohmann::json content;
 };
 
-JsonField JsonField::whole(Json content, const std::string& path) {
+JsonField JsonField::whole(nlohmann::json content, const std::string& path) {
     const auto file = std::make_shared<File>(File{path, std::move(content)});
     return {file, file->content, ""};
 }
@@ -93,6 +91,10 @@ bool JsonField::is_null() const {
     return value_->is_null();
 }
 
+bool JsonField::is_object() const {
+    return value_->is_object();
+}
+
 bool JsonField::is_number() const {
     return value_->is_number();
 }
@@ -105,12 +107,12 @@ double JsonField::number(double from, double to) const {
     return value_->get<double>();
 }
 
-std::int64_t JsonField::integer(std::int64_t from, std::int64_t to) const {
+std::int64_t JsonField::integer(std::int64_t from, std::int64_t to, std::string_view what) const {
     const bool too_long = value_->is_number_unsigned() &&
                           value_->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
     if (!value_->is_number_integer() || too_long || value_->get<std::int64_t>() < from ||
         value_->get<std::int64_t>() > to) {
-        refuse(fmt::format("a whole number from {} to {}", from, to));
+        refuse(fmt::format("{} from {} to {}", what, from, to));
     }
     return value_->get<std::int64_t>();
 }
@@ -121,16 +123,16 @@ bool JsonField::boolean() const {
     return value_->get<bool>();
 }
 
-std::string JsonField::text() const {
-    std::string text = any_text();
+std::string JsonField::text(const std::string& expected) const {
+    std::string text = any_text(expected);
     if (text.empty())
-        refuse("a string");
+        refuse(expected);
     return text;
 }
 
-std::string JsonField::any_text() const {
+std::string JsonField::any_text(const std::string& expected) const {
     if (!value_->is_string())
-        refuse("a string");
+        refuse(expected);
     return value_->get<std::string>();
 }
 

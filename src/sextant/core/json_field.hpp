@@ -38,13 +38,17 @@ class JsonField {
     std::size_t size() const; ///< of an array
     void require_size(std::size_t size, const std::string& expected) const;
 
+    const std::string& name() const { return name_; } ///< its path in the file
     bool is_null() const;
+    bool is_object() const;
     bool is_number() const;
     double number(double from, double to) const;
-    std::int64_t integer(std::int64_t from, std::int64_t to) const;
+    /// `what` is the beginning of what messages say was expected.
+    std::int64_t integer(std::int64_t from, std::int64_t to,
+                         std::string_view what = "a whole number") const;
     bool boolean() const;
-    std::string text() const;     ///< not empty
-    std::string any_text() const; ///< may be empty
+    std::string text(const std::string& expected = "a string") const; ///< not empty
+    std::string any_text(const std::string& expected = "a string") const;
     std::string text_or(const std::string& name, const std::string& fallback) const;
     std::string text_or_empty(const std::string& name) const; ///< may be empty in the file too
     /// The enumerator whose name, by its index in `names`, is the field's text.

@@ -3,7 +3,6 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 
@@ -13,7 +12,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant {
 
@@ -429,14 +427,21 @@ Field& Record::add(std::string_view name, Record record) {
     return field;
 }
 
-Field& Record::add(std::string_view name, std::vector<Record> records) {
-    Field& field = add(name, Field::Kind::records, {}, "", "");
-    field.records = std::move(records);
-    return field;
+Record::Record(std::initializer_list<ResultField> results) {
+    for (const ResultField& result : results)
+        add_result(result.name, result.value, result.meaning);
 }
 
-Record& Record::include(Record record) {
-    std::move(record.fields.begin(), record.fields.end(), std::back_inserter(fields));
+Record& Record::add_result(std::string_view name, Json value, std::string_view meaning) {
+    add(name, Field::Kind::result, {}, "", meaning).result = std::move(value);
+    return *this;
+}
+
+Record& Record::include(Record record, std::string_view after) {
+    const auto place =
+        after.empty() ? fields.end() : fields.begin() + (&(*this)[after] - fields.data()) + 1;
+    fields.insert(place, std::move_iterator(record.fields.begin()),
+                  std::move_iterator(record.fields.end()));
     return *this;
 }
 
@@ -475,57 +480,51 @@ std::string Record::settings() const {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json json_of(const Record& record);
-
 Json number_of(const Field& field, std::string_view text) {
     if (field.kind == Field::Kind::number)
-        return Json(parsed_number<double>(text).value_or(std::nan("")));
-    return Json(parsed_number<std::int64_t>(text).value());
+        return parsed_number<double>(text).value_or(std::nan(""));
+    return parsed_number<std::int64_t>(text).value();
 }
 
-Json json_of(const Field& field) {
+/// Nothing if an option has no value.
+std::optional<Json> json_of(const Field& field) {
     const std::string text = field.text();
     switch (field.kind) {
     case Field::Kind::flag:
         return text == "true";
     case Field::Kind::integer:
     case Field::Kind::number:
-        return text.empty() ? Json() : number_of(field, text);
+        return text.empty() ? std::nullopt : std::optional(number_of(field, text));
     case Field::Kind::text:
-        return text;
+        return text.empty() ? std::nullopt : std::optional(Json(text));
     case Field::Kind::texts:
         return *field.texts;
     case Field::Kind::record:
-        return json_of(field.records.front());
+        return field.records.front();
+    case Field::Kind::result:
+        return field.result;
     case Field::Kind::integers:
-    case Field::Kind::records:
         break;
     }
     Json list = Json::array();
-    if (field.kind == Field::Kind::integers && !text.empty()) {
-        for (const std::string_view part : split(text))
-            list.push_back(number_of(field, part));
-    }
-    for (const Record& each : field.records)
-        list.push_back(json_of(each));
+    for (const std::string_view part : text.empty() ? std::vector<std::string_view>() : split(text))
+        list.add(number_of(field, part));
     return list;
-}
-
-Json json_of(const Record& record) {
-    Json json = Json::object();
-    for (const Field& field : record.fields) {
-        if (Json value = json_of(field); !value.is_null() && value != "")
-            json[field.name] = std::move(value);
-    }
-    return json;
 }
 
 } // namespace
 
+Record::operator Json() const {
+    Json json = Json::object();
+    for (const Field& field : fields) {
+        if (std::optional<Json> value = json_of(field))
+            json.set(field.name, *std::move(value));
+    }
+    return json;
+}
+
 std::string to_json(const Record& record) {
-    return to_text(json_of(record));
+    return Json(record).text();
 }
 
 namespace {
@@ -565,7 +564,7 @@ void read(const Field& field, const JsonField& json) {
         return;
     case Field::Kind::record:
         return read(field.records.front(), json);
-    case Field::Kind::records:
+    case Field::Kind::result:
         throw std::logic_error(fmt::format("{} is write-only", field.name));
     }
 }

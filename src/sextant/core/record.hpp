@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
@@ -15,8 +16,8 @@
 #include <vector>
 
 // Structs of options and results whose fields are declared once: name, meaning, range or choices.
-// A struct is declared by a function `Record record_of(Options&)`. The command line, its help,
-// validation, JSON and the comparison of ranks all work on the Record.
+// A struct is declared by a function `Record record_of(Options&)` or `record_of(const Result&)`.
+// The command line, its help, validation, JSON and the comparison of ranks all work on the Record.
 namespace sextant {
 
 class Field;
@@ -54,7 +55,7 @@ class Field {
         integers, ///< whole numbers; on a command line with commas
         texts,    ///< texts; on a command line several words
         record,   ///< a struct
-        records,  ///< a list of structs; not read
+        result,   ///< any value of a result; not read
     };
 
     std::string name;       ///< as in C++ and JSON: "fold_threads"
@@ -99,14 +100,28 @@ class Field {
 
     Codec codec;
     std::vector<std::string>* texts = nullptr; ///< of Kind::texts
-    std::vector<Record> records;               ///< of Kind::record and Kind::records
+    std::vector<Record> records;               ///< one, of Kind::record
+    Json result;                               ///< of Kind::result
     bool on_command_line = false;
 };
 
-/// The declared fields of one object. Refers to the object, which must live longer.
+/// A field of a result: its value, and one line on its meaning.
+struct ResultField {
+    std::string_view name;
+    Json value;
+    std::string_view meaning = "";
+};
+
+/// The declared fields of one object. Refers to the object, which must live longer; but values of
+/// results are copied.
 class Record {
   public:
     std::vector<Field> fields;
+
+    Record() = default;
+    /// {{"components", result.components, "number of components"}, ...}
+    Record(std::initializer_list<ResultField> results);
+    operator Json() const; ///< fields of options that have no value are left out
 
     /// Declares a field, for the members' types. `value_name` is as in Field.
     Field& add(std::string_view name, bool& value, std::string_view meaning);
@@ -158,10 +173,11 @@ class Record {
                std::string_view meaning);
     /// A struct within this one.
     Field& add(std::string_view name, Record record);
-    /// A list of structs, for results.
-    Field& add(std::string_view name, std::vector<Record> records);
-    /// Adds all fields of another record, as if they were this object's own.
-    Record& include(Record record);
+    /// A value of a result, which may be null.
+    Record& add_result(std::string_view name, Json value, std::string_view meaning = "");
+    /// Adds all fields of another record, as if they were this object's own: at the end, or after a
+    /// field.
+    Record& include(Record record, std::string_view after = "");
     /// Removes a field: this user of the struct does not offer it.
     Record& without(std::string_view name);
 
@@ -182,7 +198,7 @@ class Record {
                       std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 };
 
-/// An object as JSON. Fields without a value are left out.
+/// An object as the text of its JSON.
 std::string to_json(const Record& record);
 /// Sets the fields that an object of a JSON file has; the others keep their values. Throws
 /// InvalidFile, naming the file, the field's path in it, the value and what was expected: also for
