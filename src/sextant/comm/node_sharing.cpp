@@ -67,6 +67,11 @@ std::string shortage_of(const Communicator& communicator) {
     return first == all.end() ? "" : *first;
 }
 
+Record record_of(const NodeSharingChoice& choice) {
+    return {{"used", choice.shares, "processes of a node read each other's memory"},
+            {"reason", choice.reason, "why, or why not"}};
+}
+
 std::string within_nodes(const NodeSharingChoice& choice) {
     return fmt::format("{} within nodes ({})", choice.shares ? "shared memory" : "messages",
                        choice.reason);

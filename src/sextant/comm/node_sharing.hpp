@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/record.hpp"
 
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ struct NodeSharingChoice {
     bool settled = true; ///< if false, predictions decide
     std::string reason;  ///< empty if ranks are threads
 };
+
+Record record_of(const NodeSharingChoice& choice);
 
 struct OfferedSharing {
     std::optional<Communicator> shared; ///< same ranks, with memory shared within nodes

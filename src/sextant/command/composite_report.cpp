@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/composite_report.hpp"
 
-#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/provenance.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/graph_drawing.hpp"
@@ -14,7 +13,6 @@
 #include "sextant/report/traffic.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -31,11 +29,6 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                           summary.transport);
     return fmt::format("{} of {}x{} on {}", report::counted(images, "image"), summary.shape.width,
                        summary.shape.height, on);
-}
-
-/// Describes how processes of a node exchange data.
-std::string within_nodes(const CompositeSummary& summary) {
-    return within_nodes(NodeSharingChoice{summary.shares_nodes, true, summary.sharing});
 }
 
 std::string blending(const CompositeSummary& summary) {
@@ -96,7 +89,7 @@ report::Recording measured(const CompositeSummary& summary) {
             .element_size = summary.element_size,
             .clocks = summary.clocks,
             .aligned = summary.aligned,
-            .lent = summary.transport == "threads" || summary.shares_nodes,
+            .lent = summary.transport == "threads" || summary.sharing.shares,
             .trace = summary.trace};
 }
 
@@ -104,8 +97,8 @@ std::string to_text(const CompositeSummary& summary) {
     std::string text =
         fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), blending(summary));
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
-    if (!summary.sharing.empty())
-        text += within_nodes(summary) + "\n";
+    if (!summary.sharing.reason.empty())
+        text += within_nodes(summary.sharing) + "\n";
     const char* between = "";
     for (const auto& phase : summary.phases) {
         text += fmt::format("{}{} {:.1f} ms", between, phase.name, phase.seconds * 1e3);
@@ -115,27 +108,24 @@ std::string to_text(const CompositeSummary& summary) {
 }
 
 std::string to_json(const CompositeSummary& summary) {
-    nlohmann::ordered_json json;
-    json["operation"] = "composite";
-    json["output"] = summary.output;
-    json["inputs"] = summary.inputs;
-    json["width"] = summary.shape.width;
-    json["height"] = summary.shape.height;
-    json["ranks"] = summary.ranks;
-    json["transport"] = summary.transport;
-    if (!summary.sharing.empty())
-        json["shared_memory"] = {{"used", summary.shares_nodes}, {"reason", summary.sharing}};
-    json["operator"] = summary.blend;
-    json["element"] = summary.element;
-    json["association"] = summary.association;
-    json["background"] = summary.background;
-    json["plan"] = nlohmann::ordered_json::parse(planner::to_json(summary.plan));
+    Record record = {{"operation", "composite"},       {"output", summary.output},
+                     {"inputs", summary.inputs},       {"width", summary.shape.width},
+                     {"height", summary.shape.height}, {"ranks", summary.ranks},
+                     {"transport", summary.transport}};
+    if (!summary.sharing.reason.empty())
+        record.add_result("shared_memory", record_of(summary.sharing));
+    Json seconds;
     for (const auto& phase : summary.phases)
-        json["seconds"][phase.name] = phase.seconds;
-    json["warnings"] = summary.warnings;
-    json["host"] = host();
-    json["date"] = date();
-    return sextant::to_text(json);
+        seconds.set(phase.name, phase.seconds);
+    record
+        .include({{"operator", summary.blend},
+                  {"element", summary.element},
+                  {"association", summary.association},
+                  {"background", summary.background},
+                  {"plan", Json::parse(planner::to_json(summary.plan))},
+                  {"seconds", seconds}})
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
 }
 
 std::string to_page(const CompositeSummary& summary, const Image& picture) {
@@ -155,8 +145,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
         {"Background", summary.background.empty() ? "none" : summary.background},
         {"Machine", fmt::format("{}, {}", host(), date())}};
-    if (!summary.sharing.empty())
-        page.facts.push_back({"Exchange", within_nodes(summary)});
+    if (!summary.sharing.reason.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     if (summary.ranks > most_ranks_drawn)
         page.facts.push_back({"Left out", fmt::format("the schedule of {} ranks, which is drawn of "
                                                       "up to {}: sextant draw shows any",

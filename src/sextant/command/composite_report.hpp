@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/planner/plan.hpp"
@@ -23,9 +24,8 @@ struct CompositeSummary {
     std::string output;
     ImageShape shape;
     int ranks = 1;
-    std::string transport;     ///< "threads", or the MPI
-    bool shares_nodes = false; ///< processes of a node read each other's memory
-    std::string sharing;       ///< the reason; empty for threads
+    std::string transport; ///< "threads", or the MPI
+    NodeSharingChoice sharing;
     std::string blend, element, association, background;
     Bytes element_size = 0;
     planner::Plan plan;

@@ -243,8 +243,7 @@ void CompositeRun::fill_summary() {
     summary_.shape = inputs_->header.shape;
     summary_.ranks = communicator_.size();
     summary_.transport = transport_of(communicator_);
-    summary_.shares_nodes = sharing_.shares;
-    summary_.sharing = sharing_.reason;
+    summary_.sharing = sharing_;
     summary_.blend = compositor().blend().name;
     summary_.element = compositor().blend().element.name;
     summary_.element_size = compositor().blend().element.size;

@@ -8,7 +8,6 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/format/line_formats.hpp"
@@ -21,7 +20,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -143,44 +141,16 @@ std::string to_text(const Summary& summary) {
 }
 
 std::string to_json(const Summary& summary) {
-    const ContoursResult& result = summary.result;
-    nlohmann::ordered_json json;
-    json["operation"] = "contours";
-    json["image"] = summary.command.source.image;
-    json["output"] = summary.command.output;
-    json["width"] = result.grid.width;
-    json["height"] = result.grid.height;
-    json["sigma"] = nullptr;
-    json["thresholds"] = nullptr;
-    if (result.thresholds) {
-        json["sigma"] = summary.command.contours.sigma;
-        json["thresholds"] = {{"low", result.thresholds->low}, {"high", result.thresholds->high}};
-    }
-    json["min_length"] = summary.command.contours.min_length;
-    json["contours"] = result.contours;
-    json["points"] = result.points;
-    json["closed"] = result.closed;
-    json["junctions"] = result.junctions.junctions;
-    json["cut"] = result.junctions.cut;
-    json["strips"] = result.strips;
-    json["ranks"] = summary.ranks;
-    json["transport"] = summary.transport;
-    json["columns"] = result.grid.columns;
-    json["rows"] = result.grid.rows;
-    json["plan"] = nullptr;
-    if (result.plan)
-        json["plan"] = nlohmann::ordered_json::parse(to_json(*result.plan));
-    json["hysteresis"] = nullptr;
-    if (result.hysteresis)
-        json["hysteresis"] = nlohmann::ordered_json::parse(to_json(*result.hysteresis));
-    json["seconds"] = {{"read", result.read},
-                       {"edges", result.edges},
-                       {"rank", result.ranking},
-                       {"write", result.write}};
-    json["warnings"] = summary.warnings;
-    json["host"] = host();
-    json["date"] = date();
-    return sextant::to_text(json);
+    const ContoursCommand& command = summary.command;
+    const bool traces_edges = summary.result.thresholds.has_value();
+    Record record = {
+        {"operation", "contours"}, {"image", command.source.image}, {"output", command.output}};
+    record.include(record_of(summary.result))
+        .include({{"sigma", traces_edges ? Json(command.contours.sigma) : Json()}}, "height")
+        .include({{"min_length", command.contours.min_length}}, "thresholds")
+        .include({{"ranks", summary.ranks}, {"transport", summary.transport}}, "strips")
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
 }
 
 /// One rank's run. Only rank 0 writes files.

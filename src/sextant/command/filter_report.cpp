@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/filter.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/svg.hpp"
@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -34,11 +33,8 @@ std::string measured_text(const FilterSummary& summary) {
         phase("write", summary.result.write, predicted.write));
 }
 
-nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const distributed::Filter& filter : earlier)
-        all.push_back({{"sigma", filter.sigma}, {"derivatives", filter.features}});
-    return all;
+Json json_of(const distributed::Filter& filter) {
+    return {{"sigma", filter.sigma}, {"derivatives", filter.features}};
 }
 
 /// Draws the image divided into tiles, each labelled with its rank.
@@ -122,34 +118,21 @@ std::string to_text(const FilterSummary& summary) {
 }
 
 std::string to_json(const FilterSummary& summary) {
-    nlohmann::ordered_json json;
-    json["operation"] = "filter";
-    json["image"] = summary.image;
-    json["output"] = summary.output;
-    json["width"] = summary.result.image.width;
-    json["height"] = summary.result.image.height;
-    json["element"] = summary.result.element.name;
-    const distributed::Filters& filters = summary.filters;
-    json["before"] = to_json({filters.begin(), filters.end() - 1});
-    json["kernel"] = text_of(filters.back().kernel);
-    json["sigma"] = filters.back().sigma;
-    json["derivatives"] = filters.back().features;
-    json["ranks"] = summary.ranks;
-    json["transport"] = summary.transport;
-    if (!summary.result.sharing.reason.empty())
-        json["shared_memory"] = {{"used", summary.result.sharing.shares},
-                                 {"reason", summary.result.sharing.reason}};
-    json["windows"] = summary.result.windows;
-    json["memory"] = summary.result.plan.memory;
-    json["not_a_number"] = summary.result.not_a_number;
-    json["plan"] = nlohmann::ordered_json::parse(to_json(summary.result.plan));
-    json["seconds"] = {{"read", summary.result.read},
-                       {"filter", summary.result.filter},
-                       {"write", summary.result.write}};
-    json["warnings"] = summary.warnings;
-    json["host"] = host();
-    json["date"] = date();
-    return sextant::to_text(json);
+    const distributed::Filter& last = summary.filters.back();
+    Json before = Json::array();
+    for (std::size_t i = 0; i + 1 < summary.filters.size(); ++i)
+        before.add(json_of(summary.filters[i]));
+    Record record = {{"operation", "filter"}, {"image", summary.image}, {"output", summary.output}};
+    record.include(record_of(summary.result))
+        .include({{"before", before},
+                  {"kernel", text_of(last.kernel)},
+                  {"sigma", last.sigma},
+                  {"derivatives", last.features},
+                  {"ranks", summary.ranks},
+                  {"transport", summary.transport}},
+                 "element")
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
 }
 
 std::string to_page(const FilterSummary& summary) {

@@ -6,7 +6,6 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -16,7 +15,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -207,27 +205,19 @@ std::string LabelRun::page() const {
 
 /// docs/json.md describes the fields.
 std::string LabelRun::json() const {
-    nlohmann::ordered_json json;
-    json["operation"] = "label";
-    json["image"] = command_.source.image;
-    json["output"] = command_.output;
-    json["width"] = shape().width;
-    json["height"] = shape().height;
-    json["element"] = kind_of_image(source_->header());
-    json["neighbours"] = options_.neighbours == kernel::Neighbours::four ? 4 : 8;
-    json["by_value"] = options_.by_value;
-    json["components"] = result_.components;
-    json["strips"] = result_.strips;
-    json["ranks"] = communicator_.size();
-    json["transport"] = transport_of(communicator_);
-    json["columns"] = result_.grid.columns;
-    json["rows"] = result_.grid.rows;
-    json["plan"] = nlohmann::ordered_json::parse(to_json(result_.plan));
-    json["seconds"] = {{"read", result_.read}, {"label", result_.label}, {"write", result_.write}};
-    json["warnings"] = source_->header().remarks;
-    json["host"] = host();
-    json["date"] = date();
-    return to_text(json);
+    Record record = {{"operation", "label"},
+                     {"image", command_.source.image},
+                     {"output", command_.output},
+                     {"width", shape().width},
+                     {"height", shape().height},
+                     {"element", kind_of_image(source_->header())},
+                     {"neighbours", options_.neighbours == kernel::Neighbours::four ? 4 : 8},
+                     {"by_value", options_.by_value}};
+    record.include(record_of(result_))
+        .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}},
+                 "strips")
+        .include(provenance_of_run(source_->header().remarks));
+    return to_json(record);
 }
 
 int run_label(const LabelCommand& command, const Call& call) {

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
@@ -78,6 +79,10 @@ void write_reports(const Reports& reports, std::span<const std::string> warnings
         write_text(reports.report, page);
     if (reports.json != standard_output && reports.report != standard_output)
         print_text(text);
+}
+
+Record provenance_of_run(const std::vector<std::string>& warnings) {
+    return {{"warnings", warnings}, {"host", host()}, {"date", date()}};
 }
 
 format::SourceOptions SourceChoice::options() const {

@@ -34,6 +34,9 @@ Record record_of(Reports& reports);
 void write_reports(const Reports& reports, std::span<const std::string> warnings,
                    const std::string& json, const std::string& text, const std::string& page);
 
+/// The last fields of the results of a run: its warnings, the host and the date.
+Record provenance_of_run(const std::vector<std::string>& warnings);
+
 /// An image file, or one frame of a series.
 struct SourceChoice {
     std::string image;

@@ -2,8 +2,8 @@
 // The page of `sextant register --report`.
 
 #include "sextant/comm/provenance.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/register.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/report/charts.hpp"
@@ -18,7 +18,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -91,38 +90,26 @@ std::string to_text(const RegisterSummary& summary) {
 std::string to_json(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
     const std::vector<FrameRegistration> places = registered(summary);
-    nlohmann::ordered_json json;
-    json["operation"] = "register";
-    json["series"] = transforms.series;
-    json["output"] = summary.output;
-    json["width"] = transforms.shape.width;
-    json["height"] = transforms.shape.height;
-    json["frames"] = transforms.frames.size();
-    json["registered"] = places.size();
-    json["left_out"] = nlohmann::ordered_json::array();
+    Json left_out = Json::array();
     for (const FrameRegistration& place : transforms.frames) {
         if (!place.left_out.empty())
-            json["left_out"].push_back({{"frame", place.frame}, {"why", place.left_out}});
+            left_out.add({{"frame", place.frame}, {"why", place.left_out}});
     }
-    json["flagged"] = flagged(places);
-    json["reference"] = transforms.reference;
-    json["model"] = transforms.model;
-    json["stages"] = transforms.stages;
-    json["ranks"] = summary.ranks;
-    json["team"] = summary.team;
-    json["transport"] = summary.transport;
-    json["resumed"] = summary.result.resumed;
-    const auto& seconds = summary.result.seconds;
-    json["seconds"] = {{"look", seconds.inspection},
-                       {"register", seconds.registration},
-                       {"stages", seconds.stages},
-                       {"combine", seconds.average},
-                       {"write", seconds.writing}};
-    json["files"] = summary.files;
-    json["warnings"] = summary.warnings;
-    json["host"] = host();
-    json["date"] = date();
-    return sextant::to_text(json);
+    Record record = {{"operation", "register"},           {"series", transforms.series},
+                     {"output", summary.output},          {"width", transforms.shape.width},
+                     {"height", transforms.shape.height}, {"frames", transforms.frames.size()},
+                     {"registered", places.size()},       {"left_out", left_out},
+                     {"flagged", flagged(places)}};
+    record.include(record_of(summary.result))
+        .include({{"model", transforms.model},
+                  {"stages", transforms.stages},
+                  {"ranks", summary.ranks},
+                  {"team", summary.team},
+                  {"transport", summary.transport}},
+                 "reference")
+        .add_result("files", summary.files)
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
 }
 
 namespace {

@@ -83,6 +83,33 @@ Record record_of(ContoursOptions& options) {
     return record.include(record_of(options.merging));
 }
 
+Record record_of(const ContoursResult& result) {
+    const auto json_of = [](const std::optional<distributed::MergingPlan>& plan) {
+        return plan ? Json::parse(to_json(*plan)) : Json();
+    };
+    const auto& edges = result.thresholds;
+    return {{"width", result.grid.width, "of the image, in pixels"},
+            {"height", result.grid.height, "of the image, in pixels"},
+            {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json(),
+             "lengths of gradients at edges; null for a map of directions"},
+            {"contours", result.contours, "number of contours"},
+            {"points", result.points, "of all contours"},
+            {"closed", result.closed, "number of contours that are closed"},
+            {"junctions", result.junctions.junctions, "points where several lines meet"},
+            {"cut", result.junctions.cut, "lines that end there, because another goes on"},
+            {"strips", result.strips, "strips of rows that were traced one after another"},
+            {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
+            {"rows", result.grid.rows, "rows of tiles"},
+            {"plan", json_of(result.plan), "the pattern that merged contours; null for strips"},
+            {"hysteresis", json_of(result.hysteresis), "the same for the components of edges"},
+            {"seconds",
+             {{"read", result.read},
+              {"edges", result.edges},
+              {"rank", result.ranking},
+              {"write", result.write}},
+             "on this rank"}};
+}
+
 namespace {
 
 /// Memory per pixel, if every pixel is an edge point, as a direction map may have it: the points

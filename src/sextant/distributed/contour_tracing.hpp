@@ -62,6 +62,9 @@ struct ContoursResult {
     Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
 };
 
+/// Without the trace.
+Record record_of(const ContoursResult& result);
+
 /// Traces the contours of an image: its edges (Canny), or the lines of a direction map, each with
 /// its points in order (docs/contours.md). The image is divided into tiles, one per rank. If it
 /// does not fit in memory, it is processed strip by strip, which gives the same contours.

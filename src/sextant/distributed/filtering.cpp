@@ -412,6 +412,22 @@ Record record_of(FilterOptions& options) {
     return record;
 }
 
+Record record_of(const FilterResult& result) {
+    Record record = {{"width", result.image.width, "of the image, in pixels"},
+                     {"height", result.image.height, "of the image, in pixels"},
+                     {"element", result.element.name, "the format of the samples"}};
+    if (!result.sharing.reason.empty())
+        record.add_result("shared_memory", record_of(result.sharing), "absent for threads");
+    return record.include(
+        {{"windows", result.windows, "windows of rows that were filtered one after another"},
+         {"memory", result.plan.memory, "for the image and all planes, of all ranks, in bytes"},
+         {"not_a_number", result.not_a_number, "number of NaN samples"},
+         {"plan", Json::parse(to_json(result.plan)), "tiles and collectives, and why"},
+         {"seconds",
+          {{"read", result.read}, {"filter", result.filter}, {"write", result.write}},
+          "on this rank"}});
+}
+
 Filters filters_of(const FilterOptions& options) {
     constexpr std::size_t most_before = 16, most_derivatives = 64;
     FilterOptions declared = options;

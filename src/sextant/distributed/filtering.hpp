@@ -71,6 +71,9 @@ struct FilterResult {
     std::vector<std::string> warnings;       ///< for the user, at rank 0
 };
 
+/// Without the planes and the warnings.
+Record record_of(const FilterResult& result);
+
 /// Receives rows of the plane of a derivative, whole rows from row `first` on.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 

@@ -45,6 +45,9 @@ struct LabelResult {
     Seconds read = 0, label = 0, write = 0; ///< on this rank
 };
 
+/// Without the table, the labels and the trace.
+Record record_of(const LabelResult& result);
+
 /// Receives the labels of an image, whole rows from row `first` on.
 using LabelSink = std::function<void(Elements first, std::span<const kernel::Label> rows)>;
 

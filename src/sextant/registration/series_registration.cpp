@@ -117,6 +117,19 @@ Record record_of(RegistrationOptions& options) {
     return record;
 }
 
+Record record_of(const RegistrationResult& result) {
+    const RegistrationResult::Times& seconds = result.seconds;
+    return {{"reference", result.reference, "the frame that the others are registered to"},
+            {"resumed", result.resumed, "results taken from the checkpoint, on this rank"},
+            {"seconds",
+             {{"look", seconds.inspection},
+              {"register", seconds.registration},
+              {"stages", seconds.stages},
+              {"combine", seconds.average},
+              {"write", seconds.writing}},
+             "on this rank"}};
+}
+
 std::string describe_field_storage(const FrameHeader& series, int stages) {
     return fmt::format("fields of {} frames in {} stages take up to {} MiB on the disk, {} MiB of "
                        "memory in all while they are scanned",

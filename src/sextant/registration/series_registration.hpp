@@ -97,6 +97,9 @@ struct RegistrationResult {
     } seconds;
 };
 
+/// Without the frames and the averages.
+Record record_of(const RegistrationResult& result);
+
 /// The registered frames of a series, read one at a time while results are written.
 class RegisteredFrames {
   public:
