@@ -9,7 +9,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/core/text.hpp"
@@ -29,7 +29,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace sextant::command {
@@ -162,22 +161,22 @@ std::vector<Profile> write_profiles(const std::string& path, std::span<const Pro
 }
 
 void tell(const std::vector<Profile>& states, const Request& request) {
-    nlohmann::ordered_json json{{"operation", "calibrate"}, {"states", nlohmann::json::array()}};
+    Json found = Json::array();
     std::string text;
     for (std::size_t i = 0; i < states.size(); ++i) {
         const Profile& profile = states[i];
         const machine::Precision worth = machine::worth_of(profile, request.ci);
         const std::string path = path_of_state(request.output, i);
-        json["states"].push_back({{"file", path},
-                                  {"name", profile.name},
-                                  {"state", profile.state},
-                                  {"method", profile.origin.method},
-                                  {"probe_round_trip", profile.state_probe.median},
-                                  {"values", worth.values},
-                                  {"wide", worth.wide},
-                                  {"asked", request.ci},
-                                  {"half_interval_median", worth.median},
-                                  {"half_interval_nine_in_ten", worth.nine_in_ten}});
+        found.add({{"file", path},
+                   {"name", profile.name},
+                   {"state", profile.state},
+                   {"method", profile.origin.method},
+                   {"probe_round_trip", profile.state_probe.median},
+                   {"values", worth.values},
+                   {"wide", worth.wide},
+                   {"asked", request.ci},
+                   {"half_interval_median", worth.median},
+                   {"half_interval_nine_in_ten", worth.nine_in_ten}});
         text += fmt::format("{}{}: {}\n", profile.name,
                             profile.state.empty() ? "" : ", state " + profile.state,
                             profile.origin.method);
@@ -193,12 +192,13 @@ void tell(const std::vector<Profile>& states, const Request& request) {
         }
         text += fmt::format("  {}\n", path);
     }
+    Json json = {{"operation", "calibrate"}, {"states", found}};
     std::array<double, 1> load{};
     if (getloadavg(load.data(), 1) == 1) {
-        json["load_average"] = load[0];
+        json.set("load_average", load[0]);
         text += fmt::format("load average {:.1f} on {} cores\n", load[0], states[0].cores);
     }
-    write_reports({request.json, ""}, {}, sextant::to_text(json), text, "");
+    write_reports({request.json, ""}, {}, json.text(), text, "");
 }
 
 void make_folder_of(const std::string& path) {
@@ -351,15 +351,15 @@ struct LinkErrors {
 
 LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
-    nlohmann::ordered_json json{{"operation", "calibrate --check"}, {"link", name(link)}};
+    Json messages, summary;
     for (const HeldOut& one : held) {
         errors[one.cell.layout == machine::Layout::cc ? 0 : 1].values.push_back(one.error());
-        json["messages"].push_back({{"layout", name(one.cell.layout)},
-                                    {"bytes", one.cell.bytes},
-                                    {"block", one.cell.block},
-                                    {"row", one.cell.row},
-                                    {"predicted", one.predicted},
-                                    {"measured", one.measured}});
+        messages.add({{"layout", name(one.cell.layout)},
+                      {"bytes", one.cell.bytes},
+                      {"block", one.cell.block},
+                      {"row", one.cell.row},
+                      {"predicted", one.predicted},
+                      {"measured", one.measured}});
     }
     std::string text;
     for (const Errors& of : errors) {
@@ -367,12 +367,16 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
                             "nine in ten within {:.1f} %\n",
                             name(link), of.kind, of.values.size(), 100 * of.median(),
                             100 * of.nine_in_ten());
-        json["errors"].push_back({{"kind", of.kind},
-                                  {"messages", of.values.size()},
-                                  {"median", of.median()},
-                                  {"nine_in_ten", of.nine_in_ten()}});
+        summary.add({{"kind", of.kind},
+                     {"messages", of.values.size()},
+                     {"median", of.median()},
+                     {"nine_in_ten", of.nine_in_ten()}});
     }
-    return {sextant::to_text(json), text};
+    const Json json = {{"operation", "calibrate --check"},
+                       {"link", name(link)},
+                       {"messages", messages},
+                       {"errors", summary}};
+    return {json.text(), text};
 }
 
 /// Notes if the machine is in another state than the profile: then errors include the difference

@@ -9,7 +9,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/processor.hpp"
 #include "sextant/planner/planner.hpp"
@@ -26,7 +26,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -259,18 +258,18 @@ const char* word(State state) {
 bool tell(const std::vector<Finding>& findings, const DoctorCommand& command) {
     bool well = true;
     std::string text;
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    Json json = Json::array();
     for (const Finding& finding : findings) {
         well = well && finding.state != State::bad;
-        json.push_back({{"what", finding.what},
-                        {"state", word(finding.state)},
-                        {"found", finding.found},
-                        {"advice", finding.advice}});
+        json.add({{"what", finding.what},
+                  {"state", word(finding.state)},
+                  {"found", finding.found},
+                  {"advice", finding.advice}});
         text += fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found);
         if (!finding.advice.empty())
             text += fmt::format("{:<21} -> {}\n", "", finding.advice);
     }
-    write_reports({command.json, ""}, {}, sextant::to_text(json), text, "");
+    write_reports({command.json, ""}, {}, json.text(), text, "");
     return well;
 }
 

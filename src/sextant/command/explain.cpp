@@ -6,7 +6,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_plan.hpp"
@@ -22,7 +22,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -206,7 +205,6 @@ int explain_scan(const ExplainCommand& command) {
 
 using distributed::FilterPlan;
 using distributed::FilterTask;
-using Json = nlohmann::ordered_json;
 
 FilterTask task_of(const ExplainCommand& command) {
     FilterTask task;
@@ -294,7 +292,7 @@ Json to_json(const FilterPlan& plan, const FilterTask& task) {
     const int filters = static_cast<int>(task.filters.size());
     Json states = Json::array();
     for (const Transition& step : transitions_of(plan.configuration, filters))
-        states.push_back(
+        states.add(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
     return {{"operation", "explain filter"},
             {"width", task.image.width},
@@ -325,7 +323,7 @@ int explain_filter(const ExplainCommand& command) {
                                                 .within_node = placement.within_node,
                                                 .model = command.model});
     progress.clear();
-    write_plan(command, sextant::to_text(to_json(plan, task)), to_text(plan, task, command.rows()));
+    write_plan(command, to_json(plan, task).text(), to_text(plan, task, command.rows()));
     return 0;
 }
 

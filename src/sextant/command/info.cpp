@@ -4,7 +4,6 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
@@ -14,7 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -131,24 +129,20 @@ std::string as_text(const Findings& findings) {
 
 std::string as_json(const Findings& findings) {
     const FrameHeader& header = findings.header;
-    nlohmann::ordered_json json{{"file", findings.name},
-                                {"format", findings.format},
-                                {"frames", header.frames},
-                                {"channels", header.hyperstack.channels},
-                                {"slices", header.hyperstack.slices},
-                                {"width", header.shape.width},
-                                {"height", header.shape.height},
-                                {"samples", findings.samples},
-                                {"pixel_size", nullptr},
-                                {"frame_interval", nullptr},
-                                {"remarks", header.remarks}};
-    if (header.frame_interval > 0)
-        json["frame_interval"] = header.frame_interval;
-    if (header.pixel.known()) {
-        json["pixel_size"] = {
-            {"x", header.pixel.x}, {"y", header.pixel.y}, {"unit", header.pixel.unit}};
-    }
-    return sextant::to_text(json);
+    const PixelSize& pixel = header.pixel;
+    return to_json(
+        {{"file", findings.name},
+         {"format", findings.format},
+         {"frames", header.frames},
+         {"channels", header.hyperstack.channels},
+         {"slices", header.hyperstack.slices},
+         {"width", header.shape.width},
+         {"height", header.shape.height},
+         {"samples", findings.samples},
+         {"pixel_size",
+          pixel.known() ? Json{{"x", pixel.x}, {"y", pixel.y}, {"unit", pixel.unit}} : Json()},
+         {"frame_interval", header.frame_interval > 0 ? Json(header.frame_interval) : Json()},
+         {"remarks", header.remarks}});
 }
 
 int run_info(const InfoCommand& command, const Call&) {

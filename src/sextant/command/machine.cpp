@@ -5,7 +5,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/profile.hpp"
 #include "sextant/machine/profile_file.hpp"
@@ -19,7 +19,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -28,7 +27,6 @@ namespace {
 using machine::NamedValue;
 using machine::Profile;
 using machine::Value;
-using Json = nlohmann::ordered_json;
 
 struct MachineCommand {
     std::string what;
@@ -228,7 +226,7 @@ int check(const MachineCommand& command, const Profile& profile) {
                        {"holds", differences.empty()},
                        {"probed", probes},
                        {"differences", differences}};
-    write(command, sextant::to_text(json), text_of_check(path, profile, here, differences, probes));
+    write(command, json.text(), text_of_check(path, profile, here, differences, probes));
     return differences.empty() ? 0 : 1;
 }
 
@@ -293,15 +291,18 @@ Json json_of(const ProfileSummary& s) {
 }
 
 Json json_of(const std::vector<std::string>& paths, const std::vector<Twin>& twins) {
-    Json all{{"operation", "machine diff"}, {"files", paths}, {"all", json_of(summary_of(twins))}};
+    Json cells;
     for (const Twin& twin : twins) {
-        all["cells"].push_back({{"group", twin.a.group},
-                                {"what", twin.a.what},
-                                {"seconds", {twin.a.value.median, twin.b.median}},
-                                {"ratio", twin.ratio()},
-                                {"apart", twin.apart()}});
+        cells.add({{"group", twin.a.group},
+                   {"what", twin.a.what},
+                   {"seconds", Json::array({twin.a.value.median, twin.b.median})},
+                   {"ratio", twin.ratio()},
+                   {"apart", twin.apart()}});
     }
-    return all;
+    return {{"operation", "machine diff"},
+            {"files", paths},
+            {"all", json_of(summary_of(twins))},
+            {"cells", cells}};
 }
 
 int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
@@ -329,7 +330,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
                             report::to_text(twin.a.value.median), report::to_text(twin.b.median),
                             twin.ratio());
     }
-    write(command, sextant::to_text(json_of(paths, twins)), text);
+    write(command, json_of(paths, twins).text(), text);
     return 0;
 }
 

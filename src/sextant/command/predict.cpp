@@ -6,7 +6,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/model/c3.hpp"
 #include "sextant/report/run_comparison.hpp"
@@ -16,7 +16,6 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -56,16 +55,14 @@ Answer ask(const model::Model& model, const model::Question& question,
     }
 }
 
-nlohmann::ordered_json json_of(const Answer& answer) {
-    nlohmann::ordered_json json{{"model", answer.model->name}};
-    if (!answer.refusal.empty()) {
-        json["cannot_express"] = answer.refusal;
-        return json;
-    }
-    json["seconds"] = answer.prediction.seconds;
-    json["interval"] = {answer.prediction.low, answer.prediction.high};
-    json["remarks"] = answer.prediction.remarks;
-    return json;
+Json json_of(const Answer& answer) {
+    const model::Prediction& prediction = answer.prediction;
+    if (!answer.refusal.empty())
+        return {{"model", answer.model->name}, {"cannot_express", answer.refusal}};
+    return {{"model", answer.model->name},
+            {"seconds", prediction.seconds},
+            {"interval", Json::array({prediction.low, prediction.high})},
+            {"remarks", prediction.remarks}};
 }
 
 /// The predicted timelines, as recordings.
@@ -150,15 +147,16 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
     return all;
 }
 
-nlohmann::ordered_json json_of(const PredictCommand& command, const NamedSchedule& made,
-                               const KnownMachine& known, const std::vector<Answer>& all) {
+Json json_of(const PredictCommand& command, const NamedSchedule& made, const KnownMachine& known,
+             const std::vector<Answer>& all) {
     const ScheduleRequest& request = command.request;
-    nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
-                                {"algorithm", made.title},      {"ranks", request.ranks},
-                                {"elements", request.elements}, {"machine", known.profile.name}};
+    Json predictions = Json::array();
     for (const Answer& answer : all)
-        json["predictions"].push_back(json_of(answer));
-    return json;
+        predictions.add(json_of(answer));
+    return {{"operation", "predict"},       {"family", request.family},
+            {"algorithm", made.title},      {"ranks", request.ranks},
+            {"elements", request.elements}, {"machine", known.profile.name},
+            {"predictions", predictions}};
 }
 
 int run_predict(const PredictCommand& command, const Call&) {
@@ -188,7 +186,7 @@ int run_predict(const PredictCommand& command, const Call&) {
     if (timeline)
         write_shown(command, recordings_of(all, made, command.element_size));
     if (!reports.json.empty())
-        write_text(reports.json, sextant::to_text(json_of(command, made, known, all)) + "\n");
+        write_text(reports.json, json_of(command, made, known, all).text() + "\n");
     if (std::find(outputs.begin(), outputs.end(), standard_output) == outputs.end()) {
         print_text(fmt::format("{} on {} of {}\n", made.title,
                                report::counted(request.ranks, "rank"), known.profile.name));

@@ -4,7 +4,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/schedule/circuit.hpp"
@@ -17,7 +17,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -212,38 +211,38 @@ void print(const Tallies& tallies) {
     print_text(text);
 }
 
-nlohmann::ordered_json circuits_of(std::string_view algorithm,
-                                   const std::vector<CircuitRow>& rows) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json circuits_of(std::string_view algorithm, const std::vector<CircuitRow>& rows) {
+    Json list = Json::array();
     for (const CircuitRow& row : rows) {
         if (row.algorithm != algorithm)
             continue;
-        list.push_back({{"circuit", row.name},
-                        {"form", name(row.form)},
-                        {"ranks", row.ranks},
-                        {"span", row.circuit.span},
-                        {"work", row.circuit.work},
-                        {"deficiency", row.deficiency}});
+        list.add({{"circuit", row.name},
+                  {"form", name(row.form)},
+                  {"ranks", row.ranks},
+                  {"span", row.circuit.span},
+                  {"work", row.circuit.work},
+                  {"deficiency", row.deficiency}});
     }
     return list;
 }
 
 std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    Json json = Json::array();
     for (const auto& [name, tally] : tallies) {
-        json.push_back({{"algorithm", name},
-                        {"first_ranks", tally.first_ranks},
-                        {"last_ranks", tally.last_ranks},
-                        {"schedules", tally.schedules},
-                        {"failed", tally.failed},
-                        {"messages", tally.messages},
-                        {"most_messages", tally.most_messages},
-                        {"depth", tally.depth},
-                        {"error", tally.first_error}});
+        Json row = {{"algorithm", name},
+                    {"first_ranks", tally.first_ranks},
+                    {"last_ranks", tally.last_ranks},
+                    {"schedules", tally.schedules},
+                    {"failed", tally.failed},
+                    {"messages", tally.messages},
+                    {"most_messages", tally.most_messages},
+                    {"depth", tally.depth},
+                    {"error", tally.first_error}};
         if (!rows.empty())
-            json.back()["circuits"] = circuits_of(name, rows);
+            row.set("circuits", circuits_of(name, rows));
+        json.add(row);
     }
-    return sextant::to_text(json) + "\n";
+    return json.text() + "\n";
 }
 
 /// Throws if nothing was proved: an empty table would look like a proof.

@@ -4,7 +4,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/report/run_comparison.hpp"
@@ -18,7 +18,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
@@ -145,7 +144,7 @@ std::string page_text(const report::Recording& recording, const simulate::Questi
     return report::render(page);
 }
 
-nlohmann::ordered_json json_of(const simulate::Costs& costs) {
+Json json_of(const simulate::Costs& costs) {
     return {{"send_overhead", costs.send_overhead},
             {"receive_overhead", costs.receive_overhead},
             {"send_seconds_per_byte", costs.send_seconds_per_byte},
@@ -156,19 +155,19 @@ nlohmann::ordered_json json_of(const simulate::Costs& costs) {
 
 std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
                       const simulate::Question& question, const simulate::Simulation& run) {
-    const nlohmann::ordered_json json{{"operation", "simulate"},
-                                      {"family", command.request.family},
-                                      {"algorithm", made.title},
-                                      {"ranks", made.schedule.size()},
-                                      {"elements", command.request.elements},
-                                      {"element_size", question.element_size},
-                                      {"platform", question.platform},
-                                      {"order", command.order},
-                                      {"association", name(question.association)},
-                                      {"costs", json_of(question.costs)},
-                                      {"seconds", run.seconds},
-                                      {"finished", run.finished}};
-    return sextant::to_text(json) + "\n";
+    const Json json = {{"operation", "simulate"},
+                       {"family", command.request.family},
+                       {"algorithm", made.title},
+                       {"ranks", made.schedule.size()},
+                       {"elements", command.request.elements},
+                       {"element_size", question.element_size},
+                       {"platform", question.platform},
+                       {"order", command.order},
+                       {"association", name(question.association)},
+                       {"costs", json_of(question.costs)},
+                       {"seconds", run.seconds},
+                       {"finished", run.finished}};
+    return json.text() + "\n";
 }
 
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,

@@ -3,7 +3,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -15,13 +15,11 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using registration::RigidMotion;
 using registration::SeriesPlan;
 using registration::SyntheticSeries;
@@ -167,19 +165,21 @@ Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
         {"seed", plan.seed}};
     if (plan.warp != 0) {
         const auto [a, b] = series.warp_phases();
-        truth["warp"] = {{"about", "frame i of n moves x by i/(n - 1) amplitude (sin(k(y + x/2) + "
-                                   "phase_x), sin(k(x - y/2) + phase_y)), k = 2 pi / length"},
-                         {"amplitude", plan.warp},
-                         {"length", plan.warp_length},
-                         {"phase_x", a},
-                         {"phase_y", b}};
+        truth.set("warp",
+                  {{"about", "frame i of n moves x by i/(n - 1) amplitude (sin(k(y + x/2) + "
+                             "phase_x), sin(k(x - y/2) + phase_y)), k = 2 pi / length"},
+                   {"amplitude", plan.warp},
+                   {"length", plan.warp_length},
+                   {"phase_x", a},
+                   {"phase_y", b}});
     }
-    truth["frames"] = Json::array();
+    Json frames = Json::array();
     for (int frame = 0; frame < plan.frames; ++frame)
-        truth["frames"].push_back({{"frame", frame},
-                                   {"blank", series.is_blank(frame)},
-                                   {"to_specimen", as_json(series.between(frame, 0))},
-                                   {"to_first", as_json(series.between(0, frame))}});
+        frames.add({{"frame", frame},
+                    {"blank", series.is_blank(frame)},
+                    {"to_specimen", as_json(series.between(frame, 0))},
+                    {"to_first", as_json(series.between(0, frame))}});
+    truth.set("frames", frames);
     return truth;
 }
 
@@ -211,7 +211,7 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
     write_frames(series, *sink);
     sink->commit();
     const std::string& specimen = command.image.empty() ? command.specimen : command.image;
-    write_text(truth_path, sextant::to_text(truth_of(series, specimen)) + "\n");
+    write_text(truth_path, truth_of(series, specimen).text() + "\n");
     if (truth_path != standard_output)
         print_text(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
                                "{}: where each lies\n",

@@ -3,8 +3,8 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/text.hpp"
 
@@ -20,13 +20,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::command {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int version_of_file = 1;
 constexpr std::string_view kind = "sextant transforms";
@@ -58,17 +55,17 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
                  {"overlap", result.overlap},
                  {"iterations", result.iterations}};
     if (all.pixel.known()) {
-        json["tx_physical"] = motion.tx * all.pixel.x;
-        json["ty_physical"] = motion.ty * all.pixel.y;
+        json.set("tx_physical", motion.tx * all.pixel.x);
+        json.set("ty_physical", motion.ty * all.pixel.y);
     }
     if (place.field)
-        json["field"] = {{"known", place.field->known},
-                         {"sigma", place.field->sigma},
-                         {"freedom", place.field->freedom}};
+        json.set("field", {{"known", place.field->known},
+                           {"sigma", place.field->sigma},
+                           {"freedom", place.field->freedom}});
     if (all.with_seconds)
-        json["seconds"] = place.seconds;
-    json["not_finite"] = place.gaps;
-    json["flags"] = flags_of(place);
+        json.set("seconds", place.seconds);
+    json.set("not_finite", place.gaps);
+    json.set("flags", flags_of(place));
     return json;
 }
 
@@ -85,19 +82,21 @@ Json head_of(const SeriesTransforms& transforms) {
                  {"width", transforms.shape.width},
                  {"height", transforms.shape.height}};
     if (transforms.pixel.known())
-        json["pixel"] = {
-            {"x", transforms.pixel.x}, {"y", transforms.pixel.y}, {"unit", transforms.pixel.unit}};
+        json.set("pixel", {{"x", transforms.pixel.x},
+                           {"y", transforms.pixel.y},
+                           {"unit", transforms.pixel.unit}});
     if (transforms.fields)
-        json["fields"] = {{"about",
-                           "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
-                           "them; a frame shows at x + u(x) what the reference shows at x; of each "
-                           "frame that is not left out, in order, four planes: u to the right and "
-                           "downward in pixels, its standard deviation, and 1 where the frames say "
-                           "anything of it"},
-                          {"file", transforms.fields->path},
-                          {"spacing", transforms.fields->spacing},
-                          {"columns", transforms.fields->nodes.width},
-                          {"rows", transforms.fields->nodes.height}};
+        json.set(
+            "fields",
+            {{"about", "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
+                       "them; a frame shows at x + u(x) what the reference shows at x; of each "
+                       "frame that is not left out, in order, four planes: u to the right and "
+                       "downward in pixels, its standard deviation, and 1 where the frames say "
+                       "anything of it"},
+             {"file", transforms.fields->path},
+             {"spacing", transforms.fields->spacing},
+             {"columns", transforms.fields->nodes.width},
+             {"rows", transforms.fields->nodes.height}});
     return json;
 }
 
@@ -268,13 +267,13 @@ std::vector<std::string> flags_of(const FrameRegistration& place) {
 }
 
 void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
-    std::string head = to_text(head_of(transforms), 1);
+    std::string head = head_of(transforms).text(1);
     head.resize(head.rfind('\n')); // the closing brace follows the frames
     sink(head + ",\n \"frames\": [");
     const char* comma = "\n";
     for (const FrameRegistration& place : transforms.frames) {
         sink(comma);
-        sink(to_text(json_of(place, transforms), 1));
+        sink(json_of(place, transforms).text(1));
         comma = ",\n";
     }
     sink("]\n}\n");
