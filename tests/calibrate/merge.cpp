@@ -112,7 +112,7 @@ TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
                 HasSubstr("written by a newer Sextant"));
     std::string inner = text;
     EXPECT_THAT(refused(inner.replace(text.rfind("\"version\": 1"), 12, "\"version\": 9")),
-                HasSubstr("launches[0]: version is 9"));
+                HasSubstr("launches[0].version is 9"));
 }
 
 TEST(Staleness, names_what_differs_and_nothing_else) {

@@ -27,13 +27,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::calibrate {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using FileClock = std::filesystem::file_time_type::clock;
 
 constexpr int probe_version = 1;
@@ -132,9 +130,9 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
         return;
     try {
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        Json json = Json::parse(machine::profile_text(profile));
-        json["probe"] = {{"version", probe_version}, {"of", key}};
-        write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        Json json = json_of(profile);
+        json.set("probe", {{"version", probe_version}, {"of", key}});
+        write_file(path, json.text(1) + "\n");
     } catch (const std::exception&) {
         return; // later processes measure again
     }

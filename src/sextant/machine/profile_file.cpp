@@ -271,6 +271,17 @@ Profile read_profile(const std::string& path) {
     return parse_profile(read_text(path, longest_profile), path);
 }
 
+std::vector<Profile> read_launches(const std::string& path) {
+    const JsonField file = JsonField::parse(read_text(path, longest_profile), path);
+    profile_of(file); // throws if the file is not a valid profile
+    std::vector<Profile> launches;
+    for (const JsonField& launch : file.items_or_none("launches"))
+        launches.push_back(profile_of(launch));
+    if (launches.empty())
+        file.fail("has no launches, expected a profile written by 'sextant calibrate'");
+    return launches;
+}
+
 namespace {
 
 // Threads: the receiver copies, or folds from the sender's memory. Processes of a node: shared

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/json_value.hpp"
 #include "sextant/machine/profile.hpp"
 
 #include <span>
@@ -24,7 +25,8 @@ Profile parse_profile(std::string_view text, const std::string& path);
 /// Reads a profile from a file of at most 64 MiB.
 Profile read_profile(const std::string& path);
 
-/// The JSON of a profile; parse_profile restores the profile exactly.
+/// The JSON of a profile, and its text; parse_profile restores the profile exactly.
+Json json_of(const Profile& profile);
 std::string profile_text(const Profile& profile);
 
 /// The JSON of a merged profile with the profiles of its launches under "launches", so that

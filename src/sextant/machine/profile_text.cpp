@@ -1,53 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
 #include "sextant/machine/profile_file.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace sextant::machine {
 
 namespace {
 
-using Json = nlohmann::ordered_json; // keeps the fields in order of importance to a reader
-
 Json json_of(const Value& value) {
     if (value == exactly(value.median))
         return value.median;
-    return {value.median, value.low, value.high, value.samples};
+    return Json::array({value.median, value.low, value.high, value.samples});
+}
+
+void put_text(Json& json, const char* field, const std::string& text) {
+    if (!text.empty())
+        json.set(field, text);
 }
 
 void put_origin(Json& json, const Origin& origin) {
-    if (!origin.date.empty())
-        json["date"] = origin.date;
-    if (!origin.method.empty())
-        json["method"] = origin.method;
+    put_text(json, "date", origin.date);
+    put_text(json, "method", origin.method);
 }
 
-/// Appends the seconds to a row of a table.
-Json json_of(Json row, const Value& seconds) {
-    row.push_back(seconds.median);
-    if (!(seconds == exactly(seconds.median))) {
-        row.push_back(seconds.low);
-        row.push_back(seconds.high);
-        row.push_back(seconds.samples);
-    }
-    return row;
+Json json_of(const Point& point);
+Json json_of(const Pass& pass);
+Json json_of(const Curve& curve);
+Json json_of(const Work& work);
+Json json_of(const CopyRate& copy);
+Json json_of(const LinkCosts& link);
+Json json_of(const C3::Distance& distance);
+
+template <class Item>
+void put_list(Json& json, const char* field, const std::vector<Item>& items) {
+    Json list;
+    for (const Item& item : items)
+        list.add(json_of(item));
+    if (!items.empty())
+        json.set(field, std::move(list));
 }
 
-Json json_of(const std::vector<Point>& points) {
-    Json rows = Json::array();
-    for (const Point& p : points)
-        rows.push_back(json_of({p.bytes, p.block}, p.seconds));
-    return rows;
+/// A row of a table: what was measured, and its seconds.
+Json row_of(std::int64_t first, std::int64_t second, const Value& seconds) {
+    if (seconds == exactly(seconds.median))
+        return Json::array({first, second, seconds.median});
+    return Json::array({first, second, seconds.median, seconds.low, seconds.high, seconds.samples});
 }
 
-Json json_of(const std::vector<Pass>& passes) {
-    Json rows = Json::array();
-    for (const Pass& p : passes)
-        rows.push_back(json_of({p.elements, p.operands}, p.seconds));
-    return rows;
+Json json_of(const Point& point) {
+    return row_of(point.bytes, point.block, point.seconds);
+}
+
+Json json_of(const Pass& pass) {
+    return row_of(pass.elements, pass.operands, pass.seconds);
 }
 
 Json json_of(const Curve& curve) {
@@ -55,7 +60,7 @@ Json json_of(const Curve& curve) {
               {"layout", name(curve.layout)},
               {"strategy", name(curve.strategy)}};
     put_origin(json, curve.origin);
-    json["points"] = json_of(curve.points);
+    put_list(json, "points", curve.points);
     return json;
 }
 
@@ -78,29 +83,28 @@ Json json_of(const LogGP& loggp) {
 Json json_of(const LinkCosts& link) {
     Json json{{"link", name(link.link)}};
     if (!link.switches.empty())
-        json["switches"] = link.switches;
+        json.set("switches", link.switches);
     if (link.hockney)
-        json["hockney"] = json_of(*link.hockney);
+        json.set("hockney", json_of(*link.hockney));
     if (link.loggp)
-        json["loggp"] = json_of(*link.loggp);
+        json.set("loggp", json_of(*link.loggp));
     if (!link.gap.empty()) {
-        json["gap"] = {{"points", json_of(link.gap)}};
-        put_origin(json["gap"], link.gap_origin);
+        Json gap;
+        put_list(gap, "points", link.gap);
+        put_origin(gap, link.gap_origin);
+        json.set("gap", std::move(gap));
     }
-    for (const Curve& curve : link.curves)
-        json["curves"].push_back(json_of(curve));
+    put_list(json, "curves", link.curves);
     return json;
 }
 
 Json json_of(const Work& work) {
     Json json{{"name", work.name}, {"element", work.element}};
     if (work.seconds_per_element)
-        json["seconds_per_element"] = json_of(*work.seconds_per_element);
+        json.set("seconds_per_element", json_of(*work.seconds_per_element));
     put_origin(json, work.origin);
-    if (!work.passes.empty())
-        json["points"] = json_of(work.passes);
-    if (!work.alone.empty())
-        json["alone"] = json_of(work.alone);
+    put_list(json, "points", work.passes);
+    put_list(json, "alone", work.alone);
     return json;
 }
 
@@ -121,6 +125,10 @@ Json json_of(const Network& network) {
     return json;
 }
 
+Json json_of(const C3::Distance& distance) {
+    return Json::array({distance.width, distance.height, distance.latency});
+}
+
 Json json_of(const C3& c3) {
     Json json{{"topology", json_of(c3.topology)},
               {"routing", name(c3.routing)},
@@ -129,70 +137,48 @@ Json json_of(const C3& c3) {
               {"setup", json_of(c3.setup)},
               {"seconds_per_unit", json_of(c3.seconds_per_unit)},
               {"seconds_per_computation_unit", json_of(c3.seconds_per_computation_unit)}};
-    for (const C3::Distance& d : c3.published)
-        json["published_distances"].push_back({d.width, d.height, d.latency});
+    put_list(json, "published_distances", c3.published);
     put_origin(json, c3.origin);
     return json;
 }
 
-template <class Item>
-void put_list(Json& json, const char* field, const std::vector<Item>& items) {
-    for (const Item& item : items)
-        json[field].push_back(json_of(item));
-}
-
-void put_text(Json& json, const char* field, const std::string& text) {
-    if (!text.empty())
-        json[field] = text;
-}
-
 } // namespace
 
-std::string profile_text(const Profile& profile) {
-    Json json{{"version", profile_version}, {"name", profile.name}};
+Json json_of(const Profile& profile) {
+    Json json = {{"version", profile_version}, {"name", profile.name}};
     put_text(json, "host", profile.host);
     if (profile.cores > 0)
-        json["cores"] = profile.cores;
+        json.set("cores", profile.cores);
     put_text(json, "topology", profile.topology);
     put_text(json, "mpi", profile.mpi);
     put_text(json, "mpi_version", profile.mpi_version);
     put_text(json, "transport", profile.transport);
     put_text(json, "state", profile.state);
     if (!(profile.state_probe == Value{}))
-        json["state_probe"] = json_of(profile.state_probe);
+        json.set("state_probe", json_of(profile.state_probe));
     put_origin(json, profile.origin);
     put_list(json, "operators", profile.operators);
     put_list(json, "kernels", profile.kernels);
     put_list(json, "copies", profile.copies);
     if (profile.network)
-        json["network"] = json_of(*profile.network);
+        json.set("network", json_of(*profile.network));
     if (profile.c3)
-        json["c3"] = json_of(*profile.c3);
+        json.set("c3", json_of(*profile.c3));
     put_list(json, "links", profile.links);
-    return sextant::to_text(json, 1) + "\n";
+    return json;
+}
+
+std::string profile_text(const Profile& profile) {
+    return json_of(profile).text(1) + "\n";
 }
 
 std::string text_with_launches(const Profile& merged, std::span<const Profile> launches) {
-    Json json = Json::parse(profile_text(merged));
+    Json json = json_of(merged), list;
     for (const Profile& launch : launches)
-        json["launches"].push_back(Json::parse(profile_text(launch)));
-    return to_text(json, 1) + "\n";
-}
-
-std::vector<Profile> read_launches(const std::string& path) {
-    read_profile(path); // throws if the file is not a valid profile
-    const nlohmann::json json = read_json(path);
-    const auto found = json.is_object() ? json.find("launches") : json.end();
-    if (found == json.end() || !found->is_array() || found->empty()) {
-        throw InvalidFile(path,
-                          "has no launches, expected a profile written by 'sextant calibrate'");
-    }
-    std::vector<Profile> launches;
-    for (const nlohmann::json& launch : *found) {
-        launches.push_back(
-            parse_profile(to_text(launch), fmt::format("{}: launches[{}]", path, launches.size())));
-    }
-    return launches;
+        list.add(json_of(launch));
+    if (!launches.empty())
+        json.set("launches", std::move(list));
+    return json.text(1) + "\n";
 }
 
 } // namespace sextant::machine
