@@ -34,6 +34,29 @@ std::string json_text(std::string_view text) {
     return safe;
 }
 
+namespace {
+
+/// Reads fields of a JSON object in a file. A missing or invalid field throws InvalidFile:
+/// "run.json: event 7: args: round: -1, expected 0 to 4".
+class JsonFields {
+  public:
+    /// `where` is the position of the object in the file. Object and path must outlive this.
+    JsonFields(const nlohmann::json& object, const std::string& path, std::string where);
+
+    double number(const char* field) const; ///< finite
+    std::int64_t integer(const char* field, std::int64_t least, std::int64_t most) const;
+    bool truth(const char* field) const;
+    std::string text(const char* field) const;
+
+    /// Throws InvalidFile about the object for another reason.
+    [[noreturn]] void fail(const std::string& what) const;
+
+  private:
+    const nlohmann::json& object_;
+    const std::string& path_;
+    const std::string where_;
+};
+
 JsonFields::JsonFields(const nlohmann::json& object, const std::string& path, std::string where)
     : object_(object), path_(path), where_(std::move(where)) {}
 
@@ -74,8 +97,6 @@ std::string JsonFields::text(const char* field) const {
         fail(fmt::format("{}: expected a string", field));
     return found->get<std::string>();
 }
-
-namespace {
 
 using Json = nlohmann::json;
 

@@ -3,38 +3,14 @@
 
 #include "sextant/report/recording.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace sextant::report {
 
 /// Returns a text as a quoted JSON string that is safe in a script of a page: nothing in it ends
 /// the script or is markup. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
-
-/// Reads fields of a JSON object in a file. A missing or invalid field throws InvalidFile:
-/// "run.json: event 7: args: round: -1, expected 0 to 4".
-class JsonFields {
-  public:
-    /// `where` is the position of the object in the file. Object and path must outlive this.
-    JsonFields(const nlohmann::json& object, const std::string& path, std::string where);
-
-    double number(const char* field) const; ///< finite
-    std::int64_t integer(const char* field, std::int64_t least, std::int64_t most) const;
-    bool truth(const char* field) const;
-    std::string text(const char* field) const;
-
-    /// Throws InvalidFile about the object for another reason.
-    [[noreturn]] void fail(const std::string& what) const;
-
-  private:
-    const nlohmann::json& object_;
-    const std::string& path_;
-    const std::string where_;
-};
 
 /// Writes a recording in the Trace Event Format, which Perfetto and chrome://tracing open: one
 /// process per rank, its work on one track, its messages on others, arrows between them.
