@@ -16,7 +16,7 @@ namespace {
 
 using Value = nlohmann::json;
 
-constexpr std::size_t most_depth = 100, most_keys = 1000;
+constexpr std::size_t most_depth = 100;
 
 /// A library error message for users: no exception number, and long tokens shortened.
 std::string complaint(std::string_view what, const std::string& token) {
@@ -55,8 +55,8 @@ class Builder : public nlohmann::json_sax<Value> {
         Value& object = *open_.back();
         if (object.contains(name))
             fail(fmt::format("has the key \"{}\" twice in one object", printable(shortened(name))));
-        if (object.size() == most_keys)
-            fail(fmt::format("has an object of more than {} keys", most_keys));
+        if (object.size() == limits_.keys)
+            fail(fmt::format("has an object of more than {} keys", limits_.keys));
         member_ = &object[name];
         if (open_.size() == 1)
             streams_ = !stream_.list.empty() && name == stream_.list;

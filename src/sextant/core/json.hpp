@@ -12,10 +12,11 @@
 namespace sextant {
 
 /// Limits of a JSON file, so that a small file takes little memory and time. In addition, values
-/// are nested at most 100 deep, and an object has at most 1,000 keys, all different.
+/// are nested at most 100 deep, and the keys of an object are all different.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;
     std::size_t values = std::size_t{1} << 20; ///< held at a time
+    std::size_t keys = 1000;                   ///< of an object
 };
 
 /// A list in the outermost object whose entries are passed to `take` one by one and not kept, so

@@ -20,8 +20,9 @@ JsonField JsonField::whole(nlohmann::json content, const std::string& path) {
     return {file, file->content, ""};
 }
 
-JsonField JsonField::parse(std::string_view text, const std::string& path) {
-    return whole(parse_json(text, path), path);
+JsonField JsonField::parse(std::string_view text, const std::string& path,
+                           const JsonLimits& limits) {
+    return whole(parse_json(text, path, limits), path);
 }
 
 JsonField JsonField::read(const std::string& path, const JsonLimits& limits) {

@@ -22,7 +22,8 @@ namespace sextant {
 class JsonField {
   public:
     /// Parses the text of a whole file.
-    static JsonField parse(std::string_view text, const std::string& path);
+    static JsonField parse(std::string_view text, const std::string& path,
+                           const JsonLimits& limits = {});
     /// Reads and parses a regular file.
     static JsonField read(const std::string& path, const JsonLimits& limits = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
@@ -15,13 +16,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::format {
 
@@ -63,28 +64,26 @@ std::string first_column(const Hdf5Input& file, const std::string& name) {
 }
 
 /// Velox stores numbers as strings.
-double number_in_json(const nlohmann::json& object, const char* key) {
+double number_in_json(const JsonField& object, const char* key) {
+    constexpr double most = std::numeric_limits<double>::max();
     const auto found = object.find(key);
-    if (found == object.end())
+    if (!found)
         return 0;
-    return found->is_string()   ? std::strtod(found->get_ref<const std::string&>().c_str(), nullptr)
-           : found->is_number() ? found->get<double>()
-                                : 0;
+    return found->is_number() ? found->number(-most, most)
+                              : std::strtod(found->any_text().c_str(), nullptr);
 }
 
 PixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
-    const auto json =
-        nlohmann::json::parse(first_column(file, parent_of(dataset) + "/Metadata"), nullptr, false);
-    if (!json.is_object() || !json.contains("BinaryResult"))
-        return {};
-    const auto& result = json["BinaryResult"];
-    if (!result.is_object() || !result.contains("PixelSize") || !result["PixelSize"].is_object())
-        return {};
-    const auto& size = result["PixelSize"];
-    const auto unit = result.find("PixelUnitX");
-    const bool stated = unit != result.end() && unit->is_string();
-    return {number_in_json(size, "width"), number_in_json(size, "height"),
-            stated ? tidy_unit(unit->get_ref<const std::string&>()) : ""};
+    const std::string text = first_column(file, parent_of(dataset) + "/Metadata");
+    try {
+        const JsonField result =
+            JsonField::parse(text, dataset, {.keys = text.size()}).at("BinaryResult");
+        const JsonField size = result.at("PixelSize");
+        return {number_in_json(size, "width"), number_in_json(size, "height"),
+                tidy_unit(result.text_or_empty("PixelUnitX"))};
+    } catch (const InvalidFile&) {
+        return {}; // not Velox's metadata
+    }
 }
 
 std::optional<Hdf5Series> velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {

@@ -2,10 +2,12 @@
 #include "sextant/format/tiff_hyperstack.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -16,7 +18,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::format {
 
@@ -147,21 +148,22 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
 }
 
 /// tifffile's metadata: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
-TiffNotes shaped_notes(TIFF* file, std::string_view text, std::int64_t pages, int samples) {
+TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& path,
+                       std::int64_t pages, int samples) {
     TiffNotes notes;
     notes.pixel = pixel_in_centimetres(file);
     constexpr std::size_t longest = 1 << 16;
-    const auto json = nlohmann::json::parse(text.substr(0, longest), nullptr, false);
-    const auto shape = json.is_object() ? json.find("shape") : json.end();
-    if (!json.is_object() || shape == json.end() || !shape->is_array())
-        return notes;
     std::vector<std::int64_t> sides;
-    for (const auto& side : *shape)
-        sides.push_back(side.is_number_integer()
-                            ? std::clamp<std::int64_t>(side.get<std::int64_t>(), 1, longest_axis)
-                            : 1);
-    const std::string letters =
-        json.contains("axes") && json["axes"].is_string() ? json["axes"].get<std::string>() : "";
+    std::string letters;
+    try {
+        const JsonField json = JsonField::parse(text.substr(0, longest), path, {.keys = longest});
+        for (const JsonField& side : json.at("shape").items())
+            sides.push_back(
+                std::clamp<std::int64_t>(side.integer(INT64_MIN, INT64_MAX), 1, longest_axis));
+        letters = json.text_or_empty("axes");
+    } catch (const InvalidFile&) {
+        return notes; // not tifffile's
+    }
     const std::size_t leading = letters.find('Y');
     const bool known = letters.size() == sides.size() && leading != std::string::npos &&
                        letters.find_first_not_of("TCZ") == leading;
@@ -201,7 +203,7 @@ TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, in
     if (text.find("<OME") != std::string_view::npos)
         return ome_notes(text, path, pages, samples);
     if (text.starts_with('{'))
-        return shaped_notes(file, text, pages, samples);
+        return shaped_notes(file, text, path, pages, samples);
     TiffNotes notes;
     notes.pixel = pixel_in_centimetres(file);
     return notes;
