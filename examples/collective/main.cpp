@@ -28,9 +28,9 @@ void run(const sextant::Communicator& communicator) {
 
     sextant::Collective collection(communicator, {gather, {count}, sizeof(double)});
     const auto all = collection.run<double>(own);
-    const char* const algorithm = total.plan().algorithm.c_str();
     if (rank == 0)
-        std::printf("%zu values, sum %g, by %s\n", all.size(), sums[1], algorithm);
+        std::printf("%zu values, sum %g, by %s\n", all.size(), sums[1],
+                    total.plan().text().c_str());
     if (rank == communicator.size() - 1)
         std::printf("rank %d: values %g to %g\n", rank, first, first + counted[0] - 1);
 }

@@ -24,7 +24,7 @@ void filter(const Communicator& communicator, const char* image, const char* pla
     if (!sink)
         return;
     sink->commit();
-    std::printf("%s\n", distributed::text_of(result.plan.configuration).c_str());
+    std::printf("%s\n", result.plan.text().c_str());
 }
 
 int main(int argc, char** argv) try {

@@ -4,5 +4,5 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
-#include "sextant/planner/scan_choice.hpp"
+#include "sextant/planner/scan_plan.hpp"
 #include "sextant/prefix/scan.hpp"

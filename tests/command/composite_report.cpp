@@ -2,7 +2,7 @@
 // What is told of a run: the words of composite_report.
 #include "sextant/command/composite_report.hpp"
 
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,8 +53,7 @@ TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("What was weighed")));
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("predicted")));
     summary.element_size = 16;
-    summary.plan.alternatives = {
-        {summary.plan.configuration(), 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
+    summary.plan.alternatives = {{summary.plan.configuration, 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
     summary.trace.events = {{0, 0, Activity::send, 0, 1, 6, 0, 5e-6},
                             {1, 0, Activity::receive, 0, 0, 6, 1e-6, 5e-6}};
     summary.trace.duration = 5e-6;

@@ -66,15 +66,15 @@ TEST(OutlinedContours, may_be_none) {
 
 distributed::MergingPlan plan_of(bool predicted) {
     distributed::MergingPlan plan;
-    plan.pattern = &contour::catalogue()[0];
+    plan.configuration = &contour::catalogue()[0];
     plan.reason = "for a test";
     if (predicted) {
         plan.machine = "m";
         plan.model = "hockney";
-        plan.ranking.resize(2);
-        plan.ranking[1].candidate = 1;
-        plan.ranking[0].predicted = {
-            2e-6, 1e-6, 3e-6, {{{0, 0, Activity::fold, 0, -1, 1, 0, 2e-6}}, 2e-6}, {}};
+        plan.alternatives = {
+            {.configuration = plan.configuration, .expected = {{2e-6, 1e-6, 3e-6}}},
+            {.configuration = &contour::catalogue()[1]}};
+        plan.timeline = {{{0, 0, Activity::fold, 0, -1, 1, 0, 2e-6}}, 2e-6};
     }
     return plan;
 }

@@ -52,7 +52,7 @@ TEST(InterlacedFrames, ArePutTogetherByThePixelsThatRanksHold) {
                 options.interlace = planner::Interlace::on;
                 options.root = root;
                 Compositor compositor(communicator, shape, 1, options);
-                EXPECT_GT(compositor.plan().tuning.interlace, 0);
+                EXPECT_GT(compositor.plan().configuration.tuning.interlace, 0);
                 const Frame frame = compositor.composite(std::span<const RgbaF32>(image));
                 for (Elements i = 0; i < frame.count; ++i)
                     picture[static_cast<std::size_t>(compositor.pixel(frame, i))] =
@@ -76,7 +76,7 @@ Elements chosen(const std::string& algorithm, const std::function<void(Composite
         Compositor compositor(communicator, shape, 1, options);
         compositor.composite(std::span<const RgbaF32>(image));
         if (communicator.rank() == 0)
-            block = compositor.plan().tuning.interlace;
+            block = compositor.plan().configuration.tuning.interlace;
     });
     return block;
 }
@@ -96,7 +96,7 @@ TEST(InterlacedFrames, AreChosenByPredictionToo) {
     run_threads(3, [](Communicator communicator) {
         const std::vector<RgbaF32> image = lower_half(communicator.rank());
         Compositor compositor(communicator, shape, 1, options_for(image, "auto"));
-        const planner::Plan& plan = compositor.plan();
+        const compositing::Configuration& plan = compositor.plan().configuration;
         EXPECT_EQ(plan.tuning.interlace > 0, plan.algorithm->name != "binary-tree") << plan.text();
         const Frame frame = compositor.composite(std::span<const RgbaF32>(image));
         if (communicator.rank() == 0) {

@@ -154,7 +154,7 @@ TEST(Collective, ThePlanSaysWhatWasChosenAndWhatElseWasPredicted) {
         Collective reduction(communicator, {reduce, {100'000}, 1, matrix_product()},
                              {.probing = planner::Probing::off, .operator_seconds = 1e-8});
         const CollectivePlan& plan = reduction.plan();
-        const auto reasons = all_gather_texts(communicator, plan.algorithm + ": " + plan.reason);
+        const auto reasons = all_gather_texts(communicator, plan.text() + ": " + plan.reason);
         EXPECT_EQ(reasons[0], reasons[3]);
         EXPECT_THAT(plan.reason, HasSubstr("fastest of"));
         if (communicator.rank() > 0) {
@@ -162,11 +162,11 @@ TEST(Collective, ThePlanSaysWhatWasChosenAndWhatElseWasPredicted) {
             return;
         }
         ASSERT_GE(plan.alternatives.size(), 8u);
-        EXPECT_EQ(plan.alternatives.front().algorithm, plan.algorithm);
+        EXPECT_EQ(plan.alternatives.front().configuration.text(), plan.text());
         EXPECT_GT(plan.alternatives.front().expected->seconds, 0);
         EXPECT_THAT(plan.reason, HasSubstr(plan.machine));
         // Combining takes 1 ms per operand in one piece, so the tree on whole images loses.
-        EXPECT_NE(plan.algorithm, "binary-tree");
+        EXPECT_NE(plan.configuration.algorithm, "binary-tree");
     });
 }
 
@@ -178,7 +178,7 @@ TEST(Collective, NothingIsPredictedWhereNothingIsToBeChosen) {
     run_threads(2, [](Communicator communicator) {
         const Collective named(communicator, {all_gather, {3}}, {.algorithm = "ring-all-gather"});
         EXPECT_EQ(named.plan().reason, "requested");
-        EXPECT_EQ(named.plan().algorithm, "ring-all-gather");
+        EXPECT_EQ(named.plan().configuration.algorithm, "ring-all-gather");
     });
 }
 

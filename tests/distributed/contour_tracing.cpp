@@ -94,8 +94,8 @@ TEST(ContourTracing, says_how_it_merged_what_lies_in_memory) {
         const ContoursResult result =
             ContourTracing(communicator, options).run(image, [](LineReader&) {});
         EXPECT_EQ(result.grid.rows, 4);
-        EXPECT_EQ(result.plan->pattern->name, "2-lev-rc");
-        EXPECT_EQ(result.hysteresis->pattern->name, "2-lev-rc");
+        EXPECT_EQ(result.plan->configuration->name, "2-lev-rc");
+        EXPECT_EQ(result.hysteresis->configuration->name, "2-lev-rc");
         EXPECT_FALSE(result.merging->trace.events.empty());
         options.memory = little_memory;
         const ContoursResult strips =

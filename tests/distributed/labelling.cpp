@@ -47,7 +47,7 @@ TEST(Labelling, takes_tiles_and_a_pattern) {
         options.merging.pattern = "2-lev-rc";
         const LabelResult result = Labelling(communicator, options).run(source, nowhere);
         EXPECT_EQ(result.grid.rows, 6);
-        EXPECT_EQ(result.plan.pattern->name, "2-lev-rc");
+        EXPECT_EQ(result.plan.configuration->name, "2-lev-rc");
         EXPECT_TRUE(result.merging.trace.events.empty()) << "recorded without a request";
     });
 }
@@ -62,7 +62,7 @@ TEST(Labelling, records_the_merging_of_the_first_strip) {
         EXPECT_EQ(result.strips, 5);
         EXPECT_FALSE(result.merging.trace.events.empty());
         if (communicator.rank() == 0) {
-            EXPECT_FALSE(result.plan.ranking.at(0).predicted.value().timeline.events.empty());
+            EXPECT_FALSE(result.plan.timeline.events.empty());
         }
     });
 }

@@ -19,25 +19,25 @@ distributed::MergingPlan on(const char* machine, const Grid& grid, double densit
 
 TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
     const distributed::MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
-    ASSERT_EQ(plan.ranking.size(), contour::catalogue().size());
-    EXPECT_EQ(&contour::catalogue()[plan.ranking.front().candidate], plan.pattern);
-    ASSERT_TRUE(plan.ranking.front().predicted);
-    for (const planner::PredictedCandidate& other : plan.ranking) {
-        if (other.predicted) {
-            EXPECT_GE(other.predicted->seconds, plan.ranking.front().predicted->seconds);
+    ASSERT_EQ(plan.alternatives.size(), contour::catalogue().size());
+    EXPECT_EQ(plan.alternatives.front().configuration, plan.configuration);
+    ASSERT_TRUE(plan.expected());
+    for (const auto& other : plan.alternatives) {
+        if (other.expected) {
+            EXPECT_GE(other.expected->seconds, *plan.expected());
         }
     }
 }
 
 TEST(MergingPlan, of_denser_edges_takes_longer) {
     const auto seconds = [](double density) {
-        return on("das", {2048, 2048, 4, 4}, density).ranking.front().predicted->seconds;
+        return on("das", {2048, 2048, 4, 4}, density).expected().value();
     };
     EXPECT_GT(seconds(.5), 2 * seconds(.05));
 }
 
 TEST(MergingPlan, of_dense_edges_merges_neighbours_first) {
-    EXPECT_EQ(on("das", {2048, 2048, 4, 4}, .5).pattern->name, "logp-lev-quad");
+    EXPECT_EQ(on("das", {2048, 2048, 4, 4}, .5).configuration->name, "logp-lev-quad");
 }
 
 TEST(MergingPlan, is_told_as_json) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a name and a tuning make of a task.
 #include "sextant/core/error.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ Work work() {
 TEST(Planner, answers_the_same_question_alike) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(12, 100'000, 0);
-    const Plan first = planner.plan(task, work()), again = planner.plan(task, work());
+    const CompositingPlan first = planner.plan(task, work()), again = planner.plan(task, work());
     EXPECT_EQ(first.text(), again.text());
     EXPECT_EQ(to_json(first), to_json(again));
     EXPECT_EQ(to_json(first), to_json(Planner(machine::built_in()).plan(task, work())));
@@ -43,10 +43,10 @@ TEST(Planner, has_nothing_to_predict_where_one_rank_has_an_image) {
 
 TEST(Plan, is_read_back_as_it_was_written) {
     Planner planner(machine::built_in());
-    const Plan plan = planner.plan(compositing::one_image_each(12, 100'000, 0), work());
-    EXPECT_EQ(plan.alternatives.front().configuration, plan.configuration());
-    const Plan read = parse_plan(to_json(plan), "p.json");
-    EXPECT_EQ(read.configuration(), plan.configuration());
+    const CompositingPlan plan = planner.plan(compositing::one_image_each(12, 100'000, 0), work());
+    EXPECT_EQ(plan.alternatives.front().configuration, plan.configuration);
+    const CompositingPlan read = parse_plan(to_json(plan), "p.json");
+    EXPECT_EQ(read.configuration, plan.configuration);
     EXPECT_EQ(read.reason, plan.reason);
 }
 
@@ -80,16 +80,16 @@ Work moved(double density) {
 TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
-    const Plan sparse = planner.plan(task, moved(.1));
-    EXPECT_TRUE(sparse.sparse);
+    const CompositingPlan sparse = planner.plan(task, moved(.1));
+    EXPECT_TRUE(sparse.configuration.sparse);
     EXPECT_THAT(sparse.text(), testing::EndsWith(", sparse"));
     EXPECT_THAT(sparse.reason, HasSubstr("10 % active: sparse "));
-    const Plan dense = planner.plan(task, moved(1));
-    EXPECT_FALSE(dense.sparse);
+    const CompositingPlan dense = planner.plan(task, moved(1));
+    EXPECT_FALSE(dense.configuration.sparse);
     EXPECT_LT(sparse.alternatives.front().expected->seconds,
               dense.alternatives.front().expected->seconds);
-    EXPECT_TRUE(parse_plan(to_json(sparse), "p.json").sparse);
-    EXPECT_FALSE(parse_plan(to_json(dense), "p.json").sparse);
+    EXPECT_TRUE(parse_plan(to_json(sparse), "p.json").configuration.sparse);
+    EXPECT_FALSE(parse_plan(to_json(dense), "p.json").configuration.sparse);
 }
 
 TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
@@ -97,15 +97,15 @@ TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
     Work requested = moved(.1);
     requested.sparse = Sparse::off;
-    EXPECT_FALSE(planner.plan(task, requested).sparse);
+    EXPECT_FALSE(planner.plan(task, requested).configuration.sparse);
     EXPECT_FALSE(sparse_by_rule(requested));
     requested = moved(1);
     requested.sparse = Sparse::on;
-    EXPECT_TRUE(planner.plan(task, requested).sparse);
+    EXPECT_TRUE(planner.plan(task, requested).configuration.sparse);
     EXPECT_TRUE(sparse_by_rule(requested));
     Work threads = moved(.1);
     threads.within_node = machine::Link::same_process;
-    EXPECT_FALSE(planner.plan(task, threads).sparse);
+    EXPECT_FALSE(planner.plan(task, threads).configuration.sparse);
     EXPECT_FALSE(sparse_by_rule(threads));
     EXPECT_TRUE(sparse_by_rule(moved(.1)));
     EXPECT_FALSE(sparse_by_rule(moved(.9)));
@@ -134,7 +134,7 @@ TEST(Plan, of_before_there_were_codes_is_read_as_dense) {
         to_json(Planner(machine::built_in()).plan(compositing::one_image_each(3, 9, 0), work()));
     const std::string field = "\"sparse\": false,";
     text.erase(text.find(field), field.size());
-    EXPECT_FALSE(parse_plan(text, "p.json").sparse);
+    EXPECT_FALSE(parse_plan(text, "p.json").configuration.sparse);
 }
 
 /// A variable of the environment, for as long as this lives.

@@ -88,11 +88,11 @@ compositing::Configuration shift(int window) {
 }
 
 /// Windows 1, 2, ... with these predictions and intervals.
-Plan plan_of(const std::vector<Alternative::Expected>& expected) {
-    Plan plan;
+CompositingPlan plan_of(const std::vector<Expected>& expected) {
+    CompositingPlan plan;
     for (std::size_t i = 0; i < expected.size(); ++i)
         plan.alternatives.push_back({shift(static_cast<int>(i) + 1), 0.0, expected[i], {}, ""});
-    plan.take(plan.alternatives.front().configuration);
+    plan.configuration = plan.alternatives.front().configuration;
     plan.reason = "fastest of all";
     return plan;
 }
@@ -105,7 +105,7 @@ TEST(RacingOrder, has_those_that_may_be_as_fast) {
     EXPECT_THAT(racing_order(plan_of({{10, 9, 11}, {20, 19, 21}}), 1000).configurations,
                 ElementsAre());
     EXPECT_THAT(racing_order(plan_of({{10, 9, 11}}), 1000).configurations, ElementsAre());
-    EXPECT_THAT(racing_order(Plan{}, 1000).configurations, ElementsAre())
+    EXPECT_THAT(racing_order(CompositingPlan{}, 1000).configurations, ElementsAre())
         << "nothing was predicted";
     EXPECT_EQ(racing_order(plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 1000)
                   .configurations.size(),
@@ -113,7 +113,7 @@ TEST(RacingOrder, has_those_that_may_be_as_fast) {
 }
 
 TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
-    const Plan plan = plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
+    const CompositingPlan plan = plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
     bool any = false, none = false;
     for (int frames = 1; frames < 400; ++frames) {
         const RacingOrder order = racing_order(plan, frames);
@@ -131,10 +131,10 @@ TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
 }
 
 TEST(AfterRace, tells_what_was_measured_beside_what_was_predicted) {
-    const Plan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
+    const CompositingPlan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
     const std::array configurations = {shift(1), shift(2)};
-    const Plan after = after_race(before, configurations, {1, 12, {.003, .002}});
-    EXPECT_EQ(after.configuration(), shift(2));
+    const CompositingPlan after = after_race(before, configurations, {1, 12, {.003, .002}});
+    EXPECT_EQ(after.configuration, shift(2));
     EXPECT_EQ(after.reason, "raced over 12 frames: shift-based, window 1 3 ms; shift-based, window "
                             "2 2 ms; predicted: fastest of all");
     EXPECT_EQ(after.alternatives.front().configuration, shift(2));
@@ -142,7 +142,7 @@ TEST(AfterRace, tells_what_was_measured_beside_what_was_predicted) {
     EXPECT_EQ(after.alternatives[1].raced, .003);
     EXPECT_FALSE(after.alternatives[2].raced);
     EXPECT_THAT(to_json(after), HasSubstr("\"raced_seconds\": 0.002"));
-    EXPECT_EQ(parse_plan(to_json(after), "p.json").configuration(), shift(2));
+    EXPECT_EQ(parse_plan(to_json(after), "p.json").configuration, shift(2));
 }
 
 } // namespace

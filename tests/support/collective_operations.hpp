@@ -161,7 +161,7 @@ inline void expect_collective(const Communicator& communicator, const Collective
     Collective collective(communicator, task, {.algorithm = algorithm, .root = what.root});
     const std::string name =
         fmt::format("{} by {} on rank {} of {}, root {}", sextant::name(what.kind),
-                    collective.plan().algorithm, rank, what.ranks, what.root);
+                    collective.plan().text(), rank, what.ranks, what.root);
     if (what.combines())
         expect_runs(collective, what.operands(rank), what.combined(rank), name);
     else

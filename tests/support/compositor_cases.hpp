@@ -45,7 +45,7 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
                                         whole.begin() + frame.first + frame.count);
     const auto pixels = frame.pixels<RgbaF32>();
     // Direct-Send brackets as the serial fold does; what a prediction takes may bracket otherwise.
-    const bool same_bits = compositor.plan().algorithm->name == "direct-send";
+    const bool same_bits = compositor.plan().configuration.algorithm->name == "direct-send";
     EXPECT_LE(difference({pixels.begin(), pixels.end()}, expected),
               same_bits ? 0 : 0x1p-23f * static_cast<float>(communicator.size()));
     const bool collects = compositor.task().root >= 0;

@@ -202,8 +202,7 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
             if (communicator.rank() == 0) {
                 EXPECT_TRUE(same_bits(std::as_bytes(std::span(made.floats)),
                                       std::as_bytes(std::span(expected))))
-                    << distributed::text_of(result.plan.configuration) << ", " << result.windows
-                    << " windows";
+                    << result.plan.text() << ", " << result.windows << " windows";
             }
         }
     }

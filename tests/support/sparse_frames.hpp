@@ -10,7 +10,7 @@ namespace sextant::test {
 
 struct SparseFrame {
     std::vector<std::byte> bytes;
-    planner::Plan plan;
+    planner::CompositingPlan plan;
     Sent sent;
 };
 
@@ -35,15 +35,16 @@ inline void frames_are_the_same_sparse_and_dense(const Communicator& communicato
         return composite_drawing(communicator, "direct-send", sparse, density);
     };
     const SparseFrame dense = frame(Sparse::off, .1), sparse = frame(Sparse::on, 1);
-    EXPECT_FALSE(dense.plan.sparse);
-    EXPECT_TRUE(sparse.plan.sparse);
+    EXPECT_FALSE(dense.plan.configuration.sparse);
+    EXPECT_TRUE(sparse.plan.configuration.sparse);
     EXPECT_TRUE(dense.bytes == sparse.bytes);
     EXPECT_EQ(dense.sent.bytes, dense.sent.elements);
     EXPECT_LE(sparse.sent.bytes, sparse.sent.elements / 10);
-    EXPECT_EQ(frame(Sparse::automatic, .1).plan.sparse, !communicator.shares_memory());
-    EXPECT_FALSE(frame(Sparse::automatic, 1).plan.sparse);
+    EXPECT_EQ(frame(Sparse::automatic, .1).plan.configuration.sparse,
+              !communicator.shares_memory());
+    EXPECT_FALSE(frame(Sparse::automatic, 1).plan.configuration.sparse);
     const SparseFrame chosen = composite_drawing(communicator, "auto", Sparse::on, .1);
-    EXPECT_TRUE(chosen.plan.sparse);
+    EXPECT_TRUE(chosen.plan.configuration.sparse);
     EXPECT_EQ(chosen.bytes.size(), dense.bytes.size());
 }
 

@@ -3,8 +3,8 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
+#include "sextant/command/plan_report.hpp"
 #include "sextant/format/png.hpp"
-#include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/graph_drawing.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/run_causes.hpp"
@@ -37,33 +37,10 @@ std::string blending(const CompositeSummary& summary) {
 
 Schedule schedule_of(const CompositeSummary& summary) {
     return make_schedule(summary.task.ranks, [&](int rank) {
-        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning,
+        const compositing::Configuration& configuration = summary.plan.configuration;
+        return compositing::program(*configuration.algorithm, summary.task, configuration.tuning,
                                     rank);
     });
-}
-
-/// Alternatives that were raced have been measured too; the row of the plan shows the recorded
-/// frame.
-report::Alternatives alternatives_of(const CompositeSummary& summary) {
-    const planner::Plan& plan = summary.plan;
-    report::Alternatives all{
-        "What was weighed",
-        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
-        {}};
-    for (const planner::Alternative& each : plan.alternatives) {
-        report::Alternative& configuration = all.all.emplace_back();
-        configuration.name = each.configuration.text();
-        configuration.bound = each.bound;
-        configuration.remark = each.remark;
-        if (const auto& expected = each.expected)
-            configuration.predicted = {expected->seconds, expected->low, expected->high};
-        if (each.raced)
-            configuration.measured = {*each.raced, *each.raced, *each.raced};
-    }
-    const Seconds took = summary.trace.duration;
-    if (!all.all.empty() && took > 0 && !all.all.front().measured)
-        all.all.front().measured = {took, took, took};
-    return all;
 }
 
 /// The prediction comes first, to be drawn above the measurement.
@@ -155,7 +132,11 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)
         page.phases.push_back({phase.name, phase.seconds});
-    page.sections.push_back(report::alternatives_section(alternatives_of(summary)));
+    const planner::CompositingPlan& plan = summary.plan;
+    page.sections.push_back(report::alternatives_section(alternatives_of(
+        plan,
+        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
+        summary.trace.duration)));
     const std::vector<report::Recording> recordings = recordings_of(summary);
     page.sections.push_back(report::timeline_section(recordings));
     page.sections.push_back(report::causes_section(recordings));

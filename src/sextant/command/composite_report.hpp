@@ -4,7 +4,7 @@
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/model/model.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 #include "sextant/report/recording.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -28,7 +28,7 @@ struct CompositeSummary {
     NodeSharingChoice sharing;
     std::string blend, element, association, background;
     Bytes element_size = 0;
-    planner::Plan plan;
+    planner::CompositingPlan plan;
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;

@@ -11,7 +11,7 @@
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -263,19 +263,19 @@ void CompositeRun::fill_summary() {
 /// Throws InvalidTask if an option contradicts the plan file.
 void CompositeRun::check_against_plan() const {
     const CompositeOptions& options = command_.composite;
-    const planner::Plan plan = planner::read_plan(options.plan);
+    const planner::CompositingPlan plan = planner::read_plan(options.plan);
     const auto require = [&](const char* name, bool same) {
         const Field& field = *call_.options.find(name);
         if (call_.has(name) && field.text() != "auto" && !same)
             throw InvalidTask(fmt::format("{} {}: {} has {}; leave out one of them", field.called(),
                                           field.text(), options.plan, plan.text()));
     };
-    require("algorithm", plan.algorithm->name == options.algorithm);
-    require("radices", plan.tuning.radices == options.radices);
-    require("window", plan.tuning.window == options.window);
-    require("sparse", plan.sparse == (options.sparse == planner::Sparse::on));
-    require("interlace",
-            (plan.tuning.interlace > 0) == (options.interlace == planner::Interlace::on));
+    const auto& [algorithm, tuning, sparse] = plan.configuration;
+    require("algorithm", algorithm->name == options.algorithm);
+    require("radices", tuning.radices == options.radices);
+    require("window", tuning.window == options.window);
+    require("sparse", sparse == (options.sparse == planner::Sparse::on));
+    require("interlace", (tuning.interlace > 0) == (options.interlace == planner::Interlace::on));
 }
 
 /// Checks the options before any input is read. Only rank 0 writes files.

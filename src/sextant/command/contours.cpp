@@ -63,7 +63,7 @@ struct Summary {
 };
 
 std::string merged_text(const std::optional<distributed::MergingPlan>& plan) {
-    return plan ? fmt::format(", merged by {}", plan->pattern->name) : "";
+    return plan ? fmt::format(", merged by {}", plan->text()) : "";
 }
 
 std::string edges_text(const Summary& summary) {
@@ -93,7 +93,7 @@ std::vector<report::Fact> facts_of(const Summary& summary) {
                               report::counted(summary.ranks, "rank"), summary.transport)},
         {"Machine", fmt::format("{}, {}", host(), date())}};
     if (result.plan) {
-        facts.push_back({"Merged by", std::string(result.plan->pattern->name)});
+        facts.push_back({"Merged by", result.plan->text()});
         facts.push_back({"Why", result.plan->reason});
     } else {
         facts.push_back({"Strips", fmt::format("{}, merged in time", result.strips)});
@@ -132,9 +132,8 @@ std::string to_text(const Summary& summary) {
         "{}x{} pixels in {}x{} tiles on {} of {}, {}\n", result.grid.width, result.grid.height,
         result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
         summary.transport,
-        result.plan
-            ? fmt::format("merged by {} ({})", result.plan->pattern->name, result.plan->reason)
-            : fmt::format("in each of {} strips, merged in time", result.strips));
+        result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
+                    : fmt::format("in each of {} strips, merged in time", result.strips));
     return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
                               result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
                               result.write * 1e3);

@@ -5,6 +5,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
+#include "sextant/command/plan_report.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
@@ -12,7 +13,7 @@
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/planner/scan_choice.hpp"
+#include "sextant/planner/scan_plan.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -109,36 +110,48 @@ planner::Work work_of(const ExplainCommand& command, const Placement& placement)
             .density = command.density / 100.};
 }
 
-std::string to_text(const planner::Alternative& alternative) {
-    std::string text = fmt::format("{:<34}", alternative.configuration.text());
-    if (const auto& e = alternative.expected) {
-        text += fmt::format(" {:>9}", report::to_text(e->seconds));
-        text += e->low == e->high
-                    ? fmt::format(" {:22}", "")
-                    : fmt::format(" {:<22}", fmt::format("[{}, {}]", report::to_text(e->low),
-                                                         report::to_text(e->high)));
-    } else {
-        text += fmt::format(" {:>9} {:22}", "", "");
-    }
-    text += fmt::format(" {:>9}", alternative.bound ? report::to_text(*alternative.bound) : "");
-    if (!alternative.remark.empty())
-        text += "  " + alternative.remark;
-    while (text.back() == ' ')
-        text.pop_back();
-    return text + "\n";
+/// A line of a table, with a name of at most `width` letters.
+std::string row_of(std::size_t width, const std::string& name, const std::string& predicted,
+                   const std::string& interval, const std::string& bound,
+                   const std::string& remark) {
+    const std::string line = fmt::format("  {:<{}} {:>9} {:<22} {:>9}  {}", name, width, predicted,
+                                         interval, bound, remark);
+    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-std::string to_text(const planner::Plan& plan, const std::string& question, std::size_t most) {
-    std::string text = fmt::format("{}\n{}: {}\n", question, plan.text(), plan.reason);
-    if (!plan.alternatives.empty()) {
-        text += fmt::format("  {:<34} {:>9} {:<22} {:>9}\n", "", "predicted", "", "at least");
-        const std::size_t shown = std::min(most, plan.alternatives.size());
-        for (std::size_t i = 0; i < shown; ++i)
-            text += "  " + to_text(plan.alternatives[i]);
-        if (shown < plan.alternatives.size())
-            text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
+std::string candidates_table(const std::vector<report::Alternative>& alternatives) {
+    std::size_t width = 34;
+    bool has_bounds = false;
+    for (const report::Alternative& each : alternatives) {
+        width = std::max(width, each.name.size());
+        has_bounds = has_bounds || each.bound;
+    }
+    std::string text = row_of(width, "", "predicted", "", has_bounds ? "at least" : "", "");
+    for (const report::Alternative& each : alternatives) {
+        std::string predicted, interval;
+        if (const auto& e = each.predicted) {
+            predicted = report::to_text(e->seconds);
+            if (e->low != e->high)
+                interval =
+                    fmt::format("[{}, {}]", report::to_text(e->low), report::to_text(e->high));
+        }
+        text += row_of(width, each.name, predicted, interval,
+                       each.bound ? report::to_text(*each.bound) : "", each.remark);
     }
     return text;
+}
+
+/// The chosen configuration, further lines about it, and a table of the best alternatives.
+template <class Configuration>
+std::string to_text(const planner::Plan<Configuration>& plan, const std::string& details,
+                    std::size_t most) {
+    std::vector<report::Alternative> all = alternatives_of(plan).all;
+    const std::size_t more = all.size() - std::min(most, all.size());
+    all.resize(all.size() - more);
+    std::string text = fmt::format("{}: {}\n{}", plan.text(), plan.reason, details);
+    if (!all.empty())
+        text += candidates_table(all);
+    return more > 0 ? text + fmt::format("  ... and {} more (--all)\n", more) : text;
 }
 
 int explain_composite(const ExplainCommand& command) {
@@ -149,14 +162,15 @@ int explain_composite(const ExplainCommand& command) {
     Progress progress(true);
     progress.say(
         fmt::format("planning for {} ranks of {}", command.ranks, placement.machine().name));
-    const planner::Plan plan =
+    const planner::CompositingPlan plan =
         placement.planner->plan(task, work_of(command, placement), command.tuning);
     progress.clear();
     const std::string question =
         fmt::format("composite {} images of {}x{} ({} on {}), {}, on {}", command.ranks,
                     command.width, command.height, command.operator_name, command.element,
                     command.distributed ? "left distributed" : "collected on rank 0", plan.machine);
-    write_plan(command, planner::to_json(plan), to_text(plan, question, command.rows()));
+    write_plan(command, planner::to_json(plan),
+               question + "\n" + to_text(plan, "", command.rows()));
     return 0;
 }
 
@@ -194,12 +208,13 @@ std::vector<double> speedup_from(const std::string& text) {
 
 /// Prints the configuration that a series scan would use, and all others, by rehearsal.
 int explain_scan(const ExplainCommand& command) {
-    const planner::ScanChoice choice =
-        planner::choose_scan({.values = command.values,
-                              .cores = command.cores,
-                              .times = times_from(command.times),
-                              .speedup = speedup_from(command.speedup)});
-    write_plan(command, planner::to_json(choice), planner::to_text(choice, command.rows()));
+    const planner::ScanPlan plan = planner::choose_scan({.values = command.values,
+                                                         .cores = command.cores,
+                                                         .times = times_from(command.times),
+                                                         .speedup = speedup_from(command.speedup)});
+    write_plan(command, planner::to_json(plan),
+               fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
+                   to_text(plan, "", command.rows()));
     return 0;
 }
 
@@ -263,29 +278,15 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
 }
 
 std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t most) {
-    std::string text = fmt::format("filter {}x{} pixels, {}, margin {}\n{}: {}\n", task.image.width,
-                                   task.image.height, text_of(task.filters), margin_of(task),
-                                   distributed::text_of(plan.configuration), plan.reason);
+    std::string states;
     for (const Transition& step :
          transitions_of(plan.configuration, static_cast<int>(task.filters.size()))) {
-        text += fmt::format("  {} -> {}: {}", step.from, step.to, step.how);
-        text += step.times > 1 ? fmt::format(", {} times\n", step.times) : "\n";
+        states += fmt::format("  {} -> {}: {}", step.from, step.to, step.how);
+        states += step.times > 1 ? fmt::format(", {} times\n", step.times) : "\n";
     }
-    const std::size_t shown = std::min(most, plan.alternatives.size());
-    std::size_t width = 0;
-    for (std::size_t i = 0; i < shown; ++i)
-        width = std::max(width, distributed::text_of(plan.alternatives[i].configuration).size());
-    if (shown > 0)
-        text += fmt::format("  {:<{}} {:>9}\n", "candidates", width, "predicted");
-    for (std::size_t i = 0; i < shown; ++i) {
-        const FilterPlan::Alternative& one = plan.alternatives[i];
-        text += fmt::format("  {:<{}} {:>9}", distributed::text_of(one.configuration), width,
-                            one.seconds ? report::to_text(*one.seconds) : "");
-        text += one.remark.empty() ? "\n" : "  " + one.remark + "\n";
-    }
-    if (shown < plan.alternatives.size())
-        text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
-    return text;
+    return fmt::format("filter {}x{} pixels, {}, margin {}\n{}", task.image.width,
+                       task.image.height, text_of(task.filters), margin_of(task),
+                       to_text(plan, states, most));
 }
 
 Json to_json(const FilterPlan& plan, const FilterTask& task) {

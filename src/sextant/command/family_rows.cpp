@@ -7,7 +7,7 @@
 #include "sextant/halo/exchange.hpp"
 #include "sextant/halo/redistribution.hpp"
 #include "sextant/halo/stencil.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/scan/strategies.hpp"
 
@@ -104,8 +104,9 @@ Configuration configuration(const compositing::Algorithm& algorithm,
 
 /// The requested tuning, with defaults for what it leaves open.
 Configuration chosen(const std::string& algorithm, const ScheduleRequest& request) {
-    const auto plan = planner::choose_by_name(algorithm, request.tuning, request.ranks);
-    return configuration(*plan.algorithm, plan.tuning);
+    const planner::CompositingPlan plan =
+        planner::choose_by_name(algorithm, request.tuning, request.ranks);
+    return configuration(*plan.configuration.algorithm, plan.configuration.tuning);
 }
 
 /// If a tuning is given, only the algorithms that take it.

@@ -2,7 +2,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/options.hpp"
-#include "sextant/report/alternatives_section.hpp"
+#include "sextant/command/plan_report.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
@@ -74,30 +74,16 @@ report::Picture picture_of(const FilterSummary& summary) {
         fmt::format("{}{}: from black, the least, to white, but for a few pixels.", what, rest)};
 }
 
-/// The chosen configuration comes first. Predictions are for the whole image, so the measured time
-/// is the sum of all windows.
-report::Alternatives alternatives_of(const FilterSummary& summary) {
-    const distributed::FilterPlan& plan = summary.result.plan;
+/// Predictions are for the whole image, so the measured time is the sum of all windows.
+report::Section weighed_section(const FilterResult& result) {
+    const distributed::FilterPlan& plan = result.plan;
     const bool reading = plan.predicted && plan.predicted->read;
-    const Seconds took = summary.result.filter + (reading ? summary.result.read : Seconds{0});
-    report::Alternatives all{"What was weighed",
-                             fmt::format("{}: predicted by {} on {}; measured over {}",
-                                         reading ? "reading and filtering" : "filtering",
-                                         plan.model, plan.machine,
-                                         report::counted(summary.result.windows, "window")),
-                             {}};
-    const std::string chosen = distributed::text_of(plan.configuration);
-    for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
-        report::Alternative configuration{.name = distributed::text_of(other.configuration)};
-        configuration.remark = other.remark;
-        if (other.seconds)
-            configuration.predicted = {*other.seconds, *other.seconds, *other.seconds};
-        if (configuration.name == chosen)
-            configuration.measured = {took, took, took};
-        all.all.insert(configuration.name == chosen ? all.all.begin() : all.all.end(),
-                       configuration);
-    }
-    return all;
+    return alternatives_section(
+        alternatives_of(plan,
+                        fmt::format("{}: predicted by {} on {}; measured over {}",
+                                    reading ? "reading and filtering" : "filtering", plan.model,
+                                    plan.machine, report::counted(result.windows, "window")),
+                        result.filter + (reading ? result.read : Seconds{0})));
 }
 
 } // namespace
@@ -107,8 +93,7 @@ std::string to_text(const FilterSummary& summary) {
                                    text_of(summary.filters), summary.result.image.width,
                                    summary.result.image.height, summary.result.element.name,
                                    report::counted(summary.ranks, "rank"), summary.transport);
-    text += fmt::format("{} ({})\n", distributed::text_of(summary.result.plan.configuration),
-                        summary.result.plan.reason);
+    text += fmt::format("{} ({})\n", summary.result.plan.text(), summary.result.plan.reason);
     if (!summary.result.sharing.reason.empty())
         text += within_nodes(summary.result.sharing) + "\n";
     text += fmt::format("{} of {}, {}\n", report::counted(summary.result.windows, "window"),
@@ -147,7 +132,7 @@ std::string to_page(const FilterSummary& summary) {
         {"Filters", text_of(summary.filters)},
         {"Ranks", fmt::format("{} of {} over {}", plan.configuration.ranks(), summary.ranks,
                               summary.transport)},
-        {"Way", distributed::text_of(plan.configuration)},
+        {"Way", plan.text()},
         {"Why", plan.reason},
         {"Windows",
          fmt::format("{} of {}, {} of all ranks", report::counted(summary.result.windows, "window"),
@@ -160,7 +145,7 @@ std::string to_page(const FilterSummary& summary) {
     page.phases = {{"read", summary.result.read},
                    {"filter", summary.result.filter},
                    {"write", summary.result.write}};
-    page.sections = {alternatives_section(alternatives_of(summary))};
+    page.sections = {weighed_section(summary.result)};
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles())
         page.figures.push_back({tiles_picture(summary, tiles),
                                 tiles.filter == 0 ? "Each tile with the rank that filters it."

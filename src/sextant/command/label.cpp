@@ -170,7 +170,7 @@ std::string LabelRun::text() const {
                        "read {:.1f} ms  label {:.1f} ms  write {:.1f} ms\n",
                        command_.output, components(), shape().width, shape().height, ranks(),
                        transport_of(communicator_), result_.grid.columns, result_.grid.rows,
-                       result_.plan.pattern->name, result_.plan.reason, strips, result_.read * 1e3,
+                       result_.plan.text(), result_.plan.reason, strips, result_.read * 1e3,
                        result_.label * 1e3, result_.write * 1e3);
 }
 
@@ -193,7 +193,7 @@ std::string LabelRun::page() const {
                        ? "one: the image fits in memory"
                        : fmt::format("{} of {} rows, of which the first is shown below",
                                      result_.strips, result_.grid.height)},
-        {"Merged by", std::string(result_.plan.pattern->name)},
+        {"Merged by", result_.plan.text()},
         {"Why", result_.plan.reason},
         {"Machine", fmt::format("{}, {}", host(), date())}};
     for (const std::string& warning : source_->header().remarks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/merging_report.hpp"
 
-#include "sextant/report/alternatives_section.hpp"
+#include "sextant/command/plan_report.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/run_causes.hpp"
 #include "sextant/report/run_comparison.hpp"
@@ -16,54 +16,35 @@ namespace sextant::command {
 
 namespace {
 
-/// The prediction for the chosen pattern, or null.
-const model::Prediction* prediction_of(const distributed::MergingPlan& plan) {
-    return plan.ranking.empty() || !plan.ranking.front().predicted
-               ? nullptr
-               : &*plan.ranking.front().predicted;
-}
-
-/// The chosen pattern comes first; it alone was measured.
-report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Seconds took) {
-    report::Alternatives all{"What was weighed",
-                             plan.machine.empty()
-                                 ? "merging, measured"
-                                 : fmt::format("merging: predicted by {} on {}; measured: this run",
-                                               plan.model, plan.machine),
-                             {}};
-    for (const planner::PredictedCandidate& other : plan.ranking) {
-        report::Alternative& shown = all.all.emplace_back();
-        shown.name = contour::catalogue()[other.candidate].name;
-        if (other.predicted)
-            shown.predicted = {other.predicted->seconds, other.predicted->seconds,
-                               other.predicted->seconds};
-    }
-    if (all.all.empty())
-        all.all.push_back({.name = std::string(plan.pattern->name)});
-    report::Alternative& chosen = all.all.front();
-    if (const model::Prediction* const prediction = prediction_of(plan))
-        chosen.predicted = {prediction->seconds, prediction->low, prediction->high};
-    chosen.measured = {took, took, took};
-    return all;
+/// The chosen pattern alone was measured.
+report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took) {
+    if (plan.alternatives.empty())
+        return {"What was weighed",
+                "merging, measured",
+                {{.name = plan.text(), .measured = report::TimeRange{took, took, took}}}};
+    return alternatives_of(
+        plan,
+        fmt::format("merging: predicted by {} on {}; measured: this run", plan.model, plan.machine),
+        took);
 }
 
 /// The prediction comes first, to be drawn above the measurement. It counts entries, the run counts
 /// lists.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
-    const report::Recording run{.name = std::string(plan.pattern->name),
+    const report::Recording run{.name = plan.text(),
                                 .ranks = static_cast<int>(merging.sent.size()),
                                 .clocks = merging.clocks,
                                 .aligned = merging.aligned,
                                 .lent = merging.lent,
                                 .trace = merging.trace};
     std::vector<report::Recording> all;
-    if (const model::Prediction* const prediction = prediction_of(plan)) {
+    if (plan.expected()) {
         report::Recording& predicted = all.emplace_back(run);
         predicted.origin = report::Origin::predicted;
         predicted.clocks = 1;
         predicted.aligned.clear();
-        predicted.trace = prediction->timeline;
+        predicted.trace = plan.timeline;
     }
     all.push_back(run);
     return all;
@@ -96,7 +77,7 @@ std::vector<report::Section> merging_sections(const distributed::MergingPlan& pl
     if (merging.sent.size() < 2)
         return {};
     const std::vector<report::Recording> recordings = recordings_of(plan, merging);
-    return {alternatives_section(alternatives_of(plan, merging.trace.duration)),
+    return {alternatives_section(weighed(plan, merging.trace.duration)),
             timeline_section(recordings), causes_section(recordings), sent_section(merging.sent)};
 }
 

@@ -319,7 +319,7 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
 std::string Configuration::text() const {
     const std::string tuned = to_text(tuning);
     const std::string name(algorithm->name);
-    return tuned.empty() ? name : name + ", " + tuned;
+    return name + (tuned.empty() ? "" : ", " + tuned) + (sparse ? ", sparse" : "");
 }
 
 std::vector<Configuration> configurations(const Task& task) {

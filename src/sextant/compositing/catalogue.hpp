@@ -82,12 +82,13 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 /// back, and the pieces together cover the composited image once.
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
 
-/// A configuration: an algorithm and its tuning.
+/// A configuration: an algorithm, its tuning, and how messages are sent.
 struct Configuration {
     const Algorithm* algorithm = nullptr;
-    Tuning tuning;
+    Tuning tuning = {};
+    bool sparse = false; ///< skip empty pixels in messages
 
-    /// "radix-k, radices 8,4".
+    /// "radix-k, radices 8,4, sparse".
     std::string text() const;
     bool operator==(const Configuration&) const = default;
 };

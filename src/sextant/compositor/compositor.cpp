@@ -50,7 +50,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         layers_of_.push_back(each.layers);
     remember_order();
     interlacing_pays_ = reckon_interlacing();
-    const planner::Plan plan = decide();
+    const planner::CompositingPlan plan = decide();
     make_comparison();
     agree(communicator_, [&] {
         workspace_ = std::make_shared<Workspace>(options_.threads);
@@ -61,23 +61,23 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         enter_race(plan);
 }
 
-void Compositor::prepare(planner::Plan plan) {
+void Compositor::prepare(planner::CompositingPlan plan) {
     Runner runner{std::move(plan), {}, nullptr};
     take_seat(runner);
     runners_.push_back(std::move(runner));
 }
 
 /// Collective. Rank 0 decides which configurations take part: it alone has the alternatives.
-void Compositor::enter_race(const planner::Plan& plan) {
+void Compositor::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
         communicator_
             .all_gather(std::array{static_cast<int>(local.configurations.size()), local.rounds})
             .front();
     for (int i = 1; i < contestants; ++i) { // the chosen plan is prepared already
-        planner::Plan other = plan;
+        planner::CompositingPlan other = plan;
         if (rank_ == 0)
-            other.take(local.configurations[static_cast<std::size_t>(i)]);
+            other.configuration = local.configurations[static_cast<std::size_t>(i)];
         other.reason = "raced because it may be as fast as " + plan.text();
         other = received_plan(other);
         agree(communicator_, [&] { prepare(std::move(other)); });
@@ -92,8 +92,9 @@ void Compositor::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
     std::vector<compositing::Configuration> configurations;
     for (const Runner& each : runners_)
-        configurations.push_back(each.plan.configuration());
-    planner::Plan plan = planner::after_race(runners_.front().plan, configurations, outcome);
+        configurations.push_back(each.plan.configuration);
+    planner::CompositingPlan plan =
+        planner::after_race(runners_.front().plan, configurations, outcome);
     running_ = 0;
     std::swap(runners_.front(), runners_[static_cast<std::size_t>(outcome.winner)]);
     runners_.erase(runners_.begin() + 1, runners_.end());
@@ -194,7 +195,7 @@ void Compositor::check_size(std::span<const std::byte> images) const {
 }
 
 Elements Compositor::pixel(const Frame& frame, Elements i) const {
-    const compositing::Tuning& tuning = plan().tuning;
+    const compositing::Tuning& tuning = plan().configuration.tuning;
     const bool interlaced = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
     return interlaced ? compositing::interlacing_of(task_, tuning).pixel(frame.first + i)
                       : frame.first + i;
@@ -350,8 +351,8 @@ void Compositor::take_seat(Runner& runner) {
 
 /// Returns the kept seat for this rank's position, or makes a new one.
 Compositor::Seated& Compositor::seat_for(Runner& runner) {
-    const compositing::Algorithm& algorithm = *runner.plan.algorithm;
-    const compositing::Tuning& tuning = runner.plan.tuning;
+    const compositing::Algorithm& algorithm = *runner.plan.configuration.algorithm;
+    const compositing::Tuning& tuning = runner.plan.configuration.tuning;
     compositing::list_seat(algorithm, task_, rank_, key_);
     for (const auto& seat : runner.seats) {
         if (seat->key == key_)
@@ -363,7 +364,7 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
                         {.association = options_.association,
                          .trace = options_.trace,
                          .fold_threads = options_.threads,
-                         .sparse = runner.plan.sparse,
+                         .sparse = runner.plan.configuration.sparse,
                          .workspace = workspace_,
                          .comparison = comparison_.get()});
     runner.seats.push_back(std::make_unique<Seated>(

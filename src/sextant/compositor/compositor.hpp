@@ -151,7 +151,7 @@ class Compositor {
     void abandon(Flight& flight) { flight.abandon(execution()); }
 
     /// The plan of the last frame and the reason for it. Only rank 0's has the alternatives.
-    const planner::Plan& plan() const { return runner().plan; }
+    const planner::CompositingPlan& plan() const { return runner().plan; }
     /// Predicts a frame by this plan on the machine it was planned for, with a timeline of all
     /// ranks. At rank 0; none if the machine's profile cannot express it. Collective.
     std::optional<model::Prediction> prediction() const;
@@ -182,24 +182,25 @@ class Compositor {
     };
     /// A plan and its executions, one per position this rank has had.
     struct Runner {
-        planner::Plan plan;
+        planner::CompositingPlan plan;
         std::vector<std::unique_ptr<Seated>> seats;
         Seated* seat = nullptr;
     };
 
     bool reckon_interlacing() const;
     compositing::Tuning requested(bool interlaced) const;
-    planner::Plan by_name(const std::vector<int>& nodes) const;
-    planner::Plan decide();
+    planner::CompositingPlan by_name(const std::vector<int>& nodes) const;
+    planner::CompositingPlan decide();
     bool predicts() const;
-    planner::Plan choose(const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
+    planner::CompositingPlan choose(const std::vector<int>& nodes,
+                                    const planner::DefaultPlanner& usual);
     planner::Work work(const std::vector<int>& nodes) const;
     planner::DefaultPlanner planner_here(const std::vector<int>& nodes) const;
     void warn_of_shortage();
-    planner::Plan received_plan(const planner::Plan& own) const;
-    void enter_race(const planner::Plan& plan);
+    planner::CompositingPlan received_plan(const planner::CompositingPlan& own) const;
+    void enter_race(const planner::CompositingPlan& plan);
     void settle();
-    void prepare(planner::Plan plan);
+    void prepare(planner::CompositingPlan plan);
     void remember_order();
     void make_comparison();
     std::exception_ptr turn(const FrameOptions& frame);

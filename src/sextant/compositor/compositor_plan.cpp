@@ -6,7 +6,7 @@
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,9 +19,10 @@ constexpr const char* interlacing_reason =
     "; interlaced: active pixels are so uneven that the busiest rank moves less";
 
 /// True if one position blends the whole image in the end, so that there is no work to balance.
-bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
+bool one_blends_all(const compositing::Configuration& configuration,
+                    const compositing::Task& task) {
     for (int i = 0; i < task.positions(); ++i) {
-        if (plan.algorithm->piece(task, plan.tuning, i).count == task.elements)
+        if (configuration.algorithm->piece(task, configuration.tuning, i).count == task.elements)
             return true;
     }
     return false;
@@ -56,21 +57,22 @@ compositing::Tuning Compositor::requested(bool interlaced) const {
     return {options_.radices, options_.window, interlaced ? planner::interlaced_block(row_) : 0};
 }
 
-planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {
+planner::CompositingPlan Compositor::by_name(const std::vector<int>& nodes) const {
     const bool on = options_.interlace == planner::Interlace::on;
-    planner::Plan plan =
+    planner::CompositingPlan plan =
         planner::choose_by_name(options_.algorithm, requested(on), std::max(1, task_.positions()));
-    plan.sparse = planner::sparse_by_rule(work(nodes));
-    if (plan.sparse && interlacing_pays_ && !one_blends_all(plan, task_)) {
-        plan.tuning.interlace = requested(true).interlace;
+    compositing::Configuration& configuration = plan.configuration;
+    configuration.sparse = planner::sparse_by_rule(work(nodes));
+    if (configuration.sparse && interlacing_pays_ && !one_blends_all(configuration, task_)) {
+        configuration.tuning.interlace = requested(true).interlace;
         plan.reason += interlacing_reason;
     }
     return plan;
 }
 
 /// Collective. A named algorithm needs no communication; otherwise rank 0 chooses and broadcasts.
-planner::Plan Compositor::decide() {
-    planner::Plan plan;
+planner::CompositingPlan Compositor::decide() {
+    planner::CompositingPlan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
     if (options_.algorithm != "auto" && options_.plan.empty()) {
         agree(communicator_, [&] { plan = by_name(nodes); });
@@ -93,10 +95,10 @@ bool Compositor::predicts() const {
 }
 
 /// Broadcasts rank 0's plan; the alternatives stay at rank 0.
-planner::Plan Compositor::received_plan(const planner::Plan& own) const {
+planner::CompositingPlan Compositor::received_plan(const planner::CompositingPlan& own) const {
     std::string text;
     if (rank_ == 0) {
-        planner::Plan bare = own;
+        planner::CompositingPlan bare = own;
         bare.alternatives.clear();
         text = planner::to_json(bare);
     }
@@ -104,12 +106,13 @@ planner::Plan Compositor::received_plan(const planner::Plan& own) const {
     return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
 }
 
-planner::Plan Compositor::choose(const std::vector<int>& nodes,
-                                 const planner::DefaultPlanner& usual) {
+planner::CompositingPlan Compositor::choose(const std::vector<int>& nodes,
+                                            const planner::DefaultPlanner& usual) {
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
-        planner::Plan saved = planner::read_plan(options_.plan);
-        planner::choose_by_name(std::string(saved.algorithm->name), saved.tuning, positions);
+        planner::CompositingPlan saved = planner::read_plan(options_.plan);
+        planner::choose_by_name(std::string(saved.configuration.algorithm->name),
+                                saved.configuration.tuning, positions);
         return saved;
     }
     if (options_.algorithm != "auto")
@@ -117,14 +120,15 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes,
     warnings_ = usual.warnings;
     calibrate::warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
-    planner::Plan plan =
+    planner::CompositingPlan plan =
         planner::plan_or_built_in(usual, task_, work(nodes), requested(on), warnings_);
-    if (!plan.sparse || !interlacing_pays_)
+    if (!plan.configuration.sparse || !interlacing_pays_)
         return plan;
     std::vector<std::string> said_before;
-    planner::Plan with_interlacing =
+    planner::CompositingPlan with_interlacing =
         planner::plan_or_built_in(usual, task_, work(nodes), requested(true), said_before);
-    if (!with_interlacing.sparse || one_blends_all(with_interlacing, task_))
+    if (!with_interlacing.configuration.sparse ||
+        one_blends_all(with_interlacing.configuration, task_))
         return plan;
     with_interlacing.reason += interlacing_reason;
     return with_interlacing;
@@ -163,8 +167,8 @@ std::optional<model::Prediction> Compositor::prediction() const {
     if (rank_ != 0 || task_.positions() < 2)
         return std::nullopt;
     planner::Work as_planned = work(nodes);
-    as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
-    return usual.planner->prediction(task_, plan().configuration(), as_planned);
+    as_planned.sparse = plan().configuration.sparse ? planner::Sparse::on : planner::Sparse::off;
+    return usual.planner->prediction(task_, plan().configuration, as_planned);
 }
 
 } // namespace sextant

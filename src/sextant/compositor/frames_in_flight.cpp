@@ -108,12 +108,12 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
     for (int i = 0; i < most; ++i) {
         slots_.push_back(
             std::make_shared<PendingFrame::Slot>(communicator, shape, layers, options, flight));
-        const planner::Plan& plan = compositor().plan(); // the further slots use the same plan
-        options.algorithm = plan.algorithm->name;
-        options.radices = plan.tuning.radices;
-        options.window = plan.tuning.window;
-        options.interlace =
-            plan.tuning.interlace > 0 ? planner::Interlace::on : planner::Interlace::off;
+        // The further slots use the same plan.
+        const auto& [algorithm, tuning, sparse] = compositor().plan().configuration;
+        options.algorithm = algorithm->name;
+        options.radices = tuning.radices;
+        options.window = tuning.window;
+        options.interlace = tuning.interlace > 0 ? planner::Interlace::on : planner::Interlace::off;
         options.plan.clear();
     }
     batch_.resize(slots_.size());

@@ -5,6 +5,7 @@
 #include "sextant/schedule/prove.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace sextant::contour {
@@ -17,6 +18,11 @@ struct Pattern {
     Stages (*stages)(const Grid& grid);
     Hosts hosts = Hosts::own;
 };
+
+/// The name of a pattern, as of any family's configuration (planner/plan.hpp).
+inline std::string text_of(const Pattern* pattern) {
+    return std::string(pattern->name);
+}
 
 std::span<const Pattern> catalogue();
 

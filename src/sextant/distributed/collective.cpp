@@ -453,7 +453,7 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
         candidates = candidates_for(operation, options);
     });
     const Candidate& chosen = candidates[choose(candidates, options)];
-    plan_.algorithm = chosen.text();
+    plan_.configuration = {chosen.algorithm, chosen.tuning};
     agree(communicator_, [&] {
         execution_.emplace(communicator_, chosen.program(rank), operator_,
                            ExecuteOptions{.association = options.association});
@@ -486,42 +486,36 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
 std::size_t Collective::predict(std::span<const Candidate> candidates,
                                 const CollectiveOptions& options, const std::vector<int>& nodes,
                                 const planner::DefaultPlanner& usual) {
-    const auto choice_on = [&](const machine::Profile& machine) {
+    std::vector<CollectiveConfiguration> configurations;
+    for (const Candidate& candidate : candidates)
+        configurations.push_back({candidate.algorithm, candidate.tuning});
+    const auto choose_on = [&](const machine::Profile& machine) {
         const machine::Profile profile =
             with_operator(machine, operator_, options.operator_seconds);
-        plan_.machine = profile.name;
-        return planner::choose(candidates,
-                               {.machine = profile,
-                                .element_size = operator_.element.size,
-                                .operator_name = std::string(operator_.name),
-                                .element_name = std::string(channels(operator_.element)),
-                                .folds_at_once = options.association == Association::in_order &&
-                                                 !operator_.exact_when_split,
-                                .nodes = nodes,
-                                .within_node = reads_all(communicator_, nodes)
-                                                   ? machine::Link::same_process
-                                                   : machine::Link::same_node});
+        planner::Choice choice = planner::choose(
+            candidates,
+            {.machine = profile,
+             .element_size = operator_.element.size,
+             .operator_name = std::string(operator_.name),
+             .element_name = std::string(channels(operator_.element)),
+             .folds_at_once =
+                 options.association == Association::in_order && !operator_.exact_when_split,
+             .nodes = nodes,
+             .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
+                                                            : machine::Link::same_node});
+        const std::size_t chosen = choice.chosen().candidate;
+        plan_ = planner::plan_of<CollectiveConfiguration>(std::move(choice), configurations,
+                                                          profile.name);
+        return chosen;
     };
     warnings_ = usual.warnings;
     calibrate::warn_of_other_machine(usual, warnings_);
-    planner::Choice choice;
     try {
-        choice = choice_on(usual.planner->machine());
+        return choose_on(usual.planner->machine());
     } catch (const model::CannotExpress& why) {
         warnings_.push_back(fmt::format("{}; planned with a built-in machine instead", why.what()));
-        choice = choice_on(machine::built_in());
+        return choose_on(machine::built_in());
     }
-    plan_.model = choice.model;
-    plan_.reason = choice.reason;
-    for (const planner::PredictedCandidate& evaluated : choice.ranking) {
-        CollectivePlan::Alternative& made = plan_.alternatives.emplace_back();
-        made.algorithm = candidates[evaluated.candidate].text();
-        made.bound = evaluated.bound;
-        made.remark = evaluated.remark;
-        if (const auto& p = evaluated.predicted)
-            made.expected = {p->seconds, p->low, p->high};
-    }
-    return choice.chosen().candidate;
 }
 
 void Collective::bind(std::span<const std::byte> send, std::span<std::byte> receive) {

@@ -58,21 +58,15 @@ struct CollectiveOptions {
 /// The declared fields of the options (core/record.hpp).
 Record record_of(CollectiveOptions& options);
 
-/// The algorithm of a collective operation, and the reason for it.
-struct CollectivePlan {
-    /// A configuration that was considered.
-    struct Alternative {
-        std::string algorithm;        ///< with its tuning
-        std::optional<Seconds> bound; ///< lower bound from one rank alone (predictor.hpp)
-        std::optional<planner::Alternative::Expected> expected; ///< of all ranks, if predicted
-        std::string remark;
-    };
-    std::string algorithm; ///< with its tuning: "radix-k, radices 4,2"
-    std::string reason;
-    // If it was predicted, at rank 0:
-    std::string model, machine;
-    std::vector<Alternative> alternatives; ///< the chosen one first, then by quality
+/// An algorithm of a collective operation, and its tuning as text.
+struct CollectiveConfiguration {
+    std::string algorithm; ///< a name of algorithms_of(kind)
+    std::string tuning;    ///< "radices 4,2"; empty if there is none
+
+    /// "radix-k, radices 4,2".
+    std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
+using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 
 /// The names of the algorithms for a collective operation.
 std::vector<std::string_view> algorithms_of(CollectiveKind kind);

@@ -163,7 +163,7 @@ distributed::Image find_edges(const distributed::Image& image, const ContoursOpt
             result.hysteresis =
                 distributed::plan_merging(image.communicator(), options.merging, image.grid(),
                                           entries, sizeof(contour::BorderPixel));
-            return *result.hysteresis->pattern;
+            return *result.hysteresis->configuration;
         });
 }
 
@@ -187,7 +187,7 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
     if (options.merging.timeline)
         result.merging.emplace();
     const ContoursOfTile contours =
-        merge_contours(communicator, grid, ranking, *result.plan->pattern,
+        merge_contours(communicator, grid, ranking, *result.plan->configuration,
                        result.merging ? &*result.merging : nullptr);
     return linearize(communicator, grid, ranking, contours, options.min_length);
 }

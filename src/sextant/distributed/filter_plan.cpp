@@ -9,6 +9,7 @@
 #include "sextant/schedule/loans.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ filtering::WindowTask rows_of(const FilterTask& task, const Configuration& confi
 /// The same as a candidate for the planner.
 Candidate candidate_of(const FilterTask& task, const Configuration& configuration, Elements rows) {
     const filtering::WindowTask window = rows_of(task, configuration, rows);
-    return {"filter", text_of(configuration), configuration.ranks(), [=](int rank) {
+    return {"filter", configuration.text(), configuration.ranks(), [=](int rank) {
                 return filtering::window_program(window, configuration, rank).program;
             }};
 }
@@ -69,6 +70,8 @@ FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
 /// Ranks configurations, set by set; the fastest of the sets before is compared again with each new
 /// set.
 class Weighing {
+    using Alternative = planner::Alternative<Configuration>;
+
   public:
     Weighing(const FilterTask& task, const planner::Setting& setting)
         : task_(task), files_(setting.machine), kernels_(kernels_of(task)), setting_(setting) {
@@ -81,26 +84,26 @@ class Weighing {
                       [&](const Configuration& configuration) { return is_found(configuration); });
         if (configurations.empty())
             return false;
-        if (!found_.empty())
+        if (!plan_.alternatives.empty())
             setting_.most_messages = messages_of_later_sets();
-        const std::vector<Found> before = std::exchange(found_, {});
+        const std::vector<Alternative> before = std::exchange(plan_.alternatives, {});
         if (!before.empty())
             configurations.insert(configurations.begin(), before.front().configuration);
-        choice_ = planner::choose(candidates_of(configurations), setting_);
-        for (const planner::PredictedCandidate& evaluated : choice_.ranking)
-            found_.push_back({configurations[evaluated.candidate], evaluated});
+        plan_ = planner::plan_of<Configuration>(
+            planner::choose(candidates_of(configurations), setting_), configurations,
+            setting_.machine.name);
         if (!before.empty())
             add_behind({before.begin() + 1, before.end()});
         return before.empty() || !(best() == before.front().configuration);
     }
 
-    const Configuration& best() const { return found_.front().configuration; }
+    const Configuration& best() const { return plan_.configuration; }
 
     /// For each grid with as many ranks as the best: the fastest configuration that uses this grid
     /// for all filters.
     std::vector<Configuration> grids() const {
         std::vector<Configuration> all;
-        for (const Found& found : found_) {
+        for (const Alternative& found : plan_.alternatives) {
             const auto same = [&](const Configuration& configuration) {
                 return configuration.columns == found.configuration.columns &&
                        configuration.rows == found.configuration.rows;
@@ -113,31 +116,13 @@ class Weighing {
         return all;
     }
 
-    FilterPlan plan() const {
-        FilterPlan plan;
-        for (const Found& found : found_) {
-            plan.alternatives.push_back({found.configuration, {}, found.evaluated.remark});
-            if (found.evaluated.predicted)
-                plan.alternatives.back().seconds = found.evaluated.predicted->seconds;
-        }
-        plan.configuration = best();
-        plan.window = task_.image.height;
-        plan.machine = setting_.machine.name;
-        plan.model = choice_.model;
-        plan.reason = reason();
-        return plan;
-    }
+    FilterPlan plan() const { return {plan_, task_.image.height}; }
 
   private:
-    struct Found {
-        Configuration configuration;
-        planner::PredictedCandidate evaluated;
-    };
-
     bool is_found(const Configuration& configuration) const {
-        return std::any_of(found_.begin(), found_.end(), [&](const Found& found) {
-            return found.configuration == configuration;
-        });
+        return std::any_of(
+            plan_.alternatives.begin(), plan_.alternatives.end(),
+            [&](const Alternative& found) { return found.configuration == configuration; });
     }
 
     std::vector<Candidate> candidates_of(const std::vector<Configuration>& configurations) const {
@@ -157,54 +142,37 @@ class Weighing {
     }
 
     /// Appends the earlier ones and sorts by predicted time; those without a prediction come last.
-    void add_behind(const std::vector<Found>& before) {
-        sets_ = true;
-        found_.insert(found_.end(), before.begin(), before.end());
-        const auto key = [](const Found& found) {
-            const auto& predicted = found.evaluated.predicted;
-            return std::pair(!predicted, predicted ? predicted->seconds : 0);
+    void add_behind(const std::vector<Alternative>& before) {
+        std::vector<Alternative>& all = plan_.alternatives;
+        all.insert(all.end(), before.begin(), before.end());
+        const auto key = [](const Alternative& found) {
+            return std::pair(!found.expected, found.expected ? found.expected->seconds : 0);
         };
-        std::stable_sort(found_.begin() + 1, found_.end(),
-                         [&](const Found& a, const Found& b) { return key(a) < key(b); });
-    }
-
-    std::string reason() const {
-        const auto& chosen = found_.front().evaluated.predicted;
-        if (!sets_ || !chosen)
-            return choice_.reason;
-        const auto count = [&](auto&& holds) {
-            return std::count_if(found_.begin(), found_.end(), [&](const Found& found) {
-                return found.evaluated.predicted && holds(*found.evaluated.predicted);
-            });
-        };
-        return planner::reason_of(static_cast<int>(found_.size()), choice_.model,
-                                  setting_.machine.name,
-                                  static_cast<int>(count([&](const model::Prediction& other) {
-                                      return other.low <= chosen->high;
-                                  })),
-                                  static_cast<int>(count([](const auto&) { return true; })));
+        std::stable_sort(
+            all.begin() + 1, all.end(),
+            [&](const Alternative& a, const Alternative& b) { return key(a) < key(b); });
+        if (const auto& chosen = all.front().expected) {
+            const auto count = [&](Seconds most) {
+                return std::count_if(all.begin(), all.end(), [&](const Alternative& found) {
+                    return found.expected && found.expected->low <= most;
+                });
+            };
+            plan_.rivals = static_cast<std::size_t>(count(chosen->high));
+            plan_.reason = planner::reason_of(
+                static_cast<int>(all.size()), plan_.model, plan_.machine,
+                static_cast<int>(plan_.rivals),
+                static_cast<int>(count(std::numeric_limits<Seconds>::infinity())));
+        }
     }
 
     const FilterTask& task_;
     const machine::FileCosts files_;
     const std::vector<model::KernelUse> kernels_;
     planner::Setting setting_;
-    planner::Choice choice_; ///< of the last set
-    std::vector<Found> found_;
-    bool sets_ = false; ///< true if there was more than one set
+    planner::Plan<Configuration> plan_; ///< of all sets so far
 };
 
 } // namespace
-
-std::string text_of(const Configuration& configuration) {
-    if (configuration.ranks() == 1)
-        return "rank 0 alone";
-    return fmt::format(
-        "{}, {}, {}{}", configuration.tiles_text(),
-        configuration.distribute ? configuration.distribute->name : "each rank reads its own",
-        configuration.collect ? configuration.collect->name : "planes straight to rank 0",
-        configuration.packs ? ", packed" : "");
-}
 
 FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& setting) {
     const FilterTask task = weighed_task(requested, setting.machine);
@@ -339,7 +307,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
             static_cast<double>(task.image.height) / static_cast<double>(plan.window);
         const machine::FileCosts files(setting.machine);
         const auto read = reading(task, plan.configuration, plan.window, files);
-        plan.predicted = {window.seconds * windows, window.low * windows, window.high * windows,
+        plan.predicted = {{window.seconds * windows, window.low * windows, window.high * windows},
                           read ? std::optional(*read * windows) : std::nullopt,
                           writing(task, plan.window, files)};
         plan.machine = setting.machine.name;

@@ -28,30 +28,16 @@ struct FilterTask {
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
-/// A configuration of ranks, tiles and collectives, and the number of rows held at a time.
-struct FilterPlan {
-    filtering::Configuration configuration;
-    Elements window = 0; ///< rows
-    Bytes memory = 0;    ///< of all ranks, for the window and its planes
-    std::string reason;
-    std::string machine, model; ///< used to predict; empty if nothing was predicted
-    struct Predicted {
-        Seconds seconds = 0, low = 0, high = 0; ///< distribution, filters and gather
-        std::optional<Seconds> read, write;     ///< if the profile has file rates
+/// A plan with the number of rows held at a time. Its alternatives are predicted for the whole
+/// image at once, including reading if the profile has file rates.
+struct FilterPlan : planner::Plan<filtering::Configuration> {
+    Elements window = 0;                   ///< rows
+    Bytes memory = 0;                      ///< of all ranks, for the window and its planes
+    struct Predicted : planner::Expected { ///< distribution, filters and gather
+        std::optional<Seconds> read = {}, write = {}; ///< if the profile has file rates
     };
-    std::optional<Predicted> predicted; ///< for all windows
-    struct Alternative {
-        filtering::Configuration configuration;
-        /// Predicted for the whole image at once; includes reading if the profile has file rates.
-        std::optional<Seconds> seconds;
-        std::string remark;
-    };
-    std::vector<Alternative> alternatives; ///< fastest first
+    std::optional<Predicted> predicted = {}; ///< for all windows
 };
-
-/// Names a configuration, for candidates and plans: "2x2 tiles, then 1x4 from filter 3 on, each
-/// rank reads its own, ...".
-std::string text_of(const filtering::Configuration& configuration);
 
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by
 /// predicting each as one schedule. First come all ranks, half, a quarter and so on, with every

@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filter plans as JSON; docs/json.md describes the fields.
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
-#include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_plan.hpp"
+#include "sextant/planner/plan_file.hpp"
 
 #include <optional>
 #include <string>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::distributed {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using planner::PlanJson;
 
-Json to_json(const filtering::Configuration& configuration) {
+PlanJson filter_fields(const filtering::Configuration& configuration) {
     const auto name = [](const collective::Algorithm* row) {
-        return row ? Json(row->name) : Json();
+        return row ? PlanJson(row->name) : PlanJson();
     };
-    Json json{{"columns", configuration.columns},
-              {"rows", configuration.rows},
-              {"distribute", name(configuration.distribute)},
-              {"collect", name(configuration.collect)},
-              {"packs", configuration.packs}};
+    PlanJson json{{"columns", configuration.columns},
+                  {"rows", configuration.rows},
+                  {"distribute", name(configuration.distribute)},
+                  {"collect", name(configuration.collect)},
+                  {"packs", configuration.packs}};
     for (const filtering::Retiling& tiles : configuration.retilings)
         json["retilings"].push_back(
             {{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}});
@@ -45,7 +41,7 @@ const collective::Algorithm* collective_of(const JsonField& plan, const char* na
     }
 }
 
-filtering::Configuration configuration_of(const JsonField& plan, const FilterTask& task) {
+filtering::Configuration configuration_in(const JsonField& plan, const FilterTask& task) {
     const auto tiles = [&](const JsonField& fields, const char* side) {
         return static_cast<int>(fields.at(side).integer(1, task.ranks));
     };
@@ -64,14 +60,9 @@ filtering::Configuration configuration_of(const JsonField& plan, const FilterTas
 } // namespace
 
 std::string to_json(const FilterPlan& plan) {
-    Json json{{"plan_version", 1}, {"operation", "filter"}};
-    json.update(to_json(plan.configuration));
+    PlanJson json = planner::plan_file("filter");
+    json.update(filter_fields(plan.configuration));
     json["window"] = plan.window;
-    json["reason"] = plan.reason;
-    if (!plan.machine.empty()) {
-        json["machine"] = plan.machine;
-        json["model"] = plan.model;
-    }
     if (plan.predicted) {
         json["predicted"] = {{"seconds", plan.predicted->seconds},
                              {"interval", {plan.predicted->low, plan.predicted->high}}};
@@ -80,27 +71,16 @@ std::string to_json(const FilterPlan& plan) {
         if (plan.predicted->write)
             json["predicted"]["write"] = *plan.predicted->write;
     }
-    for (const FilterPlan::Alternative& alternative : plan.alternatives) {
-        Json candidate = to_json(alternative.configuration);
-        if (alternative.seconds)
-            candidate["seconds"] = *alternative.seconds;
-        if (!alternative.remark.empty())
-            candidate["remark"] = alternative.remark;
-        json["candidates"].push_back(candidate);
-    }
+    planner::append_plan(json, plan, filter_fields, {.ranges = false});
     return to_text(json);
 }
 
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task) {
-    const JsonField fields = JsonField::parse(text, path);
-    fields.at("plan_version").integer(1, 1);
-    if (fields.at("operation").text() != "filter")
-        fields.at("operation").refuse("\"filter\"");
-    FilterPlan plan;
-    plan.configuration = configuration_of(fields, task);
-    plan.window = fields.at("window").integer(1, task.image.height);
-    plan.reason = "the plan of " + path;
+    const JsonField file = JsonField::parse(text, path);
+    FilterPlan plan{planner::plan_in<filtering::Configuration>(
+        file, "filter", [&](const JsonField& fields) { return configuration_in(fields, task); })};
+    plan.window = file.at("window").integer(1, task.image.height);
     try {
         check(plan, task);
     } catch (const InvalidTask& wrong) {
@@ -110,8 +90,8 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
 }
 
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
-    constexpr Bytes most = Bytes{1} << 20;
-    FilterPlan plan = parse_filter_plan(read_text(path, most), path, task);
+    FilterPlan plan = parse_filter_plan(read_text(path, JsonLimits{}.bytes), path, task);
+    plan.reason = "the plan of " + path;
     plan.memory = memory_of(plan.configuration, task, plan.window);
     return plan;
 }

@@ -204,15 +204,16 @@ LabelRun::Strip LabelRun::read_and_label(RowSource& source, Elements first) {
 
 /// Plans and records the merging of the first strip.
 Labelled LabelRun::label(const distributed::Image& image) {
-    const bool is_first = !result_.plan.pattern;
+    const bool is_first = !result_.plan.configuration;
     if (is_first)
         result_.plan =
             distributed::plan_merging(communicator_, options_.merging, image.grid(),
                                       entries_expected(image), sizeof(contour::BorderPixel));
     MergingTrace* const record = is_first && options_.merging.timeline ? &result_.merging : nullptr;
     std::optional<Labelled> labelled;
-    timed(result_.label,
-          [&] { labelled = label_components(image, connection_, *result_.plan.pattern, record); });
+    timed(result_.label, [&] {
+        labelled = label_components(image, connection_, *result_.plan.configuration, record);
+    });
     return std::move(*labelled);
 }
 

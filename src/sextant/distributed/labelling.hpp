@@ -40,7 +40,7 @@ struct LabelResult {
     std::optional<distributed::Image> labels; ///< of kernel::Label; only for an image in tiles
     Grid grid;                                ///< of the image, or of a strip
     Elements strips = 1;                      ///< 1: the image fitted in memory
-    distributed::MergingPlan plan;            ///< on ranks other than 0, only its pattern
+    distributed::MergingPlan plan;            ///< on ranks other than 0, only its configuration
     MergingTrace merging; ///< this rank's part for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< on this rank
 };

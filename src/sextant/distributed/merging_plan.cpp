@@ -5,12 +5,11 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/merging.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/planner/plan_file.hpp"
 
 #include <numeric>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::distributed {
 
@@ -28,10 +27,7 @@ Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
 }
 
 MergingPlan stated(std::string_view pattern, std::string reason) {
-    MergingPlan plan;
-    plan.pattern = &contour::find(pattern);
-    plan.reason = std::move(reason);
-    return plan;
+    return {{.configuration = &contour::find(pattern), .reason = std::move(reason)}};
 }
 
 /// The fastest pattern, or the usual one if no model can predict them.
@@ -62,8 +58,10 @@ Record record_of(MergingOptions& options) {
 }
 
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting) {
+    std::vector<const contour::Pattern*> patterns;
     std::vector<Candidate> candidates;
     for (const contour::Pattern& pattern : contour::catalogue()) {
+        patterns.push_back(&pattern);
         const auto order = std::make_shared<contour::Order>(grid, pattern.stages(grid));
         const contour::ListSizes sizes = contour::sizes_by_border(order, density);
         candidates.push_back({std::string(pattern.name),
@@ -75,12 +73,12 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
                               {0}});
     }
     planner::Choice choice = planner::choose(candidates, setting);
-    return {.pattern = &contour::catalogue()[choice.chosen().candidate],
-            .reason = std::move(choice.reason),
-            .machine = setting.machine.name,
-            .model = std::move(choice.model),
-            .density = density,
-            .ranking = std::move(choice.ranking)};
+    Trace timeline;
+    if (auto& predicted = choice.ranking.front().predicted)
+        timeline = std::move(predicted->timeline);
+    return {planner::plan_of<const contour::Pattern*>(std::move(choice), patterns,
+                                                      setting.machine.name),
+            density, std::move(timeline)};
 }
 
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
@@ -110,26 +108,25 @@ MergingPlan plan_merging(const Communicator& communicator, const MergingOptions&
                            .timeline = options.timeline})
                 : stated(options.pattern, "requested");
         plan.density = density;
-        chosen = static_cast<std::size_t>(plan.pattern - contour::catalogue().data());
+        chosen = static_cast<std::size_t>(plan.configuration - contour::catalogue().data());
     });
-    plan.pattern = &contour::catalogue()[communicator.all_gather(chosen)[0]];
+    plan.configuration = &contour::catalogue()[communicator.all_gather(chosen)[0]];
     return plan;
 }
 
 std::string to_json(const MergingPlan& plan) {
-    nlohmann::ordered_json json;
-    json["pattern"] = plan.pattern->name;
-    json["reason"] = plan.reason;
-    json["machine"] = plan.machine;
-    json["model"] = plan.model;
-    json["density"] = plan.density;
-    json["alternatives"] = nlohmann::ordered_json::array();
-    for (const planner::PredictedCandidate& other : plan.ranking) {
-        json["alternatives"].push_back(
-            {{"pattern", contour::catalogue()[other.candidate].name}, {"seconds", nullptr}});
-        if (other.predicted)
-            json["alternatives"].back()["seconds"] = other.predicted->seconds;
-    }
+    planner::PlanJson json{{"pattern", plan.configuration->name},
+                           {"reason", plan.reason},
+                           {"machine", plan.machine},
+                           {"model", plan.model},
+                           {"density", plan.density},
+                           {"alternatives", planner::PlanJson::array()}};
+    planner::append_plan(
+        json, plan,
+        [](const contour::Pattern* pattern) {
+            return planner::PlanJson{{"pattern", pattern->name}, {"seconds", nullptr}};
+        },
+        {.list = "alternatives", .ranges = false, .remarks = false});
     return sextant::to_text(json);
 }
 

@@ -27,14 +27,9 @@ struct MergingOptions {
 Record record_of(MergingOptions& options);
 
 /// The pattern that merges the border lists of tiles, and why it was chosen.
-struct MergingPlan {
-    const contour::Pattern* pattern = nullptr;
-    std::string reason;
-    std::string machine, model; ///< used to predict; empty if nothing was predicted
-    double density = 0;         ///< list entries per pixel of the tiles' borders
-    /// Patterns by their index in contour::catalogue(), the chosen one first; empty if nothing was
-    /// predicted.
-    std::vector<planner::PredictedCandidate> ranking;
+struct MergingPlan : planner::Plan<const contour::Pattern*> {
+    double density = 0;  ///< list entries per pixel of the tiles' borders
+    Trace timeline = {}; ///< the prediction's, if asked for
 };
 
 /// Predicts every pattern and chooses the fastest.

@@ -47,14 +47,11 @@ std::string Configuration::tiles_text() const {
 }
 
 std::string Configuration::text() const {
-    std::string text = tiles_text();
-    for (const collective::Algorithm* row : {distribute, collect}) {
-        if (row)
-            text += fmt::format(", {}", row->name);
-    }
-    if (packs)
-        text += ", packed";
-    return text;
+    if (ranks() == 1)
+        return "rank 0 alone";
+    return fmt::format(
+        "{}, {}, {}{}", tiles_text(), distribute ? distribute->name : "each rank reads its own",
+        collect ? collect->name : "planes straight to rank 0", packs ? ", packed" : "");
 }
 
 std::vector<Configuration> grids_of(int ranks) {

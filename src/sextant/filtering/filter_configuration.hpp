@@ -41,7 +41,7 @@ struct Configuration {
     std::vector<Retiling> all_tiles() const;
     /// A short text: "2x8 tiles, then 1x16 from filter 3 on".
     std::string tiles_text() const;
-    /// A short text: "2x8 tiles, flat-scatter, binomial-gather, packed".
+    /// A short text: "2x8 tiles, each rank reads its own, binomial-gather, packed".
     std::string text() const;
 };
 

@@ -66,7 +66,13 @@ float arithmetic(int units) {
 std::string name_of(const filtering::Configuration& configuration) {
     if (configuration.ranks() == 1)
         return "one rank";
-    return configuration.text() + (configuration.collect ? "" : ", straight to rank 0");
+    std::string name = configuration.tiles_text();
+    for (const collective::Algorithm* row : {configuration.distribute, configuration.collect}) {
+        if (row)
+            name += fmt::format(", {}", row->name);
+    }
+    return name + (configuration.packs ? ", packed" : "") +
+           (configuration.collect ? "" : ", straight to rank 0");
 }
 
 distributed::FilterTask task_of(const FilterCase& what, int ranks) {
@@ -90,11 +96,14 @@ class Field {
         left_out_ = static_cast<int>(plan_.alternatives.size() - shown);
         add(plan_.configuration, {});
         for (std::size_t i = 0; i < shown; ++i) {
-            const distributed::FilterPlan::Alternative& one = plan_.alternatives[i];
+            const auto& one = plan_.alternatives[i];
+            std::optional<Seconds> predicted;
+            if (one.expected)
+                predicted = one.expected->seconds;
             if (one.configuration == plan_.configuration)
-                contestants_[0].result.predicted = one.seconds;
+                contestants_[0].result.predicted = predicted;
             else
-                add(one.configuration, one.seconds);
+                add(one.configuration, predicted);
         }
         configurations_ = contestants_.size();
         add(plan_.configuration, {}); // again, to measure noise
@@ -136,9 +145,9 @@ class Field {
              .element_size = gray_f32.size,
              .nodes = nodes,
              .within_node = threads ? machine::Link::same_process : machine::Link::same_node});
-        std::string configurations = distributed::text_of(plan.configuration);
-        for (const distributed::FilterPlan::Alternative& one : plan.alternatives)
-            configurations += "; " + distributed::text_of(one.configuration);
+        std::string configurations = plan.text();
+        for (const auto& one : plan.alternatives)
+            configurations += "; " + one.configuration.text();
         const auto hashes = communicator_.all_gather(std::hash<std::string>()(configurations));
         if (std::count(hashes.begin(), hashes.end(), hashes[0]) != communicator_.size())
             throw InvalidTask("ranks plan otherwise than each other: expected one profile for all");

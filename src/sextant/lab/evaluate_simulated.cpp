@@ -92,32 +92,33 @@ class Simulated {
                                     shape.width, shape.height);
         progress_.say("planning for " + one.what.name);
         const auto task = compositing::one_image_each(machine_.ranks, shape.elements());
-        const planner::Plan plan = planner_.plan(task, work_);
+        const planner::CompositingPlan plan = planner_.plan(task, work_);
         one.chosen = plan.text();
         for (const compositing::Configuration& configuration : chosen_configurations(task, plan)) {
             progress_.say(configuration.text() + " on " + one.what.name);
-            simulate(task, configuration, configuration == plan.configuration(), one);
+            simulate(task, configuration, configuration == plan.configuration, one);
         }
-        for (const planner::Alternative& each : plan.alternatives)
+        for (const auto& each : plan.alternatives)
             predict(each, one);
         return one;
     }
 
     /// The planner's choice and the policies'. Of the others, half are those that the planner ranks
     /// next, and half are taken evenly from all, since the planner may be wrong.
-    std::vector<compositing::Configuration> chosen_configurations(const compositing::Task& task,
-                                                                  const planner::Plan& plan) const {
+    std::vector<compositing::Configuration>
+    chosen_configurations(const compositing::Task& task,
+                          const planner::CompositingPlan& plan) const {
         const std::vector<std::string> policies = configurations_of_policies(machine_.ranks, false);
         const auto most = static_cast<std::size_t>(machine_.configurations);
         std::vector<compositing::Configuration> others, taken;
         for (const compositing::Configuration& configuration : compositing::configurations(task)) {
             const bool policy =
                 std::find(policies.begin(), policies.end(), configuration.text()) != policies.end();
-            (policy || configuration == plan.configuration() ? taken : others)
+            (policy || configuration == plan.configuration ? taken : others)
                 .push_back(configuration);
         }
         const std::size_t always = taken.size();
-        for (const planner::Alternative& each : plan.alternatives) {
+        for (const auto& each : plan.alternatives) {
             if (taken.size() < always + most / 2 && std::erase(others, each.configuration) > 0)
                 taken.push_back(each.configuration);
         }
@@ -143,7 +144,8 @@ class Simulated {
         one.configurations.push_back({configuration.text(), false, std::nullopt, {run.seconds}});
     }
 
-    static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {
+    static void predict(const planner::Alternative<compositing::Configuration>& alternative,
+                        EvaluatedCase& one) {
         const std::string name = alternative.configuration.text();
         const auto at = std::find_if(one.configurations.begin(), one.configurations.end(),
                                      [&](const EvaluatedConfiguration& configuration) {

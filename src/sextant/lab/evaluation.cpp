@@ -7,7 +7,7 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

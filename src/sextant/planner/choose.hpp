@@ -3,6 +3,7 @@
 
 #include "sextant/machine/profile.hpp"
 #include "sextant/model/model.hpp"
+#include "sextant/planner/plan.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sextant::planner {
@@ -69,6 +71,28 @@ struct Choice {
 /// Cost      bounds: the steps of a few ranks of each candidate; then Setting::most_messages.
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
+
+/// The plan that a choice amounts to.
+/// Input     the configurations of the candidates; the machine's name.
+template <class Configuration>
+Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> configurations,
+                            const std::string& machine) {
+    Plan<Configuration> plan{.configuration = configurations[choice.chosen().candidate],
+                             .reason = std::move(choice.reason),
+                             .model = std::move(choice.model),
+                             .machine = machine,
+                             .rivals = choice.rivals};
+    plan.alternatives.reserve(choice.ranking.size());
+    for (PredictedCandidate& each : choice.ranking) {
+        Alternative<Configuration> made{.configuration = configurations[each.candidate],
+                                        .bound = each.bound,
+                                        .remark = std::move(each.remark)};
+        if (const auto& predicted = each.predicted)
+            made.expected = {predicted->seconds, predicted->low, predicted->high};
+        plan.alternatives.push_back(std::move(made));
+    }
+    return plan;
+}
 
 /// A candidate while it is compared with others.
 struct Entry {

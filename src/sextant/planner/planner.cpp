@@ -5,7 +5,6 @@
 #include "sextant/core/record.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/planner/plan.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -54,24 +53,15 @@ bool may_be_sparse(const Work& work) {
 }
 
 /// The faster of two plans, with the reason.
-Plan faster(Plan dense, Plan sparse, double density) {
+CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double density) {
     const auto& d = dense.alternatives.front().expected;
     const auto& s = sparse.alternatives.front().expected;
     const bool wins = d && s && s->seconds < d->seconds;
-    Plan& best = wins ? sparse : dense;
+    CompositingPlan& best = wins ? sparse : dense;
     if (d && s)
         best.reason += fmt::format("; {:.0f} % active: sparse {:.3g} ms, dense {:.3g} ms",
                                    density * 100, s->seconds * 1e3, d->seconds * 1e3);
     return best;
-}
-
-Alternative alternative(const PredictedCandidate& evaluated,
-                        const std::vector<compositing::Configuration>& configurations) {
-    Alternative made{
-        configurations[evaluated.candidate], evaluated.bound, {}, {}, evaluated.remark};
-    if (const auto& p = evaluated.predicted)
-        made.expected = {p->seconds, p->low, p->high};
-    return made;
 }
 
 /// The density limit on one node: a message there is a copy, and finding the empty pixels costs
@@ -88,15 +78,15 @@ bool sparse_by_rule(const Work& work) {
     return may_be_sparse(work) && (!one_node || work.density <= worth_coding_on_a_node);
 }
 
-Plan Planner::plan(const compositing::Task& task, const Work& work,
-                   const compositing::Tuning& requested) {
+CompositingPlan Planner::plan(const compositing::Task& task, const Work& work,
+                              const compositing::Tuning& requested) {
     const std::string question = key(task, work, requested);
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = known_.find(question); found != known_.end())
             return found->second;
     }
-    Plan plan = predict(task, work, requested);
+    CompositingPlan plan = predict(task, work, requested);
     const std::lock_guard lock(mutex_);
     return known_.emplace(question, std::move(plan)).first->second;
 }
@@ -141,39 +131,31 @@ Planner::prediction(const compositing::Task& task, const compositing::Configurat
     return predict(task, configuration, with_timeline);
 }
 
-Plan Planner::predict(const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& requested) const {
+CompositingPlan Planner::predict(const compositing::Task& task, const Work& work,
+                                 const compositing::Tuning& requested) const {
     if (work.sparse == Sparse::on)
         return predict(task, work, requested, true);
-    Plan dense = predict(task, work, requested, false);
+    CompositingPlan dense = predict(task, work, requested, false);
     if (!may_be_sparse(work) || dense.alternatives.empty())
         return dense;
     return faster(std::move(dense), predict(task, work, requested, true), work.density);
 }
 
-Plan Planner::predict(const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& requested, bool sparse) const {
-    const std::vector<compositing::Configuration> configurations =
-        configurations_with(task, requested);
-    Plan plan;
-    plan.machine = machine_.name;
-    plan.sparse = sparse;
+CompositingPlan Planner::predict(const compositing::Task& task, const Work& work,
+                                 const compositing::Tuning& requested, bool sparse) const {
+    std::vector<compositing::Configuration> configurations = configurations_with(task, requested);
+    for (compositing::Configuration& configuration : configurations)
+        configuration.sparse = sparse;
     if (task.positions() < 2) {
-        plan.take(configurations.front());
-        plan.reason = "nothing to choose: fewer than two ranks hold images";
-        return plan;
+        return {.configuration = configurations.front(),
+                .reason = "nothing to choose: fewer than two ranks hold images",
+                .machine = machine_.name};
     }
     std::vector<Candidate> candidates;
     for (const compositing::Configuration& configuration : configurations)
         candidates.push_back(compositing::candidate(task, configuration));
-    const Choice choice = choose(candidates, setting(work, sparse));
-    for (const PredictedCandidate& evaluated : choice.ranking)
-        plan.alternatives.push_back(alternative(evaluated, configurations));
-    plan.take(plan.alternatives.front().configuration);
-    plan.reason = choice.reason;
-    plan.model = choice.model;
-    plan.rivals = choice.rivals;
-    return plan;
+    return plan_of<compositing::Configuration>(choose(candidates, setting(work, sparse)),
+                                               configurations, machine_.name);
 }
 
 namespace {
@@ -306,8 +288,9 @@ DefaultPlanner default_planner(std::string_view transport, const std::string& re
     return made.emplace(path, std::move(planner)).first->second;
 }
 
-Plan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& requested, std::vector<std::string>& warnings) {
+CompositingPlan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task,
+                                 const Work& work, const compositing::Tuning& requested,
+                                 std::vector<std::string>& warnings) {
     try {
         return usual.planner->plan(task, work, requested);
     } catch (const model::CannotExpress& why) {

@@ -3,7 +3,7 @@
 
 #include "sextant/compositing/composite_task.hpp"
 #include "sextant/planner/choose.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <array>
 #include <map>
@@ -53,8 +53,8 @@ class Planner {
     /// The configuration predicted to be fastest among those that match `requested`. A task with at
     /// most one image needs no prediction.
     /// Throws    InvalidTask, model::CannotExpress.
-    Plan plan(const compositing::Task& task, const Work& work,
-              const compositing::Tuning& requested = {});
+    CompositingPlan plan(const compositing::Task& task, const Work& work,
+                         const compositing::Tuning& requested = {});
 
     /// The predicted time of one configuration; nothing if the model cannot describe it.
     std::optional<Seconds> seconds(const compositing::Task& task,
@@ -71,15 +71,15 @@ class Planner {
                                              const compositing::Configuration& configuration,
                                              const Setting& setting) const;
     Setting setting(const Work& work, bool sparse) const;
-    Plan predict(const compositing::Task& task, const Work& work,
-                 const compositing::Tuning& requested) const;
-    Plan predict(const compositing::Task& task, const Work& work,
-                 const compositing::Tuning& requested, bool sparse) const;
+    CompositingPlan predict(const compositing::Task& task, const Work& work,
+                            const compositing::Tuning& requested) const;
+    CompositingPlan predict(const compositing::Task& task, const Work& work,
+                            const compositing::Tuning& requested, bool sparse) const;
 
     const machine::Profile machine_;
     const std::optional<machine::Wires> wires_;
     std::mutex mutex_;
-    std::map<std::string, Plan> known_;
+    std::map<std::string, CompositingPlan> known_;
 };
 
 /// Distribute rows of the image to the pieces round-robin (compositing/interlace.hpp): if expected
@@ -131,7 +131,8 @@ DefaultPlanner default_planner(std::string_view transport, const std::string& re
 
 /// Plans with the usual planner; if its profile cannot describe the task (for instance, ranks on
 /// several nodes when only one was measured), plans for a built-in machine and adds a warning.
-Plan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task, const Work& work,
-                      const compositing::Tuning& requested, std::vector<std::string>& warnings);
+CompositingPlan plan_or_built_in(const DefaultPlanner& usual, const compositing::Task& task,
+                                 const Work& work, const compositing::Tuning& requested,
+                                 std::vector<std::string>& warnings);
 
 } // namespace sextant::planner

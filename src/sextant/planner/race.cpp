@@ -50,16 +50,16 @@ Race::Outcome Race::judge(std::span<const Times> ranks) const {
     return outcome;
 }
 
-RacingOrder racing_order(const Plan& plan, int frames) {
+RacingOrder racing_order(const CompositingPlan& plan, int frames) {
     constexpr double predictions_err = .25;
     constexpr int least_rounds = 3, share_of_frames = 4;
     RacingOrder order;
     if (plan.alternatives.empty() || !plan.alternatives.front().expected)
         return order;
-    const Alternative::Expected& best = *plan.alternatives.front().expected;
+    const Expected& best = *plan.alternatives.front().expected;
     const int affordable = frames / share_of_frames / (least_rounds + 1);
     const int most = std::min(Race::most_contestants, affordable);
-    for (const Alternative& each : plan.alternatives) {
+    for (const auto& each : plan.alternatives) {
         const bool close =
             each.expected && (each.expected->low <= best.high ||
                               each.expected->seconds <= best.seconds * (1 + predictions_err));
@@ -73,28 +73,28 @@ RacingOrder racing_order(const Plan& plan, int frames) {
     return order;
 }
 
-Plan after_race(const Plan& plan, std::span<const compositing::Configuration> configurations,
-                const Race::Outcome& outcome) {
-    Plan made = plan;
+CompositingPlan after_race(const CompositingPlan& plan,
+                           std::span<const compositing::Configuration> configurations,
+                           const Race::Outcome& outcome) {
+    CompositingPlan made = plan;
     const compositing::Configuration& winner =
         configurations[static_cast<std::size_t>(outcome.winner)];
-    made.take(winner);
+    made.configuration = winner;
     made.rivals = 1; // the race has decided
     std::string scores;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
         const std::optional<Seconds>& own = outcome.medians[i];
         scores += fmt::format("{}{} {}", i == 0 ? "" : "; ", configurations[i].text(),
                               own ? fmt::format("{:.4g} ms", *own * 1e3) : "failed");
-        for (Alternative& each : made.alternatives) {
+        for (auto& each : made.alternatives) {
             if (each.configuration == configurations[i])
                 each.raced = own;
         }
     }
     made.reason =
         fmt::format("raced over {} frames: {}; predicted: {}", outcome.frames, scores, plan.reason);
-    const auto place =
-        std::find_if(made.alternatives.begin(), made.alternatives.end(),
-                     [&](const Alternative& each) { return each.configuration == winner; });
+    const auto place = std::find_if(made.alternatives.begin(), made.alternatives.end(),
+                                    [&](const auto& each) { return each.configuration == winner; });
     if (place != made.alternatives.end())
         std::rotate(made.alternatives.begin(), place, place + 1);
     return made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include <array>
 #include <optional>
@@ -65,10 +65,11 @@ struct RacingOrder {
 /// The race for about `frames` frames to come: the chosen configuration and those that may be as
 /// fast, because their intervals overlap or their predictions differ by less than the usual
 /// prediction error. No race if it would take more than a quarter of the frames.
-RacingOrder racing_order(const Plan& plan, int frames);
+RacingOrder racing_order(const CompositingPlan& plan, int frames);
 
 /// The plan after a race: the winner, with all medians in the reason and next to the predictions.
-Plan after_race(const Plan& plan, std::span<const compositing::Configuration> configurations,
-                const Race::Outcome& outcome);
+CompositingPlan after_race(const CompositingPlan& plan,
+                           std::span<const compositing::Configuration> configurations,
+                           const Race::Outcome& outcome);
 
 } // namespace sextant::planner

@@ -1,107 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
 #include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
-#include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
+#include "sextant/planner/plan_file.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::planner {
 
 namespace {
 
-constexpr int plan_version = 1;
+PlanJson composite_fields(const compositing::Configuration& configuration) {
+    return {{"algorithm", configuration.algorithm->name},
+            {"radices", configuration.tuning.radices},
+            {"window", configuration.tuning.window},
+            {"interlace", configuration.tuning.interlace}};
+}
 
-nlohmann::ordered_json to_json(const Alternative& alternative) {
-    nlohmann::ordered_json json{{"algorithm", alternative.configuration.algorithm->name},
-                                {"radices", alternative.configuration.tuning.radices},
-                                {"window", alternative.configuration.tuning.window},
-                                {"interlace", alternative.configuration.tuning.interlace}};
-    if (alternative.bound)
-        json["bound"] = *alternative.bound;
-    if (const auto& expected = alternative.expected) {
-        json["seconds"] = expected->seconds;
-        json["interval"] = {expected->low, expected->high};
+compositing::Configuration configuration_in(const JsonField& plan) {
+    constexpr std::int64_t most = 1 << 30;
+    compositing::Configuration configuration;
+    try {
+        configuration.algorithm = &compositing::find(plan.at("algorithm").text());
+    } catch (const InvalidTask& unknown) {
+        plan.at("algorithm").fail(std::string("names an ") + unknown.what());
     }
-    if (alternative.raced)
-        json["raced_seconds"] = *alternative.raced;
-    if (!alternative.remark.empty())
-        json["remark"] = alternative.remark;
-    return json;
+    for (const JsonField& radix : plan.at("radices").items())
+        configuration.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
+    configuration.tuning.window = static_cast<int>(plan.at("window").integer(0, most));
+    if (const auto interlace = plan.find("interlace"))
+        configuration.tuning.interlace = interlace->integer(0, Elements{1} << 40);
+    if (const auto sparse = plan.find("sparse"))
+        configuration.sparse = sparse->boolean();
+    return configuration;
 }
 
 } // namespace
 
-std::string Plan::text() const {
-    return configuration().text() + (sparse ? ", sparse" : "");
-}
-
-std::optional<Seconds> Plan::expected() const {
-    if (alternatives.empty() || !alternatives.front().expected)
-        return std::nullopt;
-    return alternatives.front().expected->seconds;
-}
-
-void Plan::take(const compositing::Configuration& configuration) {
-    algorithm = configuration.algorithm;
-    tuning = configuration.tuning;
-}
-
-std::string to_json(const Plan& plan) {
-    nlohmann::ordered_json json{{"plan_version", plan_version},
-                                {"operation", "composite"},
-                                {"algorithm", plan.algorithm->name},
-                                {"radices", plan.tuning.radices},
-                                {"window", plan.tuning.window},
-                                {"interlace", plan.tuning.interlace},
-                                {"sparse", plan.sparse},
-                                {"reason", plan.reason}};
-    if (!plan.alternatives.empty()) {
-        json["model"] = plan.model;
-        json["machine"] = plan.machine;
-        json["rivals"] = plan.rivals;
-        for (const Alternative& alternative : plan.alternatives)
-            json["candidates"].push_back(to_json(alternative));
-    }
+std::string to_json(const CompositingPlan& plan) {
+    PlanJson json = plan_file("composite");
+    json.update(composite_fields(plan.configuration));
+    json["sparse"] = plan.configuration.sparse;
+    append_plan(json, plan, composite_fields);
     return sextant::to_text(json);
 }
 
-Plan parse_plan(std::string_view text, const std::string& path) {
-    const JsonField file = JsonField::parse(text, path);
-    if (file.at("plan_version").integer(1, 1 << 30) > plan_version)
-        file.at("plan_version")
-            .refuse(std::to_string(plan_version) +
-                    " or less: the plan was written by a newer version");
-    if (file.at("operation").text() != "composite")
-        file.at("operation").refuse("\"composite\"");
-    Plan plan;
-    try {
-        plan.algorithm = &compositing::find(file.at("algorithm").text());
-    } catch (const InvalidTask& unknown) {
-        file.at("algorithm").fail(std::string("names an ") + unknown.what());
-    }
-    constexpr std::int64_t most = 1 << 30;
-    for (const JsonField& radix : file.at("radices").items())
-        plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
-    plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
-    if (const auto interlace = file.find("interlace"))
-        plan.tuning.interlace = interlace->integer(0, Elements{1} << 40);
-    if (const auto sparse = file.find("sparse"))
-        plan.sparse = sparse->boolean();
-    plan.reason = file.at("reason").text();
-    return plan;
+CompositingPlan parse_plan(std::string_view text, const std::string& path) {
+    return plan_in<compositing::Configuration>(JsonField::parse(text, path), "composite",
+                                               configuration_in);
 }
 
-Plan read_plan(const std::string& path) {
-    constexpr Bytes longest = Bytes{1} << 24;
-    Plan plan = parse_plan(read_text(path, longest), path);
-    plan.reason = "the plan of " + path + ": " + plan.reason;
+CompositingPlan read_plan(const std::string& path) {
+    CompositingPlan plan = parse_plan(read_text(path, JsonLimits{}.bytes), path);
+    plan.reason = "the plan of " + path + (plan.reason.empty() ? "" : ": " + plan.reason);
     return plan;
 }
 
@@ -165,7 +120,8 @@ bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& r
            (requested.window == 0 || has_window(algorithm));
 }
 
-Plan choose_by_name(const std::string& name, const compositing::Tuning& requested, int positions) {
+CompositingPlan choose_by_name(const std::string& name, const compositing::Tuning& requested,
+                               int positions) {
     const compositing::Algorithm& algorithm = compositing::find(name);
     check_request(algorithm, requested, positions);
     compositing::Tuning tuning = usual_tuning(algorithm, positions);
@@ -174,11 +130,7 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& requeste
     if (requested.window > 0)
         tuning.window = requested.window;
     tuning.interlace = requested.interlace;
-    Plan plan;
-    plan.algorithm = &algorithm;
-    plan.tuning = std::move(tuning);
-    plan.reason = "requested";
-    return plan;
+    return {.configuration = {&algorithm, std::move(tuning)}, .reason = "requested"};
 }
 
 std::vector<compositing::Configuration> configurations_with(const compositing::Task& task,

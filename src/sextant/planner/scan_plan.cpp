@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/planner/scan_choice.hpp"
+#include "sextant/planner/scan_plan.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/planner/plan_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::planner {
 
@@ -51,7 +50,7 @@ class Candidates {
             add_splits(each);
     }
 
-    std::vector<ScanCandidate> take() { return std::move(all_); }
+    std::vector<ScanConfiguration> take() { return std::move(all_); }
 
   private:
     void add_splits(int operator_cores) {
@@ -88,37 +87,54 @@ class Candidates {
     }
 
     const ScanQuestion& question_;
-    std::vector<ScanCandidate> all_;
+    std::vector<ScanConfiguration> all_;
 };
 
-std::vector<const ScanCandidate*> by_makespan(const std::vector<ScanCandidate>& candidates) {
-    std::vector<const ScanCandidate*> ranked;
-    for (const ScanCandidate& candidate : candidates)
-        ranked.push_back(&candidate);
+/// All configurations, the one with the least expected makespan first.
+std::vector<Alternative<ScanConfiguration>>
+by_makespan(const std::vector<ScanConfiguration>& configurations) {
+    std::vector<const ScanConfiguration*> ranked;
+    for (const ScanConfiguration& configuration : configurations)
+        ranked.push_back(&configuration);
     std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const ScanCandidate* a, const ScanCandidate* b) {
-                         return a->expected.mean < b->expected.mean;
+                     [](const ScanConfiguration* a, const ScanConfiguration* b) {
+                         return a->makespan.mean < b->makespan.mean;
                      });
-    return ranked;
+    std::vector<Alternative<ScanConfiguration>> all;
+    for (const ScanConfiguration* configuration : ranked) {
+        const Seconds mean = configuration->makespan.mean, wide = 2 * configuration->makespan.error;
+        all.push_back(
+            {.configuration = *configuration, .expected = {{mean, mean - wide, mean + wide}}});
+    }
+    return all;
 }
 
-/// True if the means of two candidates differ significantly.
+/// True if the means of two configurations differ significantly.
 bool apart(const ExpectedMakespan& a, const ExpectedMakespan& b) {
     return std::abs(a.mean - b.mean) > 2 * std::hypot(a.error, b.error);
 }
 
-std::string reason_for(const std::vector<ScanCandidate>& ranked, const ScanQuestion& question) {
-    const ScanCandidate& best = ranked.front();
+std::string reason_for(std::size_t configurations, std::size_t rivals,
+                       const ScanQuestion& question) {
     std::string reason =
         fmt::format("lowest expected makespan of {} candidates over {} draws of {} times",
-                    ranked.size(), question.draws, scan::name(question.times.kind));
-    const auto even = std::find_if(ranked.begin(), ranked.end(), [&](const ScanCandidate& other) {
-        return apart(best.expected, other.expected);
-    });
-    if (even - ranked.begin() > 1)
-        reason +=
-            fmt::format("; the next {} are within the sampling error", even - ranked.begin() - 1);
+                    configurations, question.draws, scan::name(question.times.kind));
+    if (rivals > 1)
+        reason += fmt::format("; the next {} are within the sampling error", rivals - 1);
     return reason;
+}
+
+PlanJson scan_fields(const ScanConfiguration& configuration) {
+    return {{"strategy", configuration.strategy.name},
+            {"algorithm", configuration.global.algorithm.name},
+            {"k", configuration.global.tuning.k},
+            {"ranks", configuration.ranks},
+            {"threads", configuration.threads},
+            {"boundaries", scan::name(configuration.boundaries)},
+            {"operator_cores", configuration.operator_cores},
+            {"seconds", configuration.makespan.mean},
+            {"error", configuration.makespan.error},
+            {"balanced_seconds", configuration.makespan.balanced}};
 }
 
 } // namespace
@@ -147,63 +163,40 @@ ExpectedMakespan expected_makespan(const scan::Series& series,
     return expected;
 }
 
-std::string ScanCandidate::text() const {
-    std::string text = ranks == 1 && configuration.threads == 1
-                           ? "one after another"
-                           : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks",
-                                         scan::to_text(configuration));
+std::string ScanConfiguration::text() const {
+    std::string text =
+        ranks == 1 && threads == 1
+            ? "one after another"
+            : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(*this));
     if (operator_cores > 1)
         text += fmt::format(", {} cores per application", operator_cores);
     return text;
 }
 
-ScanChoice choose_scan(const ScanQuestion& question) {
+ScanPlan choose_scan(const ScanQuestion& question) {
     check(question);
-    const std::vector<ScanCandidate> made = Candidates(question).take();
-    ScanChoice choice{question, {}, ""};
-    for (const ScanCandidate* candidate : by_makespan(made))
-        choice.candidates.push_back(*candidate);
-    choice.reason = reason_for(choice.candidates, question);
-    return choice;
+    std::vector<Alternative<ScanConfiguration>> all = by_makespan(Candidates(question).take());
+    const ScanConfiguration chosen = all.front().configuration;
+    const auto even = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+        return apart(chosen.makespan, other.configuration.makespan);
+    });
+    const auto rivals = static_cast<std::size_t>(even - all.begin());
+    return {{.configuration = chosen,
+             .reason = reason_for(all.size(), rivals, question),
+             .alternatives = std::move(all),
+             .rivals = rivals},
+            question};
 }
 
-std::string to_text(const ScanChoice& choice, std::size_t rows) {
-    std::string text = fmt::format("{} values on {} cores: {}\n{}\n", choice.question.values,
-                                   choice.question.cores, choice.best().text(), choice.reason);
-    const Seconds best = choice.best().expected.mean;
-    for (std::size_t i = 0; i < std::min(rows, choice.candidates.size()); ++i) {
-        const ScanCandidate& each = choice.candidates[i];
-        text += fmt::format("  {:>10.4g} s  {:>6.3f}  {}\n", each.expected.mean,
-                            best > 0 ? each.expected.mean / best : 1.0, each.text());
-    }
-    if (choice.candidates.size() > rows)
-        text += fmt::format("  and {} more\n", choice.candidates.size() - rows);
-    return text;
-}
-
-std::string to_json(const ScanChoice& choice) {
-    nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    for (const ScanCandidate& each : choice.candidates) {
-        candidates.push_back({{"strategy", each.configuration.strategy.name},
-                              {"algorithm", each.configuration.global.algorithm.name},
-                              {"k", each.configuration.global.tuning.k},
-                              {"ranks", each.ranks},
-                              {"threads", each.configuration.threads},
-                              {"boundaries", scan::name(each.configuration.boundaries)},
-                              {"operator_cores", each.operator_cores},
-                              {"seconds", each.expected.mean},
-                              {"error", each.expected.error},
-                              {"balanced_seconds", each.expected.balanced}});
-    }
-    const nlohmann::ordered_json json = {{"values", choice.question.values},
-                                         {"cores", choice.question.cores},
-                                         {"times", scan::name(choice.question.times.kind)},
-                                         {"mean_seconds", choice.question.times.mean},
-                                         {"draws", choice.question.draws},
-                                         {"choice", choice.best().text()},
-                                         {"reason", choice.reason},
-                                         {"candidates", candidates}};
-    return sextant::to_text(json) + "\n";
+std::string to_json(const ScanPlan& plan) {
+    PlanJson json = {{"values", plan.question.values},
+                     {"cores", plan.question.cores},
+                     {"times", scan::name(plan.question.times.kind)},
+                     {"mean_seconds", plan.question.times.mean},
+                     {"draws", plan.question.draws},
+                     {"choice", plan.text()}};
+    append_plan(json, plan, scan_fields, {.ranges = false});
+    return sextant::to_text(json);
 }
 
 } // namespace sextant::planner

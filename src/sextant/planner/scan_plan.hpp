@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/planner/plan.hpp"
 #include "sextant/scan/operator_times.hpp"
 #include "sextant/scan/rehearsal.hpp"
 
@@ -40,31 +41,25 @@ ExpectedMakespan expected_makespan(const scan::Series& series,
                                    const scan::Configuration& configuration,
                                    const scan::Distribution& times, int draws, std::uint64_t seed);
 
-struct ScanCandidate {
-    scan::Configuration configuration;
+/// How a series is scanned on the cores, with the expected makespan.
+struct ScanConfiguration : scan::Configuration {
     int ranks = 1;
     int operator_cores = 1; ///< per application
-    ExpectedMakespan expected;
+    ExpectedMakespan makespan;
 
     /// A short text: "4 ranks, reduce-then-scan over sklansky, 2 threads, boundaries moving".
     std::string text() const;
 };
 
-/// All candidates, the one with the least expected makespan first.
-struct ScanChoice {
+/// Its alternatives are all configurations; an interval is two standard errors wide on each side.
+struct ScanPlan : Plan<ScanConfiguration> {
     ScanQuestion question;
-    std::vector<ScanCandidate> candidates;
-    std::string reason;
-
-    const ScanCandidate& best() const { return candidates.front(); }
 };
 
 /// Compares all circuits and strategies, and all splits of the cores into ranks, threads and cores
 /// per application, by expected makespan. All candidates see the same draws. Throws InvalidTask.
-ScanChoice choose_scan(const ScanQuestion& question);
+ScanPlan choose_scan(const ScanQuestion& question);
 
-/// A table of the first `rows` candidates with the reason; all of them as JSON.
-std::string to_text(const ScanChoice& choice, std::size_t rows = 12);
-std::string to_json(const ScanChoice& choice);
+std::string to_json(const ScanPlan& plan);
 
 } // namespace sextant::planner

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/planner/plan.hpp"
+#include "sextant/report/alternatives_section.hpp"
+
+#include <string>
+#include <utility>
+
+namespace sextant::command {
+
+/// The alternatives of a plan of any family, for pages and tables.
+/// Input     `compared`: what was predicted and measured. `took`: the time of the chosen one in
+///           this run; 0 if it was not measured, or in a race, which counts.
+template <class Configuration>
+report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
+                                     std::string compared = {}, Seconds took = 0) {
+    using planner::text_of;
+    report::Alternatives shown{"What was weighed", std::move(compared), {}};
+    for (const planner::Alternative<Configuration>& each : plan.alternatives) {
+        report::Alternative& one = shown.all.emplace_back();
+        one.name = text_of(each.configuration);
+        one.bound = each.bound;
+        one.remark = each.remark;
+        if (const auto& expected = each.expected)
+            one.predicted = {expected->seconds, expected->low, expected->high};
+        if (each.raced)
+            one.measured = {*each.raced, *each.raced, *each.raced};
+    }
+    if (!shown.all.empty() && took > 0 && !shown.all.front().measured)
+        shown.all.front().measured = {took, took, took};
+    return shown;
+}
+
+} // namespace sextant::command

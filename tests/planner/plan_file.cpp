@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans of two families, one of which exists only here: made, written and read by the same code.
+#include "sextant/planner/plan_file.hpp"
+
+#include "sextant/planner/choose.hpp"
+#include "sextant/planner/compositing_plan.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sextant::planner {
+namespace {
+
+using testing::HasSubstr;
+
+struct Boxes {
+    int count = 1;
+    std::string text() const { return std::to_string(count) + " boxes"; }
+};
+
+PlanJson fields_of(const Boxes& boxes) {
+    return {{"count", boxes.count}, {"full", true}};
+}
+
+Boxes boxes_in(const JsonField& plan) {
+    return {static_cast<int>(plan.at("count").integer(1, 9))};
+}
+
+PlanJson json_of(const Plan<Boxes>& plan, const AlternativeFields& fields = {}) {
+    PlanJson json = plan_file("pack");
+    json.update(fields_of(plan.configuration));
+    append_plan(
+        json, plan, [](const Boxes& boxes) { return fields_of(boxes); }, fields);
+    return json;
+}
+
+Plan<Boxes> parsed(const std::string& text) {
+    return plan_in<Boxes>(JsonField::parse(text, "p.json"), "pack", boxes_in);
+}
+
+/// The second of three is the fastest, the first is unpredicted.
+Choice three() {
+    Choice choice;
+    choice.model = "logp";
+    choice.reason = "fastest of 3";
+    choice.rivals = 2;
+    choice.ranking.resize(3);
+    choice.ranking[0] = {1, 1e-3, model::Prediction{2e-3, 1e-3, 3e-3, {}, {}}, ""};
+    choice.ranking[1] = {2, 2e-3, model::Prediction{3e-3, 2e-3, 4e-3, {}, {}}, ""};
+    choice.ranking[2] = {0, {}, {}, "too many"};
+    return choice;
+}
+
+template <class Configuration>
+Plan<Configuration> of_three(const std::vector<Configuration>& configurations) {
+    return plan_of<Configuration>(three(), configurations, "m");
+}
+
+const std::vector<Boxes> one_to_three = {{1}, {2}, {3}};
+
+const std::vector<compositing::Configuration> windows = {
+    {&compositing::find("shift-based"), {{}, 1}},
+    {&compositing::find("shift-based"), {{}, 2}, true},
+    {&compositing::find("shift-based"), {{}, 3}}};
+
+TEST(PlanOf, has_the_configurations_in_the_order_of_the_ranking) {
+    const Plan<Boxes> plan = of_three(one_to_three);
+    EXPECT_EQ(plan.text(), "2 boxes");
+    EXPECT_EQ(plan.expected(), 2e-3);
+    EXPECT_EQ(plan.rivals, 2u);
+    ASSERT_EQ(plan.alternatives.size(), 3u);
+    EXPECT_EQ(plan.alternatives[1].configuration.count, 3);
+    EXPECT_EQ(plan.alternatives[1].expected->high, 4e-3);
+    EXPECT_EQ(plan.alternatives[2].configuration.count, 1);
+    EXPECT_FALSE(plan.alternatives[2].expected);
+    EXPECT_EQ(of_three(windows).text(), "shift-based, window 2, sparse");
+    EXPECT_FALSE(Plan<Boxes>{}.expected());
+}
+
+TEST(PlanFile, of_every_family_has_the_same_parts) {
+    for (const PlanJson& json :
+         {json_of(of_three(one_to_three)), PlanJson::parse(to_json(of_three(windows)))}) {
+        EXPECT_EQ(json["plan_version"], 1);
+        EXPECT_EQ(json["reason"], "fastest of 3");
+        EXPECT_EQ(json["model"], "logp");
+        EXPECT_EQ(json["machine"], "m");
+        EXPECT_EQ(json["rivals"], 2);
+        ASSERT_EQ(json["candidates"].size(), 3u);
+        EXPECT_EQ(json["candidates"][0]["bound"], 1e-3);
+        EXPECT_EQ(json["candidates"][0]["seconds"], 2e-3);
+        EXPECT_EQ(json["candidates"][0]["interval"], (PlanJson{1e-3, 3e-3}));
+        EXPECT_FALSE(json["candidates"][0].contains("remark"));
+        EXPECT_EQ(json["candidates"][2]["remark"], "too many");
+        EXPECT_FALSE(json["candidates"][2].contains("seconds"));
+    }
+}
+
+TEST(PlanFile, leaves_out_what_a_family_does_not_write) {
+    const PlanJson json =
+        json_of(of_three(one_to_three), {.list = "others", .ranges = false, .remarks = false});
+    EXPECT_FALSE(json.contains("rivals"));
+    EXPECT_EQ(json["others"][0], (PlanJson{{"count", 2}, {"full", true}, {"seconds", 2e-3}}));
+    EXPECT_EQ(json["others"][2], (PlanJson{{"count", 1}, {"full", true}}));
+    EXPECT_FALSE(json_of({.configuration = {2}, .reason = "requested"}).contains("model"));
+}
+
+TEST(PlanFile, is_read_with_its_configuration_and_reason) {
+    const Plan<Boxes> boxes = parsed(json_of(of_three(one_to_three)).dump());
+    EXPECT_EQ(boxes.configuration.count, 2);
+    EXPECT_EQ(boxes.reason, "fastest of 3");
+    EXPECT_TRUE(boxes.alternatives.empty());
+    const CompositingPlan composite = parse_plan(to_json(of_three(windows)), "p.json");
+    EXPECT_EQ(composite.configuration, windows[1]);
+    EXPECT_EQ(composite.reason, "fastest of 3");
+}
+
+TEST(PlanFile, of_another_family_or_a_newer_version_is_refused) {
+    const auto refusal = [](const auto& parse, const std::string& text) -> std::string {
+        try {
+            parse(text);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    const auto composite = [](const std::string& text) { parse_plan(text, "p.json"); };
+    const std::string boxes = json_of({.configuration = {2}}).dump();
+    EXPECT_EQ(refusal(parsed, boxes), "accepted");
+    EXPECT_EQ(refusal(composite, boxes), "p.json: operation is \"pack\", expected \"composite\"");
+    EXPECT_EQ(refusal(parsed, to_json(of_three(windows))),
+              "p.json: operation is \"composite\", expected \"pack\"");
+    EXPECT_THAT(refusal(parsed, R"({"plan_version": 2})"), HasSubstr("newer version"));
+    EXPECT_THAT(refusal(parsed, R"({"plan_version": 1, "operation": "pack", "count": 10})"),
+                HasSubstr("count is 10, expected a whole number from 1 to 9"));
+}
+
+} // namespace
+} // namespace sextant::planner
