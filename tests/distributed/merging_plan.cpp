@@ -41,7 +41,7 @@ TEST(MergingPlan, of_dense_edges_merges_neighbours_first) {
 }
 
 TEST(MergingPlan, is_told_as_json) {
-    const std::string json = to_json(on("das", {512, 512, 2, 2}, .1));
+    const std::string json = json_of(on("das", {512, 512, 2, 2}, .1)).text();
     EXPECT_THAT(json, testing::HasSubstr("\"density\""));
     EXPECT_THAT(json, testing::HasSubstr("\"logp-lev-bal\""));
 }

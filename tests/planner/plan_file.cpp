@@ -6,31 +6,34 @@
 #include "sextant/planner/compositing_plan.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace sextant::planner {
 namespace {
 
+using Parsed = nlohmann::ordered_json;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Boxes {
     int count = 1;
     std::string text() const { return std::to_string(count) + " boxes"; }
 };
 
-PlanJson fields_of(const Boxes& boxes) {
-    return {{"count", boxes.count}, {"full", true}};
+void add_boxes(Json& json, const Boxes& boxes) {
+    json.set("count", boxes.count);
+    json.set("full", true);
 }
 
 Boxes boxes_in(const JsonField& plan) {
     return {static_cast<int>(plan.at("count").integer(1, 9))};
 }
 
-PlanJson json_of(const Plan<Boxes>& plan, const AlternativeFields& fields = {}) {
-    PlanJson json = plan_file("pack");
-    json.update(fields_of(plan.configuration));
-    append_plan(
-        json, plan, [](const Boxes& boxes) { return fields_of(boxes); }, fields);
-    return json;
+std::string json_text(const Plan<Boxes>& plan, const AlternativeFields& fields = {}) {
+    Json json = plan_file("pack");
+    add_boxes(json, plan.configuration);
+    add_plan(json, plan, add_boxes, fields);
+    return json.text();
 }
 
 Plan<Boxes> parsed(const std::string& text) {
@@ -77,8 +80,8 @@ TEST(PlanOf, has_the_configurations_in_the_order_of_the_ranking) {
 }
 
 TEST(PlanFile, of_every_family_has_the_same_parts) {
-    for (const PlanJson& json :
-         {json_of(of_three(one_to_three)), PlanJson::parse(to_json(of_three(windows)))}) {
+    for (const Parsed& json : {Parsed::parse(json_text(of_three(one_to_three))),
+                               Parsed::parse(to_json(of_three(windows)))}) {
         EXPECT_EQ(json["plan_version"], 1);
         EXPECT_EQ(json["reason"], "fastest of 3");
         EXPECT_EQ(json["model"], "logp");
@@ -87,7 +90,7 @@ TEST(PlanFile, of_every_family_has_the_same_parts) {
         ASSERT_EQ(json["candidates"].size(), 3u);
         EXPECT_EQ(json["candidates"][0]["bound"], 1e-3);
         EXPECT_EQ(json["candidates"][0]["seconds"], 2e-3);
-        EXPECT_EQ(json["candidates"][0]["interval"], (PlanJson{1e-3, 3e-3}));
+        EXPECT_EQ(json["candidates"][0]["interval"], (Parsed{1e-3, 3e-3}));
         EXPECT_FALSE(json["candidates"][0].contains("remark"));
         EXPECT_EQ(json["candidates"][2]["remark"], "too many");
         EXPECT_FALSE(json["candidates"][2].contains("seconds"));
@@ -95,16 +98,16 @@ TEST(PlanFile, of_every_family_has_the_same_parts) {
 }
 
 TEST(PlanFile, leaves_out_what_a_family_does_not_write) {
-    const PlanJson json =
-        json_of(of_three(one_to_three), {.list = "others", .ranges = false, .remarks = false});
+    const auto json = Parsed::parse(
+        json_text(of_three(one_to_three), {.list = "others", .ranges = false, .remarks = false}));
     EXPECT_FALSE(json.contains("rivals"));
-    EXPECT_EQ(json["others"][0], (PlanJson{{"count", 2}, {"full", true}, {"seconds", 2e-3}}));
-    EXPECT_EQ(json["others"][2], (PlanJson{{"count", 1}, {"full", true}}));
-    EXPECT_FALSE(json_of({.configuration = {2}, .reason = "requested"}).contains("model"));
+    EXPECT_EQ(json["others"][0], (Parsed{{"count", 2}, {"full", true}, {"seconds", 2e-3}}));
+    EXPECT_EQ(json["others"][2], (Parsed{{"count", 1}, {"full", true}}));
+    EXPECT_THAT(json_text({.configuration = {2}, .reason = "requested"}), Not(HasSubstr("model")));
 }
 
 TEST(PlanFile, is_read_with_its_configuration_and_reason) {
-    const Plan<Boxes> boxes = parsed(json_of(of_three(one_to_three)).dump());
+    const Plan<Boxes> boxes = parsed(json_text(of_three(one_to_three)));
     EXPECT_EQ(boxes.configuration.count, 2);
     EXPECT_EQ(boxes.reason, "fastest of 3");
     EXPECT_TRUE(boxes.alternatives.empty());
@@ -123,7 +126,7 @@ TEST(PlanFile, of_another_family_or_a_newer_version_is_refused) {
         return "accepted";
     };
     const auto composite = [](const std::string& text) { parse_plan(text, "p.json"); };
-    const std::string boxes = json_of({.configuration = {2}}).dump();
+    const std::string boxes = json_text(Plan<Boxes>{.configuration = {2}});
     EXPECT_EQ(refusal(parsed, boxes), "accepted");
     EXPECT_EQ(refusal(composite, boxes), "p.json: operation is \"pack\", expected \"composite\"");
     EXPECT_EQ(refusal(parsed, to_json(of_three(windows))),

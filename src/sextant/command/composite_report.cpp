@@ -99,7 +99,7 @@ std::string to_json(const CompositeSummary& summary) {
                   {"element", summary.element},
                   {"association", summary.association},
                   {"background", summary.background},
-                  {"plan", Json::parse(planner::to_json(summary.plan))},
+                  {"plan", json_of(summary.plan)},
                   {"seconds", seconds}})
         .include(provenance_of_run(summary.warnings));
     return sextant::to_json(record);

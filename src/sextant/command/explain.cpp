@@ -302,7 +302,7 @@ Json to_json(const FilterPlan& plan, const FilterTask& task) {
             {"margin", margin_of(task)},
             {"outputs", task.features().size()},
             {"states", states},
-            {"plan", Json::parse(distributed::to_json(plan))}};
+            {"plan", json_of(plan)}};
 }
 
 /// Prints the plan of `sextant filter` for an image of this size: the configuration, the locations

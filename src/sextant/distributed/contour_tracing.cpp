@@ -85,7 +85,7 @@ Record record_of(ContoursOptions& options) {
 
 Record record_of(const ContoursResult& result) {
     const auto json_of = [](const std::optional<distributed::MergingPlan>& plan) {
-        return plan ? Json::parse(to_json(*plan)) : Json();
+        return plan ? distributed::json_of(*plan) : Json();
     };
     const auto& edges = result.thresholds;
     return {{"width", result.grid.width, "of the image, in pixels"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/grid.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/planner/choose.hpp"
 
@@ -76,6 +77,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
 /// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile, also if the plan has
 /// more ranks than the task, or changes tiles before a filter that does not exist.
 std::string to_json(const FilterPlan& plan);
+Json json_of(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task);
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);

@@ -12,21 +12,21 @@ namespace sextant::distributed {
 
 namespace {
 
-using planner::PlanJson;
-
-PlanJson filter_fields(const filtering::Configuration& configuration) {
+void add_filter(Json& json, const filtering::Configuration& configuration) {
     const auto name = [](const collective::Algorithm* row) {
-        return row ? PlanJson(row->name) : PlanJson();
+        return row ? Json(row->name) : Json();
     };
-    PlanJson json{{"columns", configuration.columns},
-                  {"rows", configuration.rows},
-                  {"distribute", name(configuration.distribute)},
-                  {"collect", name(configuration.collect)},
-                  {"packs", configuration.packs}};
+    json.set("columns", configuration.columns);
+    json.set("rows", configuration.rows);
+    json.set("distribute", name(configuration.distribute));
+    json.set("collect", name(configuration.collect));
+    json.set("packs", configuration.packs);
+    Json retilings;
     for (const filtering::Retiling& tiles : configuration.retilings)
-        json["retilings"].push_back(
+        retilings.add(
             {{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}});
-    return json;
+    if (!configuration.retilings.empty())
+        json.set("retilings", std::move(retilings));
 }
 
 /// The collective that a field names; null if the field is null or missing.
@@ -59,20 +59,25 @@ filtering::Configuration configuration_in(const JsonField& plan, const FilterTas
 
 } // namespace
 
-std::string to_json(const FilterPlan& plan) {
-    PlanJson json = planner::plan_file("filter");
-    json.update(filter_fields(plan.configuration));
-    json["window"] = plan.window;
-    if (plan.predicted) {
-        json["predicted"] = {{"seconds", plan.predicted->seconds},
-                             {"interval", {plan.predicted->low, plan.predicted->high}}};
-        if (plan.predicted->read)
-            json["predicted"]["read"] = *plan.predicted->read;
-        if (plan.predicted->write)
-            json["predicted"]["write"] = *plan.predicted->write;
+Json json_of(const FilterPlan& plan) {
+    Json json = planner::plan_file("filter");
+    add_filter(json, plan.configuration);
+    json.set("window", plan.window);
+    if (const auto& predicted = plan.predicted) {
+        Json times{{"seconds", predicted->seconds},
+                   {"interval", Json::array({predicted->low, predicted->high})}};
+        if (predicted->read)
+            times.set("read", predicted->read);
+        if (predicted->write)
+            times.set("write", predicted->write);
+        json.set("predicted", std::move(times));
     }
-    planner::append_plan(json, plan, filter_fields, {.ranges = false});
-    return to_text(json);
+    planner::add_plan(json, plan, add_filter, {.ranges = false});
+    return json;
+}
+
+std::string to_json(const FilterPlan& plan) {
+    return json_of(plan).text();
 }
 
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,

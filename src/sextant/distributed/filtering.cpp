@@ -422,7 +422,7 @@ Record record_of(const FilterResult& result) {
         {{"windows", result.windows, "windows of rows that were filtered one after another"},
          {"memory", result.plan.memory, "for the image and all planes, of all ranks, in bytes"},
          {"not_a_number", result.not_a_number, "number of NaN samples"},
-         {"plan", Json::parse(to_json(result.plan)), "tiles and collectives, and why"},
+         {"plan", json_of(result.plan), "tiles and collectives, and why"},
          {"seconds",
           {{"read", result.read}, {"filter", result.filter}, {"write", result.write}},
           "on this rank"}});

@@ -29,15 +29,14 @@ Record record_of(LabelOptions& options) {
 }
 
 Record record_of(const LabelResult& result) {
-    return {
-        {"components", result.components, "number of components"},
-        {"strips", result.strips, "strips of rows that were labelled one after another"},
-        {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
-        {"rows", result.grid.rows, "rows of tiles"},
-        {"plan", Json::parse(to_json(result.plan)), "the pattern that merged the tiles, and why"},
-        {"seconds",
-         {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-         "on this rank"}};
+    return {{"components", result.components, "number of components"},
+            {"strips", result.strips, "strips of rows that were labelled one after another"},
+            {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
+            {"rows", result.grid.rows, "rows of tiles"},
+            {"plan", json_of(result.plan), "the pattern that merged the tiles, and why"},
+            {"seconds",
+             {{"read", result.read}, {"label", result.label}, {"write", result.write}},
+             "on this rank"}};
 }
 
 namespace {

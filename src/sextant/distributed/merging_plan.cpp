@@ -114,20 +114,20 @@ MergingPlan plan_merging(const Communicator& communicator, const MergingOptions&
     return plan;
 }
 
-std::string to_json(const MergingPlan& plan) {
-    planner::PlanJson json{{"pattern", plan.configuration->name},
-                           {"reason", plan.reason},
-                           {"machine", plan.machine},
-                           {"model", plan.model},
-                           {"density", plan.density},
-                           {"alternatives", planner::PlanJson::array()}};
-    planner::append_plan(
-        json, plan,
-        [](const contour::Pattern* pattern) {
-            return planner::PlanJson{{"pattern", pattern->name}, {"seconds", nullptr}};
-        },
-        {.list = "alternatives", .ranges = false, .remarks = false});
-    return sextant::to_text(json);
+Json json_of(const MergingPlan& plan) {
+    Json json{{"pattern", plan.configuration->name},
+              {"reason", plan.reason},
+              {"machine", plan.machine},
+              {"model", plan.model},
+              {"density", plan.density},
+              {"alternatives", Json::array()}};
+    planner::add_plan(json, plan,
+                      [](Json& one, const contour::Pattern* pattern) {
+                          one.set("pattern", pattern->name);
+                          one.set("seconds", Json());
+                      },
+                      {.list = "alternatives", .ranges = false, .remarks = false});
+    return json;
 }
 
 } // namespace sextant::distributed

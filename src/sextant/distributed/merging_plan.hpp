@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/planner.hpp"
@@ -46,6 +47,6 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
                          const Grid& grid, Elements entries, Bytes entry);
 
-std::string to_json(const MergingPlan& plan);
+Json json_of(const MergingPlan& plan);
 
 } // namespace sextant::distributed

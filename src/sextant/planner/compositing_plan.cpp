@@ -14,11 +14,11 @@ namespace sextant::planner {
 
 namespace {
 
-PlanJson composite_fields(const compositing::Configuration& configuration) {
-    return {{"algorithm", configuration.algorithm->name},
-            {"radices", configuration.tuning.radices},
-            {"window", configuration.tuning.window},
-            {"interlace", configuration.tuning.interlace}};
+void add_composite(Json& json, const compositing::Configuration& configuration) {
+    json.set("algorithm", configuration.algorithm->name);
+    json.set("radices", configuration.tuning.radices);
+    json.set("window", configuration.tuning.window);
+    json.set("interlace", configuration.tuning.interlace);
 }
 
 compositing::Configuration configuration_in(const JsonField& plan) {
@@ -41,12 +41,16 @@ compositing::Configuration configuration_in(const JsonField& plan) {
 
 } // namespace
 
+Json json_of(const CompositingPlan& plan) {
+    Json json = plan_file("composite");
+    add_composite(json, plan.configuration);
+    json.set("sparse", plan.configuration.sparse);
+    add_plan(json, plan, add_composite);
+    return json;
+}
+
 std::string to_json(const CompositingPlan& plan) {
-    PlanJson json = plan_file("composite");
-    json.update(composite_fields(plan.configuration));
-    json["sparse"] = plan.configuration.sparse;
-    append_plan(json, plan, composite_fields);
-    return sextant::to_text(json);
+    return json_of(plan).text();
 }
 
 CompositingPlan parse_plan(std::string_view text, const std::string& path) {

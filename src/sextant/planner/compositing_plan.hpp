@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/planner/plan.hpp"
 
 #include <string>
@@ -15,6 +16,7 @@ using CompositingPlan = Plan<compositing::Configuration>;
 /// Writes a plan as JSON; docs/json.md describes the fields. Includes the alternatives, which
 /// parse_plan ignores.
 std::string to_json(const CompositingPlan& plan);
+Json json_of(const CompositingPlan& plan);
 /// Parses a plan. Throws InvalidFile naming the field: invalid JSON, a newer version, missing or
 /// wrong fields, an unknown algorithm.
 CompositingPlan parse_plan(std::string_view text, const std::string& path);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans as JSON; docs/json.md describes the fields. Included by the source files of families, which
-// say how a configuration is written and read.
 #pragma once
 
 #include "sextant/core/json_field.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/planner/plan.hpp"
 
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <nlohmann/json.hpp>
-
+// Plans as JSON; docs/json.md describes the fields. A family says how a configuration is written
+// and read.
 namespace sextant::planner {
-
-using PlanJson = nlohmann::ordered_json;
 
 /// What the JSON of a family says of alternatives.
 struct AlternativeFields {
@@ -24,38 +22,42 @@ struct AlternativeFields {
 
 inline constexpr int plan_version = 1;
 
-/// The first fields of a plan file.
-inline PlanJson plan_file(std::string_view operation) {
+/// The first members of a plan file.
+inline Json plan_file(std::string_view operation) {
     return {{"plan_version", plan_version}, {"operation", operation}};
 }
 
-/// Appends to the JSON of a plan its reason and all that was predicted.
-/// Input     `write`: returns a configuration's fields as PlanJson.
+/// Adds the reason of a plan and all that was predicted.
+/// Input     `write(json, configuration)`: adds a configuration's members.
 template <class Configuration, class Write>
-void append_plan(PlanJson& json, const Plan<Configuration>& plan, const Write& write,
-                 const AlternativeFields& fields = {}) {
-    json["reason"] = plan.reason;
+void add_plan(Json& json, const Plan<Configuration>& plan, const Write& write,
+              const AlternativeFields& fields = {}) {
+    json.set("reason", plan.reason);
     if (!plan.model.empty()) {
-        json["model"] = plan.model;
-        json["machine"] = plan.machine;
+        json.set("model", plan.model);
+        json.set("machine", plan.machine);
         if (fields.ranges)
-            json["rivals"] = plan.rivals;
+            json.set("rivals", plan.rivals);
     }
+    Json list;
     for (const Alternative<Configuration>& alternative : plan.alternatives) {
-        PlanJson one = write(alternative.configuration);
+        Json one;
+        write(one, alternative.configuration);
         if (fields.ranges && alternative.bound)
-            one["bound"] = *alternative.bound;
+            one.set("bound", alternative.bound);
         if (const auto& expected = alternative.expected) {
-            one["seconds"] = expected->seconds;
+            one.set("seconds", expected->seconds);
             if (fields.ranges)
-                one["interval"] = {expected->low, expected->high};
+                one.set("interval", Json::array({expected->low, expected->high}));
         }
         if (fields.ranges && alternative.raced)
-            one["raced_seconds"] = *alternative.raced;
+            one.set("raced_seconds", alternative.raced);
         if (fields.remarks && !alternative.remark.empty())
-            one["remark"] = alternative.remark;
-        json[fields.list].push_back(std::move(one));
+            one.set("remark", alternative.remark);
+        list.add(std::move(one));
     }
+    if (!plan.alternatives.empty())
+        json.set(fields.list, std::move(list));
 }
 
 /// Reads a plan file, without what was predicted.

@@ -124,17 +124,17 @@ std::string reason_for(std::size_t configurations, std::size_t rivals,
     return reason;
 }
 
-PlanJson scan_fields(const ScanConfiguration& configuration) {
-    return {{"strategy", configuration.strategy.name},
-            {"algorithm", configuration.global.algorithm.name},
-            {"k", configuration.global.tuning.k},
-            {"ranks", configuration.ranks},
-            {"threads", configuration.threads},
-            {"boundaries", scan::name(configuration.boundaries)},
-            {"operator_cores", configuration.operator_cores},
-            {"seconds", configuration.makespan.mean},
-            {"error", configuration.makespan.error},
-            {"balanced_seconds", configuration.makespan.balanced}};
+void add_scan(Json& json, const ScanConfiguration& configuration) {
+    json.set("strategy", configuration.strategy.name);
+    json.set("algorithm", configuration.global.algorithm.name);
+    json.set("k", configuration.global.tuning.k);
+    json.set("ranks", configuration.ranks);
+    json.set("threads", configuration.threads);
+    json.set("boundaries", scan::name(configuration.boundaries));
+    json.set("operator_cores", configuration.operator_cores);
+    json.set("seconds", configuration.makespan.mean);
+    json.set("error", configuration.makespan.error);
+    json.set("balanced_seconds", configuration.makespan.balanced);
 }
 
 } // namespace
@@ -189,14 +189,14 @@ ScanPlan choose_scan(const ScanQuestion& question) {
 }
 
 std::string to_json(const ScanPlan& plan) {
-    PlanJson json = {{"values", plan.question.values},
-                     {"cores", plan.question.cores},
-                     {"times", scan::name(plan.question.times.kind)},
-                     {"mean_seconds", plan.question.times.mean},
-                     {"draws", plan.question.draws},
-                     {"choice", plan.text()}};
-    append_plan(json, plan, scan_fields, {.ranges = false});
-    return sextant::to_text(json);
+    Json json = {{"values", plan.question.values},
+                 {"cores", plan.question.cores},
+                 {"times", scan::name(plan.question.times.kind)},
+                 {"mean_seconds", plan.question.times.mean},
+                 {"draws", plan.question.draws},
+                 {"choice", plan.text()}};
+    add_plan(json, plan, add_scan, {.ranges = false});
+    return json.text();
 }
 
 } // namespace sextant::planner
