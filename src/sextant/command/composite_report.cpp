@@ -43,20 +43,6 @@ Schedule schedule_of(const CompositeSummary& summary) {
     });
 }
 
-/// The prediction comes first, to be drawn above the measurement.
-std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
-    std::vector<report::Recording> all;
-    if (summary.prediction) {
-        report::Recording& predicted = all.emplace_back(measured(summary));
-        predicted.origin = report::Origin::predicted;
-        predicted.clocks = 1;
-        predicted.aligned.clear();
-        predicted.trace = summary.prediction->timeline;
-    }
-    all.push_back(measured(summary));
-    return all;
-}
-
 } // namespace
 
 report::Recording measured(const CompositeSummary& summary) {
@@ -137,7 +123,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         plan,
         fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
         summary.trace.duration)));
-    const std::vector<report::Recording> recordings = recordings_of(summary);
+    const std::vector<report::Recording> recordings = with_prediction(
+        measured(summary), summary.prediction ? &summary.prediction->timeline : nullptr);
     page.sections.push_back(report::timeline_section(recordings));
     page.sections.push_back(report::causes_section(recordings));
     page.sections.push_back(report::traffic_section(recordings.back()));

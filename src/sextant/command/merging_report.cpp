@@ -28,26 +28,16 @@ report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took)
         took);
 }
 
-/// The prediction comes first, to be drawn above the measurement. It counts entries, the run counts
-/// lists.
+/// The prediction counts entries, the run counts lists.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
-    const report::Recording run{.name = plan.text(),
-                                .ranks = static_cast<int>(merging.sent.size()),
-                                .clocks = merging.clocks,
-                                .aligned = merging.aligned,
-                                .lent = merging.lent,
-                                .trace = merging.trace};
-    std::vector<report::Recording> all;
-    if (plan.expected()) {
-        report::Recording& predicted = all.emplace_back(run);
-        predicted.origin = report::Origin::predicted;
-        predicted.clocks = 1;
-        predicted.aligned.clear();
-        predicted.trace = plan.timeline;
-    }
-    all.push_back(run);
-    return all;
+    return with_prediction({.name = plan.text(),
+                            .ranks = static_cast<int>(merging.sent.size()),
+                            .clocks = merging.clocks,
+                            .aligned = merging.aligned,
+                            .lent = merging.lent,
+                            .trace = merging.trace},
+                           plan.expected() ? &plan.timeline : nullptr);
 }
 
 report::Section sent_section(const std::vector<Bytes>& sent) {

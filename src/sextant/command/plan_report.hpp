@@ -3,9 +3,11 @@
 
 #include "sextant/planner/plan.hpp"
 #include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/recording.hpp"
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sextant::command {
 
@@ -30,6 +32,21 @@ report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
     if (!shown.all.empty() && took > 0 && !shown.all.front().measured)
         shown.all.front().measured = {took, took, took};
     return shown;
+}
+
+/// The prediction of a run, if there is one, and the run, which is drawn below it.
+inline std::vector<report::Recording> with_prediction(report::Recording run,
+                                                      const Trace* predicted) {
+    std::vector<report::Recording> all;
+    if (predicted) {
+        report::Recording& first = all.emplace_back(run);
+        first.origin = report::Origin::predicted;
+        first.clocks = 1;
+        first.aligned.clear();
+        first.trace = *predicted;
+    }
+    all.push_back(std::move(run));
+    return all;
 }
 
 } // namespace sextant::command
