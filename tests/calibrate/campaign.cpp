@@ -21,7 +21,7 @@ machine::Profile calibrated(SyntheticMachine& truth, Seconds budget = 20) {
     CampaignOptions options;
     options.budget = budget;
     options.ci = .01;
-    return costs_of(measure(truth, make_plan({.lending = true}), options), Link::same_node);
+    return costs_of(measure(truth, make_cells({.lending = true}), options), Link::same_node);
 }
 
 /// Expects points within 3 % of the truth, and as near as their intervals say but for a few.
@@ -130,7 +130,7 @@ TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
     SyntheticMachine truth(4, .3);
     CampaignOptions options;
     options.budget = .05;
-    const Measurements measured = measure(truth, make_plan({}), options);
+    const Measurements measured = measure(truth, make_cells({}), options);
     EXPECT_LT(truth.elapsed(), .15) << "what is measured whatever the time is little";
     EXPECT_LT(static_cast<int>(measured.cells.size()), measured.planned);
     EXPECT_TRUE(measured.cells.contains(message(Kind::round_trip, 65536)));
@@ -141,7 +141,7 @@ TEST(Campaign, ends_early_when_every_cell_has_converged) {
     SyntheticMachine truth(5, .001);
     CampaignOptions options;
     options.budget = 1000;
-    const Measurements measured = measure(truth, make_plan({}), options);
+    const Measurements measured = measure(truth, make_cells({}), options);
     EXPECT_LT(truth.elapsed(), 100);
     EXPECT_EQ(measured.unsettled(), 0);
     EXPECT_EQ(static_cast<int>(measured.cells.size()), measured.planned);

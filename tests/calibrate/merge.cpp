@@ -23,7 +23,7 @@ Profile launch(unsigned seed, double state = 1, double distance = 1) {
     machine.state = state, machine.distance = distance;
     CampaignOptions options;
     options.budget = 8;
-    Profile profile = costs_of(measure(machine, make_plan({}), options), machine::Link::same_node);
+    Profile profile = costs_of(measure(machine, make_cells({}), options), machine::Link::same_node);
     profile.name = "synthetic", profile.host = "here", profile.transport = "mpi";
     profile.origin = {"2026-01-0" + std::to_string(1 + seed % 9), "one launch"};
     return profile;

@@ -26,7 +26,7 @@ Schedule schedule_of(const Cell& cell, std::size_t program) {
 
 TEST(CellPrograms, every_planned_cell_is_a_schedule_whose_messages_match) {
     std::set<Cell> seen;
-    for (const std::vector<Cell>& level : make_plan({.lending = true})) {
+    for (const std::vector<Cell>& level : make_cells({.lending = true})) {
         for (const Cell& cell : level) {
             EXPECT_TRUE(seen.insert(cell).second) << "planned twice";
             const std::size_t programs = timed(cell, 0).programs.size();
@@ -92,8 +92,8 @@ TEST(CellPrograms, large_messages_come_out_of_memory_however_they_lie) {
 }
 
 TEST(CellPrograms, places_of_messages_share_nothing_and_stay_within_the_memory_of_a_rank) {
-    const PlanOptions options{.lending = true, .work = false};
-    for (const std::vector<Cell>& level : make_plan(options)) {
+    const CellOptions options{.lending = true, .work = false};
+    for (const std::vector<Cell>& level : make_cells(options)) {
         for (const Cell& cell : level) {
             for (const int rank : {0, 1}) {
                 const Timed what = timed(cell, rank);

@@ -88,9 +88,9 @@ using Look = std::tuple<machine::Layout, machine::Strategy, Bytes>;
 
 class Campaign {
   public:
-    Campaign(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options)
-        : stopwatch_(stopwatch), plan_(plan), options_(options), random_(options.seed) {
-        for (const std::vector<Cell>& level : plan) {
+    Campaign(Stopwatch& stopwatch, const CellLevels& levels, const CampaignOptions& options)
+        : stopwatch_(stopwatch), levels_(levels), options_(options), random_(options.seed) {
+        for (const std::vector<Cell>& level : levels) {
             for (const Cell& cell : level)
                 known_.insert(cell);
         }
@@ -100,8 +100,8 @@ class Campaign {
     Measurements run() {
         result_.ci = options_.ci;
         result_.probe_before = probe_state();
-        for (const std::vector<Cell>& level : plan_)
-            visit(level, options_.patient && &level == &plan_.front());
+        for (const std::vector<Cell>& level : levels_)
+            visit(level, options_.patient && &level == &levels_.front());
         while (!time_up()) {
             if (options_.patient)
                 add_sizes();
@@ -210,7 +210,7 @@ class Campaign {
     }
 
     Stopwatch& stopwatch_;
-    const Plan& plan_;
+    const CellLevels& levels_;
     const CampaignOptions& options_;
     std::mt19937 random_;
     std::set<Cell> known_;
@@ -256,8 +256,9 @@ int Measurements::unsettled() const {
         cells.begin(), cells.end(), [&](const auto& cell) { return !cell.second.within(ci); }));
 }
 
-Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options) {
-    return Campaign(stopwatch, plan, options).run();
+Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,
+                     const CampaignOptions& options) {
+    return Campaign(stopwatch, levels, options).run();
 }
 
 void with_rigs(const Communicator& communicator, Bytes memory,
@@ -277,15 +278,15 @@ machine::Profile measure_launch(const Communicator& communicator, const machine:
                                 const CampaignOptions& options) {
     const bool threads = communicator.shares_memory();
     machine::Profile profile = describe_machine(threads ? "threads" : "mpi");
-    PlanOptions what;
+    CellOptions what;
     what.lending = threads;
     CampaignOptions part = options;
     part.budget /= static_cast<double>(pairs_of(communicator).size());
     with_rigs(communicator, what.memory, [&](Stopwatch& stopwatch, machine::Link link) {
-        Plan plan = make_plan(what);
+        CellLevels levels = make_cells(what);
         if (const machine::LinkCosts* known = earlier ? earlier->find(link) : nullptr)
-            plan = with_sizes_of(std::move(plan), *known);
-        const machine::Profile costs = costs_of(measure(stopwatch, plan, part), link);
+            plan = with_sizes_of(std::move(levels), *known);
+        const machine::Profile costs = costs_of(measure(stopwatch, levels, part), link);
         add_costs(profile, costs, what.work);
         what.work = false;
     });

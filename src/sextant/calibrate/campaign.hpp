@@ -68,13 +68,14 @@ struct Measurements {
     int unsettled() const;
 };
 
-/// Measures a plan: first each cell once, level by level, then repeatedly the cells that have not
+/// Measures cells: first each cell once, level by level, then repeatedly the cells that have not
 /// converged, in orders drawn from the seed, adding sizes where curves bend; until all have
 /// converged or the time is up. Unmeasured cells are left out, except for the first level of a
 /// patient campaign.
 ///
 /// Collective over the ranks of the stopwatch.
-Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options);
+Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,
+                     const CampaignOptions& options);
 
 /// Calls `body` with a rig for each pair of ranks that represents a class of links, one pair after
 /// another; all other ranks wait. Collective.

@@ -79,43 +79,43 @@ void add_strided(std::vector<Cell>& cells, Kind kind, Strategy strategy,
     }
 }
 
-void add_messages(Plan& plan) {
+void add_messages(CellLevels& levels) {
     using enum Kind;
-    add_messages(plan[0], round_trip,
+    add_messages(levels[0], round_trip,
                  {1, 64, kibi, 4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi, mebi});
-    add_messages(plan[0], stream, {1, kibi, 16 * kibi, 256 * kibi});
+    add_messages(levels[0], stream, {1, kibi, 16 * kibi, 256 * kibi});
     add_messages(
-        plan[1], round_trip,
+        levels[1], round_trip,
         {16, 256, 512, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi});
-    add_messages(plan[1], stream, {64, 4 * kibi, 64 * kibi, mebi, 4 * mebi});
-    add_messages(plan[2], round_trip, {8 * mebi, 16 * mebi, 32 * mebi});
-    add_messages(plan[2], stream,
+    add_messages(levels[1], stream, {64, 4 * kibi, 64 * kibi, mebi, 4 * mebi});
+    add_messages(levels[2], round_trip, {8 * mebi, 16 * mebi, 32 * mebi});
+    add_messages(levels[2], stream,
                  {256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 16 * mebi});
 }
 
-void add_strided(Plan& plan) {
+void add_strided(CellLevels& levels) {
     const auto by_four = {kibi, 4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi, mebi, 4 * mebi};
     const auto between = {2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi};
     const auto blocks = {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi};
-    add_strided(plan[1], Kind::round_trip, Strategy::datatype, {64, kibi},
+    add_strided(levels[1], Kind::round_trip, Strategy::datatype, {64, kibi},
                 {4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi});
-    add_strided(plan[1], Kind::stream, Strategy::datatype, {64, kibi}, {16 * kibi, 64 * kibi});
-    add_strided(plan[2], Kind::round_trip, Strategy::datatype, blocks, by_four);
-    add_strided(plan[2], Kind::stream, Strategy::datatype, blocks,
+    add_strided(levels[1], Kind::stream, Strategy::datatype, {64, kibi}, {16 * kibi, 64 * kibi});
+    add_strided(levels[2], Kind::round_trip, Strategy::datatype, blocks, by_four);
+    add_strided(levels[2], Kind::stream, Strategy::datatype, blocks,
                 {4 * kibi, 64 * kibi, 256 * kibi, mebi});
-    add_strided(plan[3], Kind::round_trip, Strategy::packing, {16, 256, 4 * kibi},
+    add_strided(levels[3], Kind::round_trip, Strategy::packing, {16, 256, 4 * kibi},
                 {4 * kibi, 16 * kibi, 32 * kibi, 256 * kibi, mebi});
-    add_strided(plan[3], Kind::stream, Strategy::packing, {16, 256, 4 * kibi},
+    add_strided(levels[3], Kind::stream, Strategy::packing, {16, 256, 4 * kibi},
                 {4 * kibi, 32 * kibi, 256 * kibi});
-    add_strided(plan[3], Kind::round_trip, Strategy::datatype, blocks, between);
+    add_strided(levels[3], Kind::round_trip, Strategy::datatype, blocks, between);
 }
 
-void add_over(Plan& plan) {
+void add_over(CellLevels& levels) {
     const auto add = [&](int level, std::initializer_list<Elements> sizes,
                          std::initializer_list<int> operands) {
         for (const Elements elements : sizes) {
             for (const int k : operands)
-                plan[static_cast<std::size_t>(level)].push_back(pass("over", "f32", elements, k));
+                levels[static_cast<std::size_t>(level)].push_back(pass("over", "f32", elements, k));
         }
     };
     add(0, {1, 256, 4 * kibi, 64 * kibi}, {2, 8});
@@ -124,12 +124,12 @@ void add_over(Plan& plan) {
     add(2, {16 * kibi, 32 * kibi, 128 * kibi, 256 * kibi, mebi}, {2, 3, 4, 8});
     add(3, {512 * kibi, 2 * mebi, 4 * mebi}, {2, 3, 4, 8});
     for (const Elements elements : {Elements{1}, 16 * kibi, 64 * kibi, 256 * kibi, mebi})
-        plan[1].push_back(pass("over", "f32", elements, 2, true));
+        levels[1].push_back(pass("over", "f32", elements, 2, true));
     for (const Elements elements : {32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi})
-        plan[2].push_back(pass("over", "f32", elements, 2, true));
+        levels[2].push_back(pass("over", "f32", elements, 2, true));
 }
 
-void add_other_operators(Plan& plan) {
+void add_other_operators(CellLevels& levels) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
             const std::string element(channels(op.element));
@@ -138,7 +138,7 @@ void add_other_operators(Plan& plan) {
             for (const Elements elements :
                  {Elements{1}, Elements{256}, 4 * kibi, 64 * kibi, mebi}) {
                 for (const int k : {2, 4})
-                    plan[elements == mebi ? 3 : 2].push_back(
+                    levels[elements == mebi ? 3 : 2].push_back(
                         pass(std::string(family.name), element, elements, k));
             }
         }
@@ -174,16 +174,17 @@ void add_quick_kernels(std::vector<Cell>& cells) {
     }
 }
 
-/// At least two sizes of each kernel are in the plan; otherwise its cost could not be extrapolated.
-void add_kernels(Plan& plan) {
+/// At least two sizes of each kernel are in the levels; otherwise its cost could not be
+/// extrapolated.
+void add_kernels(CellLevels& levels) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
             const auto add = [&](std::size_t level, Elements elements) {
                 for (const bool alone : {false, true}) {
                     if (!alone || kernel.alone)
-                        plan[level].push_back(kernel_run(std::string(kernel.name),
-                                                         std::string(kernel.element), elements,
-                                                         operands, alone));
+                        levels[level].push_back(kernel_run(std::string(kernel.name),
+                                                           std::string(kernel.element), elements,
+                                                           operands, alone));
                 }
             };
             add(0, kernel.smallest);
@@ -194,16 +195,16 @@ void add_kernels(Plan& plan) {
     }
 }
 
-void add_copies(Plan& plan) {
-    plan[1].push_back(copy(mebi, mebi));
+void add_copies(CellLevels& levels) {
+    levels[1].push_back(copy(mebi, mebi));
     for (const Bytes block : {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi})
-        plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
+        levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
 }
 
 /// Keeps the first occurrence of each cell, and drops cells that need too much memory.
-void tidy(Plan& plan, Bytes memory) {
+void tidy(CellLevels& levels, Bytes memory) {
     std::set<Cell> seen;
-    for (std::vector<Cell>& level : plan) {
+    for (std::vector<Cell>& level : levels) {
         std::erase_if(level, [&](const Cell& cell) {
             const bool large = cell.kind == Kind::pass && memory_of_pass(cell) > memory;
             return large || !seen.insert(cell).second;
@@ -213,68 +214,68 @@ void tidy(Plan& plan, Bytes memory) {
 
 } // namespace
 
-Plan make_plan(const PlanOptions& options) {
-    Plan plan(4);
-    add_messages(plan);
-    add_strided(plan);
+CellLevels make_cells(const CellOptions& options) {
+    CellLevels levels(4);
+    add_messages(levels);
+    add_strided(levels);
     if (options.lending) {
         for (const Bytes bytes : {Bytes{16}, kibi, 16 * kibi, 256 * kibi, 4 * mebi})
-            plan[0].push_back(lent(bytes));
+            levels[0].push_back(lent(bytes));
         // The cost of a zero-copy message is derived from its fold, so the fold is measured at the
         // same size.
         for (const Elements elements : {Elements{1}, Elements{64}, kibi, 16 * kibi, 256 * kibi})
-            plan[0].push_back(pass("over", "f32", elements, 2));
+            levels[0].push_back(pass("over", "f32", elements, 2));
     }
     if (options.work) {
-        add_over(plan);
-        add_other_operators(plan);
-        add_kernels(plan);
-        add_copies(plan);
+        add_over(levels);
+        add_other_operators(levels);
+        add_kernels(levels);
+        add_copies(levels);
     }
-    tidy(plan, options.memory);
-    return plan;
+    tidy(levels, options.memory);
+    return levels;
 }
 
-Plan make_quick_plan(const PlanOptions& options) {
-    Plan plan(4);
+CellLevels make_quick_cells(const CellOptions& options) {
+    CellLevels levels(4);
     const auto add = [&](std::size_t level, std::initializer_list<Elements> sizes,
                          std::initializer_list<int> operands, bool alone = false) {
         for (const Elements elements : sizes) {
             for (const int k : operands)
-                plan[level].push_back(pass("over", "f32", elements, k, alone));
+                levels[level].push_back(pass("over", "f32", elements, k, alone));
         }
     };
-    add_messages(plan[0], Kind::round_trip, {1, 4 * kibi, 64 * kibi, mebi});
-    add_messages(plan[0], Kind::stream, {1, 4 * kibi, 64 * kibi});
+    add_messages(levels[0], Kind::round_trip, {1, 4 * kibi, 64 * kibi, mebi});
+    add_messages(levels[0], Kind::stream, {1, 4 * kibi, 64 * kibi});
     add(0, {1, kibi, 16 * kibi, 256 * kibi}, {2});
     if (options.lending) {
         for (const Bytes bytes : {Bytes{16}, 16 * kibi, 256 * kibi, 4 * mebi})
-            plan[0].push_back(lent(bytes));
+            levels[0].push_back(lent(bytes));
         for (const Bytes bytes : {kibi, 64 * kibi, mebi})
-            plan[1].push_back(lent(bytes));
+            levels[1].push_back(lent(bytes));
         add(1, {64, 4 * kibi, 64 * kibi}, {2});
     }
-    add_messages(plan[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
-    add_messages(plan[1], Kind::stream, {16 * kibi, mebi});
+    add_messages(levels[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
+    add_messages(levels[1], Kind::stream, {16 * kibi, mebi});
     if (options.work) {
         add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
         add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
         add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
-        plan[1].push_back(copy(mebi, mebi));
+        levels[1].push_back(copy(mebi, mebi));
         add(2, {1, 4 * kibi, 64 * kibi}, {4});
-        add_quick_operators(plan[2]);
-        add_quick_kernels(plan[2]);
+        add_quick_operators(levels[2]);
+        add_quick_kernels(levels[2]);
         for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
-            plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
+            levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
     }
-    add_messages(plan[3], Kind::round_trip, {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi});
-    tidy(plan, options.memory);
-    return plan;
+    add_messages(levels[3], Kind::round_trip, {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi});
+    tidy(levels, options.memory);
+    return levels;
 }
 
-Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier) {
+CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier) {
     std::set<Cell> planned;
-    for (const std::vector<Cell>& level : plan)
+    for (const std::vector<Cell>& level : levels)
         planned.insert(level.begin(), level.end());
     for (const machine::Curve& curve : earlier.curves) {
         if (curve.strategy == Strategy::lending)
@@ -285,10 +286,10 @@ Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier) {
             const Kind kind = curve.path == machine::Path::full ? Kind::round_trip : Kind::stream;
             const Cell cell = strided(kind, curve.layout, curve.strategy, point.bytes, point.block);
             if (planned.insert(cell).second)
-                plan[curve.layout == Layout::cc ? 1 : 3].push_back(cell);
+                levels[curve.layout == Layout::cc ? 1 : 3].push_back(cell);
         }
     }
-    return plan;
+    return levels;
 }
 
 Bytes memory_of_pass(const Cell& cell) {

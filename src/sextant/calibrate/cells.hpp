@@ -86,21 +86,21 @@ class Stopwatch {
 
 /// The cells to measure, the most important level first: a launch that runs out of time has what
 /// any model needs, then strides, then more sizes.
-using Plan = std::vector<std::vector<Cell>>;
+using CellLevels = std::vector<std::vector<Cell>>;
 
-struct PlanOptions {
+struct CellOptions {
     bool lending = false;            ///< the ranks share memory
     bool work = true;                ///< also operators, kernels and copies, not only messages
     Bytes memory = Bytes{200} << 20; ///< limit for one cell on a rank
 };
 
-Plan make_plan(const PlanOptions& options);
+CellLevels make_cells(const CellOptions& options);
 
-/// A small plan for a short time: first what every model needs, then the rest by importance.
-Plan make_quick_plan(const PlanOptions& options);
+/// Cells for a short time: first what every model needs, then the rest by importance.
+CellLevels make_quick_cells(const CellOptions& options);
 
-/// The plan with the message sizes that an earlier launch refined.
-Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier);
+/// The cells with the message sizes that an earlier launch refined.
+CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier);
 
 /// The memory that a pass needs.
 Bytes memory_of_pass(const Cell& pass);

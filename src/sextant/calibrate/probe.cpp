@@ -134,8 +134,8 @@ class InStep : public Stopwatch {
 };
 
 /// True if everything was measured that a model needs of messages and of `over`.
-bool suffices(const Measurements& measured, const Plan& plan) {
-    return std::all_of(plan.front().begin(), plan.front().end(),
+bool suffices(const Measurements& measured, const CellLevels& levels) {
+    return std::all_of(levels.front().begin(), levels.front().end(),
                        [&](const Cell& cell) { return measured.cells.count(cell) > 0; });
 }
 
@@ -186,7 +186,7 @@ void complete(std::vector<machine::Work>& measured, const std::vector<machine::W
 /// Measures one class of links, and work if `what` includes it. Nothing on ranks that only wait, or
 /// if the time was too short.
 std::optional<machine::Profile> measure_link(const Communicator& communicator, Link link,
-                                             const Seat& seat, const PlanOptions& what,
+                                             const Seat& seat, const CellOptions& what,
                                              const CampaignOptions& options) {
     const Communicator active = communicator.split(seat.pair < 0 ? -1 : 0, communicator.rank());
     const Communicator two = communicator.split(seat.pair, communicator.rank());
@@ -194,10 +194,10 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     if (seat.pair >= 0) {
         Rig rig(two, what.memory, 2 * seat.place);
         InStep in_step(active, rig, seat.pair == 0);
-        const Plan plan = make_quick_plan(what);
-        Measurements measured = measure(in_step, plan, options);
+        const CellLevels levels = make_quick_cells(what);
+        Measurements measured = measure(in_step, levels, options);
         smooth(measured);
-        if (suffices(measured, plan)) {
+        if (suffices(measured, levels)) {
             const machine::Profile here = describe_machine("");
             costs = costs_of(measured, link);
             complete(costs->operators, machine::built_in().operators);
@@ -231,7 +231,7 @@ std::optional<machine::Profile> measure_quickly(const Communicator& communicator
     const RankLayout layout = layout_of(communicator);
     machine::Profile profile = describe_machine(layout.reads_all ? "threads" : "mpi");
     profile.cores = layout.cores.front();
-    PlanOptions what;
+    CellOptions what;
     what.lending = layout.reads_all;
     what.memory = Bytes{96} << 20;
     if (!has_room(communicator, what.memory))

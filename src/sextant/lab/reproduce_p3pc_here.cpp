@@ -89,7 +89,7 @@ HeldOut held_out(calibrate::Measurements& all, const Cell& cell) {
 std::vector<HeldOut> measured_halves(Seconds budget) {
     std::vector<HeldOut> held;
     run_threads(2, [&](const Communicator& communicator) {
-        const Bytes memory = calibrate::PlanOptions{}.memory;
+        const Bytes memory = calibrate::CellOptions{}.memory;
         const auto measure = [&](calibrate::Stopwatch& stopwatch, machine::Link link) {
             auto all = calibrate::measure(stopwatch, {messages_and(halves())}, {.budget = budget});
             if (communicator.rank() != 0)
