@@ -285,7 +285,7 @@ machine::Profile measure_launch(const Communicator& communicator, const machine:
     with_rigs(communicator, what.memory, [&](Stopwatch& stopwatch, machine::Link link) {
         CellLevels levels = make_cells(what);
         if (const machine::LinkCosts* known = earlier ? earlier->find(link) : nullptr)
-            plan = with_sizes_of(std::move(levels), *known);
+            levels = with_sizes_of(std::move(levels), *known);
         const machine::Profile costs = costs_of(measure(stopwatch, levels, part), link);
         add_costs(profile, costs, what.work);
         what.work = false;
