@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of Canny's edges, from samples to a map of directions, compared with OpenCV's
-// derivatives and cv::Canny.
+// The time of Canny's edges, from samples to a direction map, compared with OpenCV's derivatives
+// and cv::Canny.
 //
 //   bench_canny [CASES.json [ROUNDS]]
 //
@@ -9,7 +9,7 @@
 // are the same, and both run on one thread. Ours does more: it thins lines and gives them
 // directions. The number of points that both keep is shown (thinning removes the corners of
 // stairs). Times are CPU times of the thread. Both run in turn, ratios are taken within a round;
-// reported are medians with bootstrap intervals, never a minimum. With 0 ROUNDS ours runs alone,
+// reported are medians with bootstrap intervals, never a minimum. With 0 ROUNDS only ours runs,
 // once.
 #include "sextant/distributed/canny.hpp"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time to compute heads and ranks of contours, compared with walking along them.
+// The time to compute heads and ranks of contours, compared with following them.
 //
 //   bench_contours [CASES.json [ROUNDS]]
 //
 // Method: both read the same directions and write two 32-bit numbers per pixel into memory that was
-// written before, on one thread; their heads and ranks are compared before anything is timed. The
-// walk has less to do: it ignores junctions and closed contours, which these images do not have,
-// and faults in the input. Times are CPU times of the thread. Both run in turn, ratios are taken
-// within a round; reported are medians over the rounds with bootstrap intervals, never a minimum.
+// written before, on one thread; their heads and ranks are compared before anything is timed.
+// Following has less to do: it ignores junctions and closed contours, which these images do not
+// have, and faults in the input. Times are CPU times of the thread. Both run in turn, ratios are
+// taken within a round; reported are medians over the rounds with bootstrap intervals, never a
+// minimum.
 #include "sextant/kernel/label/contour_ranking.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using test::DirectionMap;
 
 struct Case {
     std::string kind;
-    int every = 1; ///< pixels from line to line
+    int every = 1; ///< distance between lines, pixels
     ImageShape image;
 };
 
@@ -64,7 +65,7 @@ struct Planes {
     Elements width;
 };
 
-/// Walks from each point to one whose rank is known, and back.
+/// Follows each contour to a point whose rank is known, and back.
 void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
           std::vector<std::int32_t>& configuration) {
     const Elements pixels = map.image.elements();
@@ -96,7 +97,7 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
     }
 }
 
-/// Ours stores a contour's number, the walk its head.
+/// Ours stores a contour's number, the other its head.
 bool same_contours(const kernel::ContourRanking& ranking, const DirectionMap& map,
                    const kernel::RankPlanes& ours, const kernel::RankPlanes& theirs) {
     for (Elements i = 0; i < map.image.elements(); ++i) {
@@ -125,7 +126,8 @@ void measure(const Case& one, int rounds) {
         throw std::runtime_error(map.name + ": the two see other contours");
     const bench::Duel fought = bench::duel(rounds, rank, walk_along);
     const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
-    const double beyond_writing = median(fought.ours) - megapixels; // writing at 1 ms per megapixel
+    // beyond writing at 1 ms per megapixel
+    const double beyond_writing = median(fought.ours) - megapixels;
     fmt::print("{:>10} {:>6} {:>12} {:>8.1f} {:>22} {:>24} {:>20} {:>9.1f}\n", one.kind, one.every,
                fmt::format("{}x{}", one.image.width, one.image.height),
                100. * static_cast<double>(ranking.points()) /

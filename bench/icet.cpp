@@ -4,7 +4,7 @@
 //   mpirun -n N bench_icet [cases/icet.json] [ROUNDS] [STRATEGY...]
 //
 // Method: all blend the same images, in the same order, on the same processes. Ours uses messages
-// only; or memory shared by the processes of a node, with an image that is there or is copied
+// only; or memory shared by the processes of a node, with an image that is stored there or copied
 // there. IceT uses each of its strategies, or the named ones. All alternate in blocks within one
 // run, in a new random order each round; every block begins with a new context (IceT) or compositor
 // (ours) and one untimed frame. Before each frame a rank writes its image again, as a renderer
@@ -42,7 +42,7 @@ double cpu_of_this_process() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds of a frame: of the slowest rank, and CPU time of all ranks.
+/// Times of a frame in seconds: of the slowest rank, and CPU time of all ranks.
 struct Took {
     double wall = 0, cpu = 0;
 };
@@ -201,7 +201,7 @@ class Match {
     Communicator communicator_;
     lab::CompositeCase what_;
     Image image_;
-    Memory shared_image_; // the same, in memory that peers can read
+    Memory shared_image_; // the same image, in memory that peers can read
     std::unique_ptr<Planes> planes_;
     std::vector<std::unique_ptr<Contender>> configurations_; // ours first
     std::size_t ours_ = 0;
@@ -217,7 +217,7 @@ std::string cells(const nlohmann::ordered_json& result, const char* best, const 
                        result[ratio]["high"].get<double>());
 }
 
-/// Prints our worst result first.
+/// Prints the result with our largest time relative to IceT first.
 void print(std::vector<nlohmann::ordered_json> results) {
     std::sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
         return a["cpu_ratio"]["median"] > b["cpu_ratio"]["median"];

@@ -21,7 +21,7 @@ class Contender {
     virtual ~Contender() = default;
     virtual std::string name() const = 0;
     virtual void open() = 0;
-    /// Writes this rank's image again, as if it had just been drawn.
+    /// Writes this rank's image again, as if it had just been rendered.
     virtual void redraw() = 0;
     virtual void frame() = 0;
     virtual void close() = 0;
@@ -36,12 +36,12 @@ struct Carrier {
     std::span<std::byte> image;
 };
 
-/// Ours, with the configuration that `auto` chooses. `image`, which the carrier's is or is a copy
-/// of, must outlive it.
+/// Ours, with the configuration chosen by `auto`. `image`, of which the carrier's is a copy or
+/// which is the carrier's, must outlive it.
 std::unique_ptr<Contender> ours(const Carrier& carrier, const lab::CompositeCase& what,
                                 const Image& image);
 
-/// A rank's image as IceT takes it: separate colours and depths, with the largest depth 1.
+/// A rank's image in IceT's format: separate colours and depths, with the largest depth 1.
 class Planes {
   public:
     explicit Planes(const Image& image);

@@ -26,7 +26,7 @@ namespace {
 
 using namespace sextant;
 
-/// Counts bytes for images of diagonal lines, every n-th of which is drawn.
+/// Counts bytes for images of diagonal lines, `every` pixels apart.
 void count_bytes(const nlohmann::json& cases) {
     const int columns = cases.at("columns"), rows = cases.at("rows");
     fmt::print("| image | lines |");

@@ -134,7 +134,7 @@ class Theirs {
         flow_->setLambda(.03);
     }
 
-    /// A frame as TV-L1 takes it: floats from 0 to 1, here four deviations wide.
+    /// A frame in TV-L1's format: floats from 0 to 1, here four deviations wide.
     static cv::Mat prepared(const kernel::FloatPlane& frame) {
         registration::Pyramid pyramid(frame.shape(), 1);
         pyramid.fill(frame.samples());

@@ -10,15 +10,15 @@
 // deviations, of all parameters. Ours includes everything from the frame on: filter, pyramids,
 // search, uncertainty. ECC gets what suits it best: three levels by pyrDown from an identity start,
 // its default filter of 5 pixels, and at most 50 iterations per level or until the correlation
-// rises by less than 1e-5; it does not search for a start, so no case moves farther than it can
-// follow. Thesis mode is the published method with frames filtered by 2 pixels, in the first three
-// rounds of cases that ask for it. All use one thread. Times are CPU times of the thread, which are
+// rises by less than 1e-5; it does not search for a start, so no case has a motion beyond its
+// range. Thesis mode is the published method with frames filtered by 2 pixels, in the first three
+// rounds of cases that request it. All use one thread. Times are CPU times of the thread, which are
 // not affected by other programs. Within a round all run one after the other, ours first in every
 // second round; ratios are taken within a round, so that drift of the machine affects both;
 // reported are medians over the rounds with bootstrap intervals, never a minimum. The number of
-// rounds in which ECC gave up is in parentheses. "warm" is the step of the scan: from a start half
-// a pixel off, with one frame's pyramid ready and the other's computed; relative to the search with
-// both pyramids computed. Built without OpenCV, there is no ECC.
+// rounds in which ECC gave up is in parentheses. "warm" is one application of the scan: from a
+// start half a pixel off, with one frame's pyramid ready and the other's computed; relative to the
+// search with both pyramids computed. Built without OpenCV, there is no ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
 #include "sextant/lab/thesis_registration.hpp"

@@ -5,12 +5,12 @@
 //
 // Method: the possible gain of a second thread depends on what else the machine does, so it is
 // compared with a control: a loop of floating-point operations without memory, divided into as many
-// pieces as there are threads, on the same team. Each round runs four things in succession, each
-// about equally long: the control alone and shared, the registration alone and shared; in reverse
-// order in every second round. Wall-clock time counts, since it is what threads are for; a gain is
-// the time alone over the time shared. The ratio of both gains is taken within the round, so that
-// drift of the machine affects both; reported are medians with bootstrap intervals. Both results of
-// a registration have the same bits, which is checked.
+// pieces as there are threads, on the same team. Each round runs four measurements in succession,
+// each about equally long: the control alone and shared, the registration alone and shared; in
+// reverse order in every second round. Wall-clock time counts, since it is what threads are for; a
+// gain is the time alone over the time shared. The ratio of both gains is taken within the round,
+// so that drift of the machine affects both; reported are medians with bootstrap intervals. Both
+// results of a registration have the same bits, which is checked.
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"

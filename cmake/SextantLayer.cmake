@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A layer is a folder of src/sextant and a target of its own, so that an upward dependency does not
 # link. Source files are found by globbing: adding an algorithm edits no build file. A large layer
-# has subfolders (ROOMS); files outside them serve all.
-# COLD: no loop of the layer takes time, so it is optimised less, which compiles faster.
-# UNITY: its files can be compiled several at a time (SEXTANT_UNITY): no two of them use a name for
-# different things.
+# has subfolders (ROOMS); files outside them are common to all.
+# COLD: the layer has no loops that take time, so it is optimised less, which compiles faster.
+# UNITY: several of its files can be compiled at a time (SEXTANT_UNITY), because names are unique.
 option(SEXTANT_UNITY "Compile several files at a time; for building once, not for development" OFF)
 function(sextant_layer name)
     cmake_parse_arguments(LAYER "COLD;UNITY" "" "ROOMS;DEPENDS" ${ARGN})

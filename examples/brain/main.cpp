@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// render_bricks: draws a head brick by brick, as many processes would, into images to composite.
+// render_bricks: renders a head brick by brick, as many processes would, into images to composite.
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/manifest.hpp"
@@ -80,7 +80,7 @@ struct Job {
     std::string path;
 };
 
-/// The images to draw; the whole first, since it takes longest.
+/// The images to render; the whole first, since it takes longest.
 std::vector<Job> jobs_of(const Options& options, const Bricks& bricks, const Partials& partials) {
     std::vector<Job> jobs;
     if (options.whole)

@@ -53,7 +53,7 @@ Samples samples_within(const Box& box, const V3d& eye, const V3d& direction) {
     return samples;
 }
 
-/// The lamp is above the viewer's left shoulder.
+/// The light is above the viewer's left shoulder.
 View view_along(const V3d& direction) {
     const V3d up(0, 0, 1);
     return {direction, (up * 0.9 - direction - direction.cross(up) * 0.7).normalized()};

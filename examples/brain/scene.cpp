@@ -15,7 +15,7 @@ namespace {
 using Imath::V3d;
 using sextant::RgbaF32;
 
-constexpr double air = 0.06; // lower densities are no tissue
+constexpr double air = 0.06; // lower densities are air
 
 const V3d ridge_colour(0.93, 0.60, 0.50), furrow_colour(0.45, 0.10, 0.08);
 const V3d glass_colour(0.62, 0.76, 0.95), haze_colour(0.95, 0.55, 0.40);
@@ -36,7 +36,7 @@ RgbaF32 covering(const V3d& colour, double density, double length) {
     return {channel(colour.x), channel(colour.y), channel(colour.z), static_cast<float>(opacity)};
 }
 
-/// Reflection of the lamp by a surface (Blinn and Phong); some light reaches around the edge.
+/// Reflection of the light by a surface (Blinn and Phong); some light reaches beyond the edge.
 struct Reflection {
     double diffuse = 0, highlight = 0;
 };

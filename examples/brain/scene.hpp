@@ -9,7 +9,7 @@
 
 namespace brain {
 
-/// The viewing direction of a sample, and the direction towards the lamp; unit vectors.
+/// The viewing direction of a sample, and the direction towards the light; unit vectors.
 struct View {
     Imath::V3d direction, light;
 };

@@ -31,7 +31,7 @@ using Nifti = std::unique_ptr<nifti_image, Free>;
 Nifti read_header(const std::string& path) {
     if (!std::filesystem::is_regular_file(path))
         throw InvalidFile(path, "does not exist or is not a file");
-    nifti_set_debug_level(0); // the exceptions report what it would print
+    nifti_set_debug_level(0); // errors are reported by exceptions instead
     const auto refused = InvalidFile(path, "is not NIfTI-1, or its header is damaged");
     if (is_nifti_file(path.c_str()) < 1)
         throw refused;

@@ -16,7 +16,7 @@ void run(const sextant::Communicator& communicator) {
     const Values own(static_cast<std::size_t>(count), rank + .5);
     const auto sum = sextant::element_operator<double>("sum", std::plus());
 
-    // What is before this rank's values in the order of ranks; nothing for rank 0.
+    // The number of values on the ranks before this one; nothing for rank 0.
     sextant::Collective numbering(communicator, {.kind = exclusive_scan, .counts = {1}, .op = sum});
     const Values counted{static_cast<double>(count)};
     const auto before = numbering.run<double>(counted); // and again whenever values change

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank brings a translucent stripe; rank 0 gets them blended: mpirun -n 2 ./embed
+// Each rank draws a translucent stripe; rank 0 gets the composited image: mpirun -n 2 ./embed
 // Works with any number of ranks; stripes beyond the right edge are cut off.
 #include <algorithm>
 #include <cstdio>

@@ -41,7 +41,7 @@ void draw(int rank, int frame, int size, Pixels& to) {
     }
 }
 
-/// Stands for showing a frame: the sum of its opacities.
+/// Replaces the display of a frame: returns the sum of its opacities.
 double shown(const Frame& frame) {
     double sum = 0;
     for (const RgbaF32& pixel : frame.pixels<RgbaF32>())

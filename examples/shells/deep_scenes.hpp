@@ -9,7 +9,7 @@
 namespace sextant::kernel {
 
 /// A scene that no order of whole images shows correctly: translucent spherical shells, within and
-/// through each other, assigned to ranks in turn. On most rays the front and back of a rank's
+/// through each other, assigned to ranks cyclically. On most rays the front and back of a rank's
 /// shells are on both sides of another rank's. Some shells coincide, so that depths are equal.
 struct Shells {
     ImageShape shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws translucent shells, within and through each other, into deep images: one for each rank that
-// would have drawn a part of them. No order of whole images shows them correctly:
+// Draws translucent shells, within and through each other, into deep images: one for each rank of a
+// parallel renderer. No order of whole images shows them correctly:
 //
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
