@@ -63,10 +63,10 @@ TEST_F(CheckpointFiles, AreFoundAgainByAnyRankOfTheNextRun) {
     EXPECT_EQ(find(next, 2), 22U);
     EXPECT_EQ(find(next, 3), std::nullopt);
     keep(next, 2, 33);
-    EXPECT_EQ(find(next, 2), 33U); // what is kept last holds
+    EXPECT_EQ(find(next, 2), 33U); // the last record for a key is valid
 }
 
-TEST_F(CheckpointFiles, CutAnywhereHaveWhatWasWhole) {
+TEST_F(CheckpointFiles, TruncatedAnywhereKeepCompleteRecords) {
     {
         Checkpoint first(folder.path(), 0, identity);
         keep(first, 1, 11);
@@ -84,7 +84,7 @@ TEST_F(CheckpointFiles, CutAnywhereHaveWhatWasWhole) {
 TEST_F(CheckpointFiles, OfAnotherRunAreRefusedWithTheDifferenceAndStay) {
     { Checkpoint first(folder.path(), 0, identity); }
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
-                HasSubstr("whose stages is 2, expected 3; take another folder, or begin anew"));
+                HasSubstr("whose stages is 2, expected 3; use another folder, or restart"));
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "2"}, {"shape", "8x8"}}),
                 HasSubstr("whose shape is not stated, expected 8x8"));
     EXPECT_EQ(refusal(identity), "nothing was thrown");

@@ -23,12 +23,12 @@ using registration::Work;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The result of a run on all ranks, and what its hooks saw.
+/// The result of a run on all ranks, and the calls of its hooks.
 struct SeriesRun {
     RegistrationResult result; ///< of the last rank
     std::map<std::int64_t, std::vector<float>> aligned;
     std::map<std::int64_t, registration::Transform> transforms;
-    std::map<Work, int> worked; ///< computed results, of all ranks
+    std::map<Work, int> worked; ///< number of computed results, over all ranks
     std::size_t resumed = 0;
     bool cancelled = false;
 };
@@ -224,7 +224,7 @@ void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOption
     EXPECT_EQ(continued.resumed, static_cast<std::size_t>(total(ended)));
     EXPECT_EQ(total(ended) + total(continued), total(whole));
     expect_same(whole, continued);
-    EXPECT_EQ(folder.entries(), 0) << "the checkpoint stayed";
+    EXPECT_EQ(folder.entries(), 0) << "the checkpoint was not removed";
 }
 
 TEST(SeriesRegistration, cancelled_on_one_rank_ends_on_all_and_continues_to_the_same_bits) {
@@ -247,7 +247,7 @@ TEST(SeriesRegistration, is_cancelled_in_the_scan_of_fields_and_in_their_stages)
 
 TEST(SeriesRegistration, is_cancelled_while_averaging_and_while_results_are_written) {
     const MadeSeries made = make_series(4);
-    for (const char* part : {"look at frames", "average and median", "write aligned frames"}) {
+    for (const char* part : {"inspect frames", "average and median", "write aligned frames"}) {
         const TemporaryFolder folder;
         RegistrationOptions options = reproducible();
         options.checkpoint = folder.path();
@@ -270,7 +270,7 @@ TEST(SeriesRegistration, is_cancelled_while_averaging_and_while_results_are_writ
                          Cancelled)
                 << part;
         });
-        EXPECT_EQ(folder.entries(), std::string_view(part) == "look at frames" ? 0 : 2) << part;
+        EXPECT_EQ(folder.entries(), std::string_view(part) == "inspect frames" ? 0 : 2) << part;
     }
 }
 
@@ -292,7 +292,7 @@ TEST(SeriesRegistration, whose_writing_fails_keeps_the_checkpoint_and_computes_n
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(SeriesRegistration, continues_no_checkpoint_of_other_options_unless_asked_to_begin_anew) {
+TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted) {
     const MadeSeries made = make_series(4);
     const TemporaryFolder folder;
     RegistrationOptions options = reproducible();
@@ -300,16 +300,16 @@ TEST(SeriesRegistration, continues_no_checkpoint_of_other_options_unless_asked_t
     EXPECT_TRUE(registered(made.frames, 2, options, [](int, Work) { return true; }).cancelled);
     options.stages = 3;
     EXPECT_THAT([&] { registered(made.frames, 2, options); },
-                ThrowsMessage<AgreedFailure>(HasSubstr(
-                    "whose stages is 2, expected 3; take another folder, or begin anew")));
+                ThrowsMessage<AgreedFailure>(
+                    HasSubstr("whose stages is 2, expected 3; use another folder, or restart")));
     EXPECT_GT(folder.entries(), 0);
-    options.anew = true;
+    options.restart = true;
     const SeriesRun run = registered(made.frames, 2, options);
     EXPECT_EQ(run.resumed, 0U);
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(SeriesRegistration, names_the_option_its_value_and_what_was_expected) {
+TEST(SeriesRegistration, names_the_option_its_value_and_the_expected_one) {
     const MadeSeries made = make_series(3);
     const auto refused = [&](const RegistrationOptions& options, const char* words) {
         EXPECT_THAT([&] { registered(made.frames, 2, options); },
@@ -320,10 +320,10 @@ TEST(SeriesRegistration, names_the_option_its_value_and_what_was_expected) {
     refused(options, "reference 3: expected 0 to 2, as made has 3 frames");
     options = {};
     options.memory = 100;
-    refused(options, "memory 9.53674e-05: a row of 3 frames takes more, expected 1");
+    refused(options, "memory 9.53674e-05: a row of 3 frames needs more, expected 1");
     options = {};
     options.checkpoint = "/dev/null/none";
-    refused(options, "/dev/null/none: cannot be made");
+    refused(options, "/dev/null/none: cannot be created");
     options = {};
     options.stages = 0;
     run_threads(1, [&](const Communicator& communicator) {

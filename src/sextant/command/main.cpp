@@ -65,6 +65,7 @@ struct Renamed {
 };
 constexpr Renamed renamed_options[] = {
     {"composite", "--fold-threads", "--threads"},
+    {"register", "--anew", "--restart"},
     {"register", "--team", "--threads"},
 };
 
@@ -139,7 +140,7 @@ int run(const Operation& operation, const Given& given) {
     } catch (const std::bad_alloc&) {
         return say("out of memory", failure);
     } catch (const std::logic_error& error) {
-        return say(fmt::format("a bug of sextant, please report it: {}", error.what()), failure);
+        return say(fmt::format("internal error, please report it: {}", error.what()), failure);
     } catch (...) {
         return say(text_of_current_exception(), failure);
     }
@@ -194,8 +195,8 @@ int run_in_laboratory(std::string_view command, char** argv) {
         if (access(program.c_str(), X_OK) == 0)
             execv(program.c_str(), argv);
     }
-    return say(fmt::format("{} is a command of the laboratory, which is not installed: build "
-                           "Sextant with -DSEXTANT_LAB=ON",
+    return say(fmt::format("{} is a command of sextant-lab, which is not installed: build Sextant "
+                           "with -DSEXTANT_LAB=ON",
                            command),
                failure);
 }

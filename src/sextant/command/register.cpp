@@ -117,7 +117,7 @@ class RegisterRun {
         const std::filesystem::path folder(summary_.output);
         if (std::filesystem::exists(folder, unknown)) {
             if (!std::filesystem::is_directory(folder, unknown))
-                throw InvalidFile(summary_.output, "is no folder");
+                throw InvalidFile(summary_.output, "is not a folder");
             return require_writable(path_of("transforms.json"));
         }
         const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
@@ -127,7 +127,7 @@ class RegisterRun {
                               fmt::format("the folder {} does not exist", above.string()));
         if (access(above.c_str(), W_OK) != 0)
             throw InvalidFile(summary_.output,
-                              fmt::format("the folder {} may not be written", above.string()));
+                              fmt::format("the folder {} is not writable", above.string()));
     }
 
     /// The files to be written to the output folder.
@@ -161,7 +161,7 @@ class RegisterRun {
     RunControl control() {
         return {.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
             const bool divided = communicator_.size() > 1 && !part.starts_with("write ");
-            progress_.say(divided ? fmt::format("{}, rank 0 of {}, which divide {} frames:", part,
+            progress_.say(divided ? fmt::format("{} on rank 0 of {}, which divide {} frames:", part,
                                                 communicator_.size(), header_.frames)
                                   : std::string(part),
                           done, all);
@@ -174,7 +174,7 @@ class RegisterRun {
             write(result, frames);
         };
         hooks.resumed = [](std::size_t results) {
-            print_note(fmt::format("goes on with an earlier run: {} results are known", results));
+            print_note(fmt::format("resuming an earlier run: {} results are available", results));
         };
         if (options_.recorded_mean) {
             hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
@@ -188,8 +188,8 @@ class RegisterRun {
             });
         } catch (const AgreedFailure& failure) {
             std::string text = failure.what();
-            if (text.ends_with("or begin anew"))
-                text.insert(text.rfind("anew"), "--");
+            if (text.ends_with("or restart"))
+                text.insert(text.rfind("restart"), "--");
             throw AgreedFailure(text, failure.invalid_task());
         }
         summary_.result.frames.clear(); // rank 0 has copied them
@@ -299,7 +299,7 @@ class RegisterRun {
     RegisterSummary summary_;
 };
 
-/// The division of cores into ranks and threads: as given by the user or the launcher, else what is
+/// The division of cores into ranks and threads: as given by the user or the launcher, else the one
 /// expected to be fastest for the series.
 registration::Division division_for(const RegisterCommand& command, const Call& call) {
     const bool launched = detect_launcher().launcher != Launcher::none;
@@ -333,14 +333,14 @@ Record record_of(RegisterCommand& command) {
     record.include(std::move(source));
     record
         .add("output", command.output, "DIR",
-             "results; tx, ty, alpha: how far right, down, clockwise content moved")
+             "results; tx, ty, alpha: motion to the right, downward, clockwise")
         .file()
         .letter('o')
         .required();
-    record.add("aligned", command.aligned,
-               "write the registered frames too, NaN where they show nothing");
-    record.add("format", command.format, "EXT", "format of images").one_of({"tif", "mrc", "npy"});
-    declare_ranks(record, command.ranks, "1 with --threads, else as is fastest");
+    record.add("aligned", command.aligned, "also write the aligned frames, NaN outside the data");
+    record.add("format", command.format, "EXT", "file format of images")
+        .one_of({"tif", "mrc", "npy"});
+    declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");
     Record registration = record_of(command.registration);
     for (const char* field : {"recorded_mean", "checkpoint", "prefilter", "farthest", "tolerance"})
         registration.without(field);
@@ -354,7 +354,7 @@ Record record_of(RegisterCommand& command) {
 
 Operation register_operation() {
     return declare_command<RegisterCommand>(
-        "register", "register a series of noisy frames to one another, and average them",
+        "register", "align the frames of a noisy series, and average them",
         "  sextant register movie.mrc -o out --aligned\n"
         "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
         run_register);

@@ -58,12 +58,12 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
     for (const auto& [name, value] : identity) {
         const std::string theirs = value_in(*file.text(), name);
         if (theirs != value)
-            throw InvalidTask(fmt::format("{}: of another run, whose {} is {}, expected {}; take "
-                                          "another folder, or begin anew",
+            throw InvalidTask(fmt::format("{}: of another run, whose {} is {}, expected {}; use "
+                                          "another folder, or restart",
                                           file.path(), name, theirs, value));
     }
     throw InvalidTask(
-        fmt::format("{}: of another run; take another folder, or begin anew", file.path()));
+        fmt::format("{}: of another run; take another folder, or restart", file.path()));
 }
 
 } // namespace

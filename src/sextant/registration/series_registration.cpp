@@ -91,28 +91,33 @@ Record record_of(RegistrationOptions& options) {
                "NAME", "how frames move");
     record
         .add("reference", options.reference, "N",
-             "frame that the others are registered to; default: the first usable")
+             "reference frame; default: the first usable frame")
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",
-             "each but the first registers to the average of the one before")
+             "registration stages; each after the first uses the previous average")
         .between(1, 100);
     record.add("reproducible", options.reproducible,
-               "the same bits each time on the same number of ranks");
+               "the same bits in every run with the same number of ranks");
     record.add("recorded_mean", options.recorded_mean,
                "also compute the mean of the frames as recorded");
-    record
-        .add("threads", options.threads, "N", "threads of a rank, which share the rows of a frame")
+    record.add("threads", options.threads, "N", "threads per rank, which share the rows of a frame")
         .between(1, 1024);
-    record.add_memory("memory", options.memory, "per rank, for the samples of a median");
-    record.add("checkpoint", options.checkpoint, "FOLDER", "where a run that ends early is kept")
+    record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
+    record
+        .add("checkpoint", options.checkpoint, "FOLDER",
+             "folder of the checkpoint of a run that ends early")
         .by_rank();
-    record.add("anew", options.anew, "do not continue a run that ended early");
+    record.add("restart", options.restart, "do not continue a run that ended early");
     record.add("prefilter", options.prefilter, "PIXELS", "standard deviation of the filter")
         .between(0, 64);
-    record.add("farthest", options.farthest, "N", "frames before it that a frame is registered to")
+    record
+        .add("farthest", options.farthest, "N",
+             "number of previous frames to which a frame is registered")
         .between(1, 1024);
-    record.add("tolerance", options.tolerance, "PIXELS", "within which these registrations agree")
+    record
+        .add("tolerance", options.tolerance, "PIXELS",
+             "tolerance within which these registrations agree")
         .between(0, 1 << 20);
     return record;
 }
@@ -131,8 +136,8 @@ Record record_of(const RegistrationResult& result) {
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
-    return fmt::format("fields of {} frames in {} stages take up to {} MiB on the disk, {} MiB of "
-                       "memory in all while they are scanned",
+    return fmt::format("fields of {} frames in {} stages need up to {} MiB on disk and {} MiB of "
+                       "memory during the scan",
                        series.frames, stages, (disk_of_fields(series, stages) >> 20) + 1,
                        (memory_of_scan(series.frames, series.shape) >> 20) + 1);
 }
@@ -220,7 +225,7 @@ class SeriesRegistration::Run {
         const Bytes least = least_memory(header.frames, header.shape.width, {});
         constexpr Bytes mebibyte = 1 << 20;
         if (options_.memory < least)
-            throw InvalidTask(fmt::format("memory {:g}: a row of {} frames takes more, expected {}",
+            throw InvalidTask(fmt::format("memory {:g}: a row of {} frames needs more, expected {}",
                                           static_cast<double>(options_.memory) / mebibyte,
                                           header.frames, (least + mebibyte - 1) / mebibyte));
         if (is_first() && nonrigid() && has_checkpoint())
@@ -237,7 +242,7 @@ class SeriesRegistration::Run {
         const auto needed = static_cast<std::uintmax_t>(disk_of_fields(header, options_.stages));
         if (!unknown && space.available < needed)
             throw InvalidFile(options_.checkpoint,
-                              fmt::format("{}, the disk has {} left",
+                              fmt::format("{}, but the disk has {} left",
                                           describe_field_storage(header, options_.stages),
                                           space.available >> 20));
     }
@@ -288,8 +293,8 @@ class SeriesRegistration::Run {
             std::error_code failed;
             std::filesystem::create_directory(folder, failed);
             if (failed)
-                throw InvalidFile(folder, "cannot be made: " + failed.message());
-            if (options_.anew)
+                throw InvalidFile(folder, "cannot be created: " + failed.message());
+            if (options_.restart)
                 Checkpoint::remove(folder);
             Checkpoint::check(folder, identity);
         });

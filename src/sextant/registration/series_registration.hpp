@@ -38,11 +38,11 @@ struct RegistrationOptions {
     int threads = 1;            ///< per rank; they share the rows of one frame
     /// Per rank, for the samples that a median is taken of; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
-    /// A folder that all ranks see, created if it does not exist. Each rank keeps its results in a
-    /// file there, so that the same series and options continue a run that ended early. The files
+    /// A folder visible to all ranks, created if it does not exist. Each rank stores its results in
+    /// a file there, so that the same series and options resume a run that ended early. The files
     /// are removed at the end. Empty: results are kept in memory.
     std::string checkpoint;
-    bool anew = false; ///< discard the checkpoint of an earlier run
+    bool restart = false; ///< discard the checkpoint of an earlier run
 
     // Parameters of the method.
     registration::RigidOptions rigid;
@@ -87,7 +87,7 @@ struct RegistrationResult {
     std::vector<FrameRegistration> frames; ///< all frames, also those left out
     std::int64_t reference = 0;
     registration::Combined average;  ///< of the registered frames
-    registration::Combined recorded; ///< the same without registration or median, if asked for
+    registration::Combined recorded; ///< the same without registration or median, if requested
     double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
     std::size_t resumed = 0; ///< number of results taken from the checkpoint, on this rank
 
@@ -107,8 +107,8 @@ class RegisteredFrames {
     std::span<const std::int64_t> numbers() const { return numbers_; }
     /// The motion of a frame. Fields are read from the checkpoint.
     registration::Transform transform(std::int64_t frame);
-    /// A frame in the coordinates of the reference; NaN where it shows nothing. Valid until the
-    /// next call. Throws as FrameSource.
+    /// A frame in the coordinates of the reference; NaN outside its data. Valid until the next
+    /// call. Throws as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
 
   private:
@@ -127,7 +127,7 @@ class RegisteredFrames {
     std::int64_t done_ = 0;
 };
 
-/// What a caller of SeriesRegistration::run does during the run. All may be empty.
+/// Callbacks of SeriesRegistration::run. All may be empty.
 struct RegistrationHooks {
     /// Called at rank 0 with the result, to write it together with large data. The checkpoint is
     /// removed afterwards: if this throws, the run fails on every rank and can be continued.
@@ -140,11 +140,11 @@ struct RegistrationHooks {
 
 /// Registers the frames of a noisy series to one another, and averages them.
 ///
-/// Frames that cannot be registered are left out. Each other frame is registered to several before
-/// it, and these registrations vote. A scan over the ranks combines the motions of
+/// Frames that cannot be registered are left out. Each other frame is registered to several
+/// previous ones, and these registrations vote. A scan over the ranks combines the motions of
 /// neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), the registration A of frames i
 /// and k that starts at the composed motion, so errors do not grow along the series. Each further
-/// stage registers all frames to the average of the stage before.
+/// stage registers all frames to the average of the previous stage.
 ///
 /// Each rank reads its block of the frames, and its rows of all frames for averages. Rank 0 creates
 /// and removes the checkpoint and calls RegistrationHooks::write.
@@ -155,8 +155,8 @@ struct RegistrationHooks {
 ///           one at a time at rank 0.
 /// Throws    AgreedFailure on every rank if any rank fails; with invalid_task() if an option is
 ///           invalid, or the checkpoint is that of another run. Cancelled on every rank if any was
-///           asked to cancel: ranks look between registrations, also in the scan. The checkpoint
-///           then stays, and the next run continues it.
+///           cancelled: ranks check between registrations, also in the scan. The checkpoint
+///           is then kept, and the next run resumes it.
 /// Collective.
 /// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: about ten
 ///           frames and `memory`; without a checkpoint also .2 bytes per pixel of every field.
