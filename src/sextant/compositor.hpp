@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Blend partial images, one or several per rank, into one picture: flat and deep images, frames in
+// Blend partial images, one or several per rank, into one image: flat and deep images, frames in
 // flight, tiled displays.
 #pragma once
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Pages of the command in a headless browser, where there is one: exit code 77 where not.
-# CHROMIUM, NODE and PICTURES (a folder to keep what was seen in) may be set.
+# Opens the command's pages in a headless browser; exit code 77 if there is none. CHROMIUM, NODE and
+# PICTURES (a folder for screenshots) may be set.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || true)}
@@ -18,7 +18,7 @@ trap 'rm -rf "$folder"' EXIT
 "$SEXTANT" composite "$SAMPLE" -o "$folder/brain.png" --algorithm radix-k --trace "$folder/other.json" >/dev/null
 "$SEXTANT" report "$folder/run.json" "$folder/other.json" -o "$folder/comparison.html"
 
-# 256 ranks that fold, send, receive and wait again and again: 100,352 events.
+# 256 ranks that repeatedly fold, send, receive and wait: 100,352 events.
 awk 'BEGIN {
     ranks = 256; times = 98
     printf "{\"otherData\": {\"sextant_trace\": 1, \"name\": \"many\", \"origin\": \"measured\", "
@@ -52,7 +52,7 @@ awk 'BEGIN {
 } >"$folder/cells.npy"
 "$SEXTANT" label "$folder/cells.npy" -o "$folder/labels.npy" --ranks 3 --report "$folder/label.html" >/dev/null
 
-# Benchmarks, of each what takes little time.
+# One short case of each benchmark.
 cat >"$folder/cases.json" <<'CASES'
 {"cases": [{"values": 40, "threads": [1, 2], "algorithms": ["sklansky", "brent-kung"], "neighbours": 1,
             "times": {"kind": "exponential", "mean": 0.01}}]}

@@ -24,7 +24,7 @@ machine::Profile calibrated(SyntheticMachine& truth, Seconds budget = 20) {
     return costs_of(measure(truth, make_cells({.lending = true}), options), Link::same_node);
 }
 
-/// Expects points within 3 % of the truth, and as near as their intervals say but for a few.
+/// Expects points within 3 % of the truth, and within their intervals with few exceptions.
 template <class Truth>
 void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, Strategy strategy,
                       Truth&& truth) {

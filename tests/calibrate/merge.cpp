@@ -71,7 +71,7 @@ TEST(Merging, tells_states_apart_that_differ_in_the_cost_of_bytes_alone) {
     EXPECT_LT(value_of(profiles[1], 0).median, 1.2 * value_of(profiles[0], 0).median);
 }
 
-TEST(Merging, leaves_out_a_launch_that_was_alone_in_its_state_or_changed_it_and_says_so) {
+TEST(Merging, reports_and_omits_launches_of_a_unique_or_changed_state) {
     std::vector<Profile> launches = {launch(1), launch(2), launch(3), launch(4, 9), launch(5)};
     launches[4].state = unsteady;
     const std::vector<Profile> profiles = merged(launches);
@@ -115,7 +115,7 @@ TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
                 HasSubstr("launches[0].version is 9"));
 }
 
-TEST(Staleness, names_what_differs_and_nothing_else) {
+TEST(Staleness, names_only_the_differences) {
     Profile then = launch(1), now = then;
     then.cores = now.cores = 2;
     EXPECT_THAT(differences(then, now), IsEmpty());

@@ -38,7 +38,7 @@ TEST(CellPrograms, every_planned_cell_is_a_schedule_whose_messages_match) {
     EXPECT_GT(seen.size(), 300u);
 }
 
-TEST(CellPrograms, a_lent_message_is_lent_and_no_other_is_borrowed) {
+TEST(CellPrograms, only_zero_copy_cells_share_their_buffer) {
     const auto borrowed = [](const Cell& cell) {
         int count = 0;
         const Schedule schedule = schedule_of(cell, 0);
@@ -57,7 +57,7 @@ TEST(CellPrograms, a_lent_message_is_lent_and_no_other_is_borrowed) {
     EXPECT_EQ(borrowed(message(Kind::round_trip, 1024)), 0);
 }
 
-TEST(CellPrograms, strided_sides_are_strided_where_the_layout_says_so) {
+TEST(CellPrograms, strided_sides_follow_the_layout) {
     const auto region = [](Layout layout, int rank, Verb verb) {
         const Cell cell = strided(Kind::round_trip, layout, Strategy::datatype, 4096, 256);
         const Program program = timed(cell, rank).programs[0];
@@ -74,7 +74,7 @@ TEST(CellPrograms, strided_sides_are_strided_where_the_layout_says_so) {
     EXPECT_EQ(region(Layout::nn, 1, Verb::receive).stride, row_bytes);
 }
 
-TEST(CellPrograms, large_messages_come_out_of_memory_however_they_lie) {
+TEST(CellPrograms, large_messages_come_from_memory_in_every_layout) {
     for (const Layout layout : {Layout::cc, Layout::cn, Layout::nc, Layout::nn}) {
         for (const Bytes block : {Bytes{256}, Bytes{1200}, Bytes{4096}, Bytes{16384}}) {
             const bool contiguous = layout == Layout::cc;
@@ -83,7 +83,7 @@ TEST(CellPrograms, large_messages_come_out_of_memory_however_they_lie) {
                 contiguous ? message(Kind::round_trip, bytes)
                            : strided(Kind::round_trip, layout, Strategy::datatype, bytes, block);
             const Timed what = timed(cell, 0);
-            Bytes touched = 0; // that no two share, the next test says
+            Bytes touched = 0; // the next test checks that they are distinct
             for (const Region& place : what.fresh)
                 touched += place.elements();
             EXPECT_GT(touched, 48 << 20) << bytes << " of " << block;
@@ -133,7 +133,7 @@ TEST(Rig, times_every_kind_of_cell_on_two_threads) {
     });
 }
 
-TEST(CellPrograms, a_kernel_makes_as_many_elements_as_its_cell_says) {
+TEST(CellPrograms, a_kernel_computes_the_elements_of_its_cell) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
             for (const Elements elements : {1 << 14, 1 << 18}) {
@@ -168,7 +168,7 @@ TEST(CellPrograms, a_kernel_of_rank_0_alone_leaves_the_other_nothing_to_do) {
     }
 }
 
-TEST(CellPrograms, what_was_written_to_a_file_is_read_from_it) {
+TEST(CellPrograms, written_files_are_read_back) {
     const Timed what = timed(kernel_run("read-file", "u8", 5000, 1), 0);
     std::vector<std::byte> bytes(5000, std::byte{1});
     std::byte* const buffers[] = {bytes.data()};
@@ -180,7 +180,7 @@ TEST(CellPrograms, what_was_written_to_a_file_is_read_from_it) {
     EXPECT_EQ(bytes[0], std::byte{0}) << "of a file of zeros";
 }
 
-TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
+TEST(CellPrograms, a_kernel_with_more_work_takes_longer) {
     run_threads(2, [](Communicator communicator) {
         Rig rig(communicator, 8 << 20);
         const TimedKernel& kernel = find_timed_kernel("gaussian-derivatives");

@@ -31,7 +31,7 @@ TEST(QuickLaunch, of_one_rank_is_refused) {
     });
 }
 
-/// Beside busy programs a probe may find too little; more time finds more.
+/// If the processor is busy, a probe may not finish in its time; a longer one does.
 TEST(QuickLaunch, gives_every_rank_the_same_profile_with_which_a_model_can_predict) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [&](const Communicator& communicator) {

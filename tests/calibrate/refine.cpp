@@ -47,7 +47,7 @@ TEST(Refinement, closes_in_on_a_switch_and_has_both_sides_of_it) {
     EXPECT_TRUE(sizes_wanted(sampled(sizes, jumps_at_5000)).empty()) << "and then it ends";
 }
 
-TEST(Refinement, leaves_alone_what_noise_explains) {
+TEST(Refinement, adds_no_sizes_for_noise) {
     const auto points = sampled({1, 1024, 16384, 262144}, jumps_at_5000, 2);
     EXPECT_TRUE(sizes_wanted(points).empty());
 }

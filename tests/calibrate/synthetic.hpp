@@ -7,15 +7,15 @@
 
 namespace sextant::test {
 
-/// A machine whose true costs are known, and that is measured on a clock of its own: noise of some
-/// per cent, and now and then another program that takes the processor.
+/// A machine with known costs, measured on its own clock. It adds noise of some per cent and
+/// occasional interruptions by another program.
 class SyntheticMachine : public calibrate::Stopwatch {
   public:
     explicit SyntheticMachine(unsigned seed, double noise = .02) : random_(seed), noise_(noise) {}
 
-    double state = 1;          ///< a factor on all
-    double distance = 1;       ///< a factor on what the bytes of a round trip take
-    double interruptions = .1; ///< the share of samples that are disturbed
+    double state = 1;          ///< factor on all times
+    double distance = 1;       ///< factor on the time per byte of a round trip
+    double interruptions = .1; ///< fraction of samples that are disturbed
 
     static constexpr Bytes eager_limit = 5000;
 
@@ -75,7 +75,7 @@ class SyntheticMachine : public calibrate::Stopwatch {
     int bursts = 0;
 
   private:
-    /// What a round trip takes longer where cores are far from each other.
+    /// Additional time of a round trip between distant cores.
     Seconds farther(const calibrate::Cell& cell) const {
         return cell.kind == calibrate::Kind::round_trip
                    ? (distance - 1) * 2.5e-10 * static_cast<double>(cell.bytes)

@@ -40,7 +40,7 @@ TEST(BinomialScatter, costs_the_root_log2_p_messages_and_all_but_its_own_part) {
 
 TEST(BinomialScatter, sends_every_part_once_for_each_level_between_its_owner_and_the_root) {
     for (int p = 1; p <= 130; ++p) {
-        Elements moved = 0; // a part travels once for each bit set in its owner's number
+        Elements moved = 0; // a part is sent once for each set bit of its owner's number
         for (int rank = 1; rank < p; ++rank)
             moved += std::popcount(static_cast<unsigned>(rank));
         EXPECT_EQ(test::proved(scatter_case(p, p)).moved, moved) << p;

@@ -56,7 +56,7 @@ TEST(Collectives, move_each_tile_once_if_flat_and_once_a_level_if_binomial) {
     for (const Algorithm& algorithm : trees()) {
         Elements moves = grid.ranks() - 1;
         if (algorithm.name.starts_with("binomial")) {
-            moves = 0; // a tile travels once for each bit set in its owner's number
+            moves = 0; // a tile is sent once for each set bit of its owner's number
             for (int rank = 1; rank < grid.ranks(); ++rank)
                 moves += std::popcount(static_cast<unsigned>(rank));
         }
@@ -66,7 +66,7 @@ TEST(Collectives, move_each_tile_once_if_flat_and_once_a_level_if_binomial) {
     }
 }
 
-/// How many messages of a schedule are strided at the sender, or at the receiver.
+/// Number of messages that are strided at the sender (or receiver).
 int strided(const Schedule& schedule, Verb verb) {
     int count = 0;
     for (const Program& program : schedule) {
@@ -78,7 +78,7 @@ int strided(const Schedule& schedule, Verb verb) {
     return count;
 }
 
-TEST(Collectives, are_strided_at_the_root_s_side_only_and_only_where_tiles_are_narrower) {
+TEST(Collectives, are_strided_only_at_the_root_and_only_for_narrow_tiles) {
     const Grid strips{16, 32, 1, 16}, squares{16, 32, 4, 4}, columns{32, 16, 16, 1};
     for (const Algorithm& algorithm : trees()) {
         const bool scatters = algorithm.name.ends_with("scatter");
@@ -95,7 +95,7 @@ TEST(Collectives, are_strided_at_the_root_s_side_only_and_only_where_tiles_are_n
     }
 }
 
-TEST(Collectives, have_names_of_their_own_which_find_them) {
+TEST(Collectives, have_unique_names_which_find_them) {
     std::set<std::string_view> names;
     for (const Algorithm& algorithm : catalogue()) {
         EXPECT_TRUE(names.insert(algorithm.name).second);

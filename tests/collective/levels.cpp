@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the k-level collectives send, against formulas.
+// Messages and bytes of the k-level collectives, compared with formulas.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/collective/level_algorithms.hpp"
 #include "sextant/core/error.hpp"
@@ -15,12 +15,12 @@ namespace {
 
 struct Counts {
     std::int64_t messages = 0;
-    int most_messages = 0; ///< sent by one rank
+    int most_messages = 0; ///< of one rank
     Elements moved = 0;
-    int rounds = 0; ///< that have messages
+    int rounds = 0; ///< rounds with messages
 };
 
-/// Of a schedule that is proved first.
+/// The schedule is proved first.
 Counts counts(std::string_view name, const Grid& grid) {
     const Algorithm& algorithm = find(name);
     const Schedule schedule =
@@ -45,7 +45,7 @@ Grid blocks(int side, Elements each) {
     return {side * side, side * side * each, side, side};
 }
 
-TEST(Levels, one_to_all_sends_p_minus_1_messages_and_all_to_one_as_many) {
+TEST(Levels, one_to_all_and_all_to_one_send_p_minus_1_messages) {
     for (const int side : {2, 3, 4, 5, 8}) {
         for (const Algorithm& algorithm : catalogue()) {
             if (algorithm.what != CollectiveKind::all_to_all &&
@@ -110,7 +110,7 @@ TEST(Levels, halving_of_any_grid_takes_the_logarithms_of_its_sides) {
     }
 }
 
-TEST(Levels, uneven_halves_take_more_rounds_and_a_share_is_between_0_and_1) {
+TEST(Levels, uneven_halves_take_more_rounds_and_fractions_are_between_0_and_1) {
     const Grid grid = tiles(8, 1);
     EXPECT_GT(counts("logp-lev-rec-scatter", grid).rounds,
               counts("logp-lev-sq-scatter", grid).rounds);
@@ -118,7 +118,7 @@ TEST(Levels, uneven_halves_take_more_rounds_and_a_share_is_between_0_and_1) {
         EXPECT_THROW(halving_scatter(grid, 0, share), InvalidTask) << share;
 }
 
-TEST(Levels, all_to_all_sends_what_its_levels_say) {
+TEST(Levels, all_to_all_sends_the_messages_of_its_levels) {
     for (const int n : {2, 3, 4, 6}) {
         const std::int64_t p = n * n;
         const Elements each = 2;
@@ -141,7 +141,7 @@ TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
     for (const int q : {2, 3}) { // q * q squares of q * q
         const std::int64_t n = q * q, p = n * n;
         const Counts sent = counts("2-lev-sq-all-to-all", blocks(q * q, 2));
-        EXPECT_EQ(sent.messages, 2 * p * (n - 1) + p - n); // of each square, one minds it itself
+        EXPECT_EQ(sent.messages, 2 * p * (n - 1) + p - n); // one per square is its own
         EXPECT_EQ(sent.moved, 2 * (2 * p * (n - 1) * n + (p - n) * p));
         EXPECT_EQ(sent.rounds, 3);
     }
@@ -159,7 +159,7 @@ TEST(Levels, all_to_all_by_butterfly_sends_half_of_everything_a_level) {
     }
 }
 
-TEST(Levels, labels_say_which_submachine_a_step_belongs_to) {
+TEST(Levels, labels_identify_the_submachine_of_a_step) {
     const Grid grid{12, 10, 6, 5};
     std::set<int> labels;
     for (int row = 0; row < grid.rows; ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm on blocks of any lengths, some of them empty.
+// Every algorithm on blocks of uneven lengths, some of them empty.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/collective/scatter_gather.hpp"
 
@@ -19,7 +19,7 @@ std::vector<Elements> lengths(test::Random& random, int count) {
     return lengths;
 }
 
-/// Where the last block comes first where all are together.
+/// The last block is stored first in the combined buffer.
 std::vector<Elements> last_first(const std::vector<Elements>& lengths) {
     std::vector<Elements> firsts;
     Elements end = lengths.back();
@@ -52,7 +52,7 @@ TEST(UnevenBlocks, are_scattered_and_gathered_by_every_algorithm) {
     }
 }
 
-/// Element e of block (i, j) has this number.
+/// The value of element e of block (i, j).
 constexpr Elements number(int from, int to, Elements e) {
     return (Elements{from} * 100 + to) * 100 + e;
 }

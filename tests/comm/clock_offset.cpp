@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clocks of ranks that stand otherwise, drift and run backwards.
+// Clocks of ranks with different offsets, that drift or run backwards.
 #include "sextant/comm/threads.hpp"
 #include "sextant/comm/tracing.hpp"
 
@@ -16,13 +16,13 @@ Seconds steady() {
     return HostClock::steady().now();
 }
 
-/// So much before the steady clock, and faster by a part.
+/// A clock `before` seconds behind the steady clock, and faster by a fraction.
 HostClock skewed(std::uint64_t identity, Seconds before, double faster) {
     const Seconds start = steady();
     return {identity, [=] { return steady() + before + faster * (steady() - start); }};
 }
 
-TEST(ClockOffsets, are_those_of_skewed_clocks_as_exactly_as_they_say) {
+TEST(ClockOffsets, match_skewed_clocks_within_the_stated_uncertainty) {
     run_threads(5, [](const Communicator& communicator) {
         // Ranks 1 and 3 on rank 0's host, 2 and 4 on others.
         const int rank = communicator.rank();
@@ -58,10 +58,10 @@ TEST(ClockOffsets, trust_no_clock_that_runs_backwards) {
     });
 }
 
-TEST(ClockOffsets, asked_twice_tell_drift) {
+TEST(ClockOffsets, measured_twice_give_the_drift) {
     run_threads(2, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        constexpr double faster = .01; // so that 50 ms show it
+        constexpr double faster = .01; // so that the drift is visible after 50 ms
         const HostClock clock =
             skewed(static_cast<std::uint64_t>(rank), rank == 0 ? 0 : 3, rank == 0 ? 0 : faster);
         const ClockOffset before = clock_offsets(communicator, clock).back();
@@ -77,7 +77,8 @@ TEST(Correction, follows_a_drift_that_is_known_well_enough) {
     const ClockOffset before{1, 100, 5, 1e-6}, after{1, 200, 5.01, 1e-6};
     EXPECT_DOUBLE_EQ(correction(before, after, 100), 5);
     EXPECT_DOUBLE_EQ(correction(before, after, 150), 5.005);
-    // Within a millisecond a microsecond of doubt is more than any drift: the better reading.
+    // Within a millisecond, one microsecond of uncertainty exceeds any drift: the better reading is
+    // kept.
     const ClockOffset soon{1, 100.001, 5.3, 5e-7};
     EXPECT_EQ(correction(before, soon, 150), 5.3);
     EXPECT_EQ(correction(before, before, 150), 5);

@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Threads, EveryCollectiveDealsWhatItClaimsFrom1To17Ranks) {
+TEST(Threads, EveryCollectiveFulfilsItsClaimFrom1To17Ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks)
         run_threads(ranks, every_collective_deals_what_it_claims);
 }

@@ -20,7 +20,7 @@ const Operator floats = [] {
     return op;
 }();
 
-/// Number n is n², and lies in every buffer that it belongs to.
+/// Element n has the value n²; every buffer that contains it holds this value.
 std::vector<float> squares(int rank) {
     std::vector<float> line;
     for (Elements e = 0; e < each + 2; ++e) {
@@ -43,7 +43,7 @@ TEST(ThreadsComputing, sums_reach_over_the_edges_of_ranks_run_after_run) {
             Execution execution(communicator, line_sums(ranks, rank), floats, {}, {sum_line});
             std::vector<float> line = squares(rank);
             if (rank > 0)
-                line.front() = -1; // to be overwritten by what comes
+                line.front() = -1; // to be overwritten by the received value
             if (rank < ranks - 1)
                 line.back() = -1;
             execution.bind(0, std::as_writable_bytes(std::span(line)));
@@ -58,7 +58,7 @@ TEST(ThreadsComputing, sums_reach_over_the_edges_of_ranks_run_after_run) {
     }
 }
 
-TEST(ThreadsComputing, a_kernel_that_throws_is_heard_of_where_it_ran_and_hangs_nobody) {
+TEST(ThreadsComputing, a_kernel_that_throws_fails_its_rank_without_a_hang) {
     std::atomic<int> own = 0;
     run_threads(3, [&](Communicator communicator) {
         const int rank = communicator.rank();
@@ -88,7 +88,7 @@ TEST(ThreadsComputing, a_kernel_that_is_missing_is_a_bug_that_is_named) {
     });
 }
 
-TEST(ThreadsComputing, a_trace_tells_when_kernels_ran_and_what_they_made) {
+TEST(ThreadsComputing, a_trace_has_the_times_and_results_of_kernels) {
     run_threads(2, [](Communicator communicator) {
         const int rank = communicator.rank();
         Execution execution(communicator, line_sums(2, rank), floats, {.trace = true}, {sum_line});

@@ -58,7 +58,7 @@ TEST(Threads, ByArrivalAgreesWithinTheBoundOfReassociation) {
     }
 }
 
-TEST(Threads, FrameAfterFrameGivesTheSamePicture) {
+TEST(Threads, RepeatedFramesGiveTheSameImage) {
     for (const auto& algorithm : compositing::catalogue()) {
         for (int ranks : {2, 4, 7, 8}) {
             if (algorithm.tunings(ranks).empty())
@@ -69,11 +69,11 @@ TEST(Threads, FrameAfterFrameGivesTheSamePicture) {
     }
 }
 
-TEST(Threads, LayersOrdersEmptyRanksAndDistributedResultsComeOutRight) {
+TEST(Threads, LayersOrdersEmptyRanksAndDistributedResultsAreRight) {
     Task task;
     task.ranks = 6;
     task.elements = 1003;
-    task.order = {4, 0, 5, 2}; // ranks 1 and 3 hold nothing
+    task.order = {4, 0, 5, 2}; // ranks 1 and 3 have no image
     task.layers = {2, 1, 3, 1};
     for (int root : {Task::distributed, 0, 1, 5}) {
         task.root = root;
@@ -98,7 +98,7 @@ TEST(Threads, EightLayersGiveTheSameBitsOnAnyNumberOfRanks) {
     }
 }
 
-TEST(Threads, SplitGroupsWorkBesideEachOther) {
+TEST(Threads, SplitGroupsWorkConcurrently) {
     run_threads(7, [](Communicator all) {
         const Communicator half = all.split(all.rank() % 2, -all.rank());
         EXPECT_EQ(half.size(), all.rank() % 2 ? 3 : 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that fails must end all, soon, and leave nothing hanging.
+// A failing rank must end all ranks soon, without a hang.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using compositing::Task;
 
-/// `over` that throws on one rank while told to.
+/// `over`, which throws on one rank if `fails`.
 Operator failing_over(bool fails) {
     Operator op = kernel::find("over");
     if (!fails)
@@ -53,7 +53,7 @@ TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsa
                       tolerance(algorithm, Association::in_order, 8));
         });
         EXPECT_EQ(own, 1) << algorithm.name;
-        EXPECT_GE(heard, 1) << algorithm.name; // the root at least
+        EXPECT_GE(heard, 1) << algorithm.name; // at least the root
     }
 }
 
@@ -88,7 +88,7 @@ TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
                  InvalidTask);
 }
 
-TEST(Failure, AgreeTellsEveryRankTheSameHoweverLong) {
+TEST(Failure, AgreeGivesEveryRankTheSameTextOfAnyLength) {
     const std::string is_cut_off = "is cut off" + std::string(3000, '.') + "!";
     run_threads(4, [&](Communicator communicator) {
         std::string text;
@@ -102,7 +102,7 @@ TEST(Failure, AgreeTellsEveryRankTheSameHoweverLong) {
             EXPECT_FALSE(error.invalid_task());
         }
         EXPECT_EQ(text, "part_2.exr: " + is_cut_off) << "ranks of one process see the same files";
-        agree(communicator, [] {}); // still in step
+        agree(communicator, [] {}); // still synchronised
         try {
             agree(communicator, [] { throw InvalidTask("all alike"); });
         } catch (const AgreedFailure& error) {
@@ -123,7 +123,7 @@ TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
     });
 }
 
-/// What run_threads throws where rank 2 of 4 returns before it comes to `meeting`.
+/// What run_threads throws if rank 2 of 4 returns before it reaches `meeting`.
 std::string thrown_without_rank_2(const std::function<void(const Communicator&)>& meeting) {
     try {
         run_threads(4, [&](const Communicator& communicator) {
@@ -137,7 +137,7 @@ std::string thrown_without_rank_2(const std::function<void(const Communicator&)>
     return "nothing";
 }
 
-TEST(Failure, ARankThatReturnsBeforeOthersMeetItIsNamed) {
+TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsNamed) {
     const char* const said =
         "rank 2 has returned, but other ranks wait for it in a collective call";
     EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.barrier(); }), said);
@@ -160,13 +160,13 @@ TEST(Failure, ARankThatReturnsBeforeOthersExchangeMessagesWithItIsNamed) {
     }
 }
 
-TEST(Failure, ARankThatReturnsIsNamedByTheRankThatItHadInAGroupOfItsOwn) {
+TEST(Failure, ARankThatReturnsIsNamedByItsRankInTheGroup) {
     std::atomic<int> named = 0;
     try {
         run_threads(4, [&](const Communicator& communicator) {
             const Communicator odd_or_even = communicator.split(communicator.rank() % 2, 0);
             if (communicator.rank() == 2)
-                return; // rank 1 of the even ones
+                return; // rank 1 of the even ranks
             try {
                 odd_or_even.barrier();
             } catch (const PeerFailed& error) {
@@ -179,7 +179,7 @@ TEST(Failure, ARankThatReturnsIsNamedByTheRankThatItHadInAGroupOfItsOwn) {
     EXPECT_EQ(named, 1);
 }
 
-TEST(Failure, RanksMayReturnWhileOthersGoOn) {
+TEST(Failure, RanksMayReturnWhileOthersContinue) {
     for (int repeat = 0; repeat < 50; ++repeat) {
         run_threads(4, [](const Communicator& communicator) {
             const Communicator half = communicator.split(communicator.rank() % 2, 0);
@@ -192,7 +192,7 @@ TEST(Failure, RanksMayReturnWhileOthersGoOn) {
     }
 }
 
-TEST(Failure, WhatIsNoExceptionReachesEveryRank) {
+TEST(Failure, AThrownNonExceptionReachesEveryRank) {
     run_threads(3, [](const Communicator& communicator) {
         const auto part = [&] {
             if (communicator.rank() == 1)
@@ -204,7 +204,7 @@ TEST(Failure, WhatIsNoExceptionReachesEveryRank) {
         } catch (const AgreedFailure& error) {
             EXPECT_STREQ(error.what(), "threw an exception that is not a std::exception");
         }
-        communicator.barrier(); // still of use
+        communicator.barrier(); // still usable
         EXPECT_EQ(first_failure(communicator, part),
                   "rank 1: threw an exception that is not a std::exception");
     });

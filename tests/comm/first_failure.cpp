@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(FirstFailure, is_nothing_where_all_is_well) {
+TEST(FirstFailure, is_empty_without_a_failure) {
     for (const int ranks : {1, 3}) {
         run_threads(ranks, [](const Communicator& communicator) {
             EXPECT_EQ(first_failure(communicator, [] {}), "");
@@ -29,7 +29,7 @@ TEST(FirstFailure, is_that_of_the_lowest_rank_that_failed_on_every_rank) {
     });
 }
 
-TEST(Agreement, cancelled_on_one_rank_is_cancelled_on_every_rank_and_work_goes_on) {
+TEST(Agreement, cancels_every_rank_and_stays_usable) {
     run_threads(4, [](const Communicator& communicator) {
         const RunControl control{{}, [&] { return communicator.rank() == 3; }};
         const auto step = [&] { agree(communicator, [&] { control.check(); }); };
@@ -38,7 +38,7 @@ TEST(Agreement, cancelled_on_one_rank_is_cancelled_on_every_rank_and_work_goes_o
     });
 }
 
-TEST(Agreement, tells_of_a_failure_rather_than_of_being_cancelled) {
+TEST(Agreement, reports_a_failure_rather_than_a_cancellation) {
     run_threads(3, [](const Communicator& communicator) {
         try {
             agree(communicator, [&] {

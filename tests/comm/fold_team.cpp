@@ -14,7 +14,7 @@
 namespace sextant::test {
 namespace {
 
-/// Three operands of any bits that are numbers, a fold of which a team of so many makes.
+/// A fold of three operands of arbitrary finite values, by a team of `threads`.
 std::vector<std::byte> folded(const Operator& op, int threads, Elements elements) {
     std::vector<Memory> operands;
     std::vector<const std::byte*> sources;
@@ -48,23 +48,24 @@ TEST(FoldTeam, GivesTheBitsOfOneThread) {
     }
 }
 
-TEST(FoldTeam, SharesWhatIsWorthIt) {
+TEST(FoldTeam, DividesLargeFoldsOnly) {
     std::atomic<int> calls{0};
     Operator op = kernel::find("over");
     op.fold = [&](FoldFunction::Sources, std::byte*, Elements) { ++calls; };
     folded(op, 3, 30000);
     EXPECT_EQ(calls.exchange(0), 3 * 3);
-    folded(op, 3, 30); // it would take longer to tell the others
+    folded(op, 3, 30); // too little work to be divided
     EXPECT_EQ(calls.load(), 3);
 }
 
-TEST(FoldTeam, ThrowsWhatAnyThreadThrows) {
+TEST(FoldTeam, RethrowsTheExceptionOfAnyThread) {
     FoldTeam team(3);
     const std::thread::id own = std::this_thread::get_id();
     for (const bool by_helper : {true, false}) {
         Operator op = kernel::find("over");
         op.fold = [&](FoldFunction::Sources, std::byte*, Elements) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20)); // so that each does a part
+            // so that every thread takes a part
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if ((std::this_thread::get_id() != own) == by_helper)
                 throw std::runtime_error("cannot be combined");
         };

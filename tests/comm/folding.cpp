@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// What is combined early, before any message has arrived or left.
+/// Number of folds before any message has arrived or been sent.
 int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& buffers) {
     const Dependences dependences(program);
     const Walk walk(program, dependences);
@@ -23,8 +23,8 @@ int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& bu
     return folding.combine_some(walk);
 }
 
-/// Sends the first of `operands` images, then folds all of them into its place, and elsewhere three
-/// pixels that are still to come.
+/// Sends the first of `operands` images, then folds all of them in place, and three pixels that are
+/// still to arrive into another buffer.
 Program waiting_to_fold(int operands, Elements pixels) {
     ProgramBuilder builder;
     const Region images = builder.in_out(operands * pixels);
@@ -46,7 +46,7 @@ TEST(Folding, OfTwoWaitsForItsDestination) {
     const std::vector<RgbaF32> images = layers(0, 2, pixels);
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};
     EXPECT_EQ(combined_early(waiting_to_fold(2, pixels), buffers), Walk::none);
-    EXPECT_EQ(buffers[0], images); // still on its way
+    EXPECT_EQ(buffers[0], images); // not sent yet
 }
 
 TEST(Folding, OfThreeDoesNotWaitForItsDestination) {
@@ -55,7 +55,7 @@ TEST(Folding, OfThreeDoesNotWaitForItsDestination) {
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};
     const int fold = 1;
     EXPECT_EQ(combined_early(waiting_to_fold(3, pixels), buffers), fold);
-    EXPECT_EQ(buffers[0], images); // still on its way
+    EXPECT_EQ(buffers[0], images); // not sent yet
 }
 
 } // namespace

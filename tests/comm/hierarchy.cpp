@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix-k whose first radix is the ranks of a node is the hierarchical algorithm: it folds within
-// nodes first, so that less goes between them.
+// Radix-k whose first radix is the number of ranks per node is the hierarchical algorithm: it folds
+// within nodes first, so that less data is sent between nodes.
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/threads.hpp"
 
@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// Pixels that all ranks together send to other nodes.
+/// Number of pixels that all ranks send to other nodes.
 Elements sent_between(const std::vector<int>& nodes, const compositing::Task& task,
                       const std::vector<int>& radices) {
     Elements sum = 0;
@@ -35,7 +35,7 @@ TEST(Hierarchy, FoldingWithinNodesFirstSendsLessBetweenThem) {
                 share_nodes(communicator, {size, Bytes{16} << 20}).communicator;
             const auto task = compositing::one_image_each(6, 60 * 500);
             const std::vector<int> nodes = nodes_of(shared);
-            // Each node holds one image where each rank held one.
+            // After the first round each node has one image instead of one per rank.
             EXPECT_EQ(sent_between(nodes, task, {size, other}), task.elements * (other - 1));
             EXPECT_EQ(sent_between(nodes, task, {6}), task.elements * (other - 1) * size);
             const auto& row = compositing::find("radix-k");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that share memory by segments, as processes of a node do; here each is a thread, so that
-// sanitizers can watch.
+// Ranks that share memory in segments, like the processes of a node; here ranks are threads, so
+// that sanitizers can check them.
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/shared_memory.hpp"
 #include "sextant/comm/threads.hpp"
@@ -22,11 +22,11 @@ TEST(Nodes, OfAnySizeGiveTheBitsOfMessages) {
         run_threads(ranks, nodes_of_any_size_give_the_bits_of_messages);
 }
 
-TEST(Nodes, LayersAndEmptyRanksComeOutRight) {
+TEST(Nodes, LayersAndEmptyRanksGiveTheRightImage) {
     run_threads(5, layers_and_empty_ranks_come_out_right_on_nodes);
 }
 
-TEST(Nodes, AreCutWhereTold) {
+TEST(Nodes, HaveTheRequestedSize) {
     run_threads(7, [](Communicator communicator) {
         const auto nodes = [&](int size) {
             return nodes_of(share_nodes(communicator, {size, Bytes{1} << 20}).communicator);
@@ -55,7 +55,7 @@ TEST(Nodes, SplitGroupsShareToo) {
 TEST(Nodes, MemoryThatIsNotToBeHadIsReplacedByMessages) {
     run_threads(3, [](Communicator communicator) {
         for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
-            // Some of what a rank asks for fits, or none; rank 2 has plenty.
+            // Part of the requested memory is available on most ranks, or none; rank 2 has plenty.
             const bool plenty = communicator.rank() == 2;
             const Communicator shared =
                 share_nodes(communicator, {0, plenty ? Bytes{8} << 20 : most}).communicator;
@@ -69,7 +69,7 @@ TEST(Nodes, MemoryThatIsNotToBeHadIsReplacedByMessages) {
     });
 }
 
-TEST(Nodes, WhereOneRankHasNoSharedMemoryAllUseMessages) {
+TEST(Nodes, AllUseMessagesIfOneRankHasNoSharedMemory) {
     run_threads(3, [](Communicator communicator) {
         const bool odd = communicator.rank() == 1;
         const SharedNodes nodes =
@@ -80,7 +80,7 @@ TEST(Nodes, WhereOneRankHasNoSharedMemoryAllUseMessages) {
     });
 }
 
-/// Files of this process may not be longer, for as long as this lives.
+/// Limits the size of files of this process during its lifetime.
 class FileLimit {
   public:
     explicit FileLimit(rlim_t bytes) {
@@ -111,11 +111,11 @@ TEST(Nodes, SegmentsHaveNoName) {
     EXPECT_THAT(path.string(), testing::EndsWith("(deleted)"));
 }
 
-TEST(Nodes, ASegmentOfNobodyIsRefused) {
+TEST(Nodes, AnUnownedSegmentIsRefused) {
     EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
 }
 
-TEST(Nodes, AFailingOperatorReachesWhoNeedsItAndTheGroupStaysUsable) {
+TEST(Nodes, AFailingOperatorReachesItsReceiversAndTheGroupStaysUsable) {
     for (const int node : node_sizes) {
         run_threads(4, [&](Communicator communicator) {
             const Communicator shared =
@@ -163,15 +163,15 @@ TEST(Arenas, GiveEachItsOwnAndTakeItBackAsZeros) {
     EXPECT_TRUE(arena->take(0));
 }
 
-/// As if a file system had room for a megabyte: touching more would end the process.
-TEST(Arenas, AskFirstWhereRunningOutWouldEndTheProcess) {
+/// Simulates a file system with one megabyte of space, where touching more would kill the process.
+TEST(Arenas, AreAllocatedFirstIfAShortageWouldKillTheProcess) {
     constexpr Bytes there = Bytes{1} << 20, promised = Bytes{2} << 20;
     const int file = memfd_create("full", 0);
     ASSERT_EQ(ftruncate(file, there), 0);
     auto* const data = static_cast<std::byte*>(
         mmap(nullptr, promised, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
     if (madvise(data, there, MADV_POPULATE_WRITE) != 0)
-        GTEST_SKIP() << "this Linux cannot be asked";
+        GTEST_SKIP() << "this Linux does not support the query";
     auto arena = std::make_shared<Arena>(Segment::kept(data, promised, Segment::Whose::a_peers), 0);
     EXPECT_FALSE(arena->take(there + 1));
     std::optional<Memory> fits = arena->take(there);

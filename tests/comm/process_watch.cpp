@@ -12,7 +12,7 @@
 namespace sextant::test {
 namespace {
 
-/// A process that does nothing until it is killed.
+/// A process that sleeps until it is killed.
 class Idler {
   public:
     Idler() : process_(fork()) {

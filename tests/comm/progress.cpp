@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An operator may take seconds; messages must not wait for all the work that lies ready.
+// An operator may take seconds; messages must not wait until all ready work is done.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/schedule/builder.hpp"
@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr int applications = 20;
 
-/// Works on its own for long, and hands back what it is sent meanwhile.
+/// Has work for a long time, and returns the message that it receives meanwhile.
 Program busy() {
     ProgramBuilder builder;
     const Region own = builder.input(1), passing = builder.scratch(1);
@@ -58,7 +58,8 @@ TEST(Threads, MessagesMoveBetweenTwoStepsOfWork) {
         std::this_thread::sleep_for(milliseconds(2));
         if (++done < applications)
             return;
-        for (int i = 0; i < 2000 && !came_back; ++i) // would wait for this step to end, if any did
+        // a blocking executor would finish this step first
+        for (int i = 0; i < 2000 && !came_back; ++i)
             std::this_thread::sleep_for(milliseconds(1));
         seen = came_back.load();
     };

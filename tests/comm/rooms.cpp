@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where memory is shared, what a rank blends for another is made right where that one wants it.
+// In shared memory, a rank writes the pixels that it blends for another rank directly into that
+// rank's buffer.
 #include "sextant/comm/threads.hpp"
 #include "sextant/schedule/builder.hpp"
 
@@ -14,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-/// `over` that notes where it was made last.
+/// `over` that records the destination of its last call.
 Operator over_noting(const std::byte*& made) {
     Operator op = kernel::find("over");
     op.fold = [fold = op.fold, &made](std::span<const std::byte* const> operands, std::byte* to,
@@ -29,7 +30,7 @@ bool lies_in(const std::byte* at, std::span<const std::byte> memory) {
     return at >= memory.data() && at < memory.data() + memory.size();
 }
 
-TEST(Rooms, ACollectedPictureIsMadeInTheRootsMemory) {
+TEST(Rooms, ACollectedImageIsWrittenInTheRootsMemory) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-swap", "shift-based"}) {
         constexpr int ranks = 4, root = 2;
         const compositing::Task task = compositing::one_image_each(ranks, 4 * 1024, root);
@@ -56,7 +57,7 @@ TEST(Rooms, ACollectedPictureIsMadeInTheRootsMemory) {
     }
 }
 
-TEST(Rooms, AResultStaysAsItIsUntilItsOwnerRunsAgain) {
+TEST(Rooms, AResultIsUnchangedUntilItsOwnerRunsAgain) {
     constexpr int ranks = 3;
     const compositing::Task task = compositing::one_image_each(ranks, 3 * 1024, 0);
     const auto& row = compositing::find("direct-send");
@@ -67,7 +68,7 @@ TEST(Rooms, AResultStaysAsItIsUntilItsOwnerRunsAgain) {
         std::vector<RgbaF32> image(static_cast<std::size_t>(task.elements));
         execution.bind(0, std::as_bytes(std::span(image)));
         for (int frame = 0; frame < 50; ++frame) {
-            // The others go on to the next frame while the root reads this one.
+            // The other ranks start the next frame while the root reads this one.
             std::fill(image.begin(), image.end(), RgbaF32{1.0f * frame, 0, 0, 1});
             execution.run();
             for (const std::byte* at = execution.result().data();
@@ -77,15 +78,15 @@ TEST(Rooms, AResultStaysAsItIsUntilItsOwnerRunsAgain) {
     });
 }
 
-/// Rows of a picture on rank 0 that another rank makes.
+/// Rows of an image on rank 0 that another rank computes.
 struct Rows {
     Elements length, count;
-    Elements stride; ///< between them in the picture
+    Elements stride; ///< distance between rows in the image
     Elements elements() const { return length * count; }
 };
 
-/// Rank 1 makes them, by two kernels, in memory of its own, and sends them to rank 0, which
-/// may first have other use for that memory.
+/// Rank 1 computes them with two kernels into its own memory and sends them to rank 0, which may
+/// use that memory for something else first.
 Program rows_for_rank_0(const Rows& rows, bool used_before, int rank) {
     ProgramBuilder builder;
     if (rank == 1) {
@@ -105,14 +106,14 @@ Program rows_for_rank_0(const Rows& rows, bool used_before, int rank) {
     return builder.finish(picture);
 }
 
-/// Where rank 1 made its rows in the last of some runs, and what of the picture came of them.
+/// Destination of rank 1's rows in the last of several runs, and the resulting image.
 struct Made {
     std::vector<const std::byte*> at;
     std::span<const std::byte> picture;
     bool right = true;
 };
 
-/// Kernels write where they are told 1, 2, 3 ... as they are called.
+/// Kernels write 1, 2, 3 ... to their destination, in the order of calls.
 Kernel counting(Made& made, int& value) {
     return [&](const Computation& computation) {
         const Blocks& place = computation.places[0];
@@ -159,8 +160,8 @@ Made make_rows(const Rows& rows, bool used_before) {
     return by_rank_1;
 }
 
-TEST(Rooms, WhatKernelsMakeForARankIsMadeInItsMemory) {
-    // Rows that follow one another, and those of a tile with another beside it.
+TEST(Rooms, KernelResultsForARankAreWrittenInItsMemory) {
+    // Contiguous rows, and rows of a tile that has another tile next to it.
     for (const Rows& rows : {Rows{300, 200, 300}, Rows{300, 200, 700}}) {
         const Made made = make_rows(rows, false);
         EXPECT_TRUE(made.right);
@@ -170,7 +171,7 @@ TEST(Rooms, WhatKernelsMakeForARankIsMadeInItsMemory) {
     }
 }
 
-TEST(Rooms, WhatKernelsMakeIsCopiedWhereItsPlaceIsStillUsed) {
+TEST(Rooms, KernelResultsAreCopiedIfTheirDestinationIsStillUsed) {
     const Made made = make_rows({300, 200, 700}, true);
     EXPECT_TRUE(made.right);
     ASSERT_EQ(made.at.size(), 2u);
@@ -178,12 +179,12 @@ TEST(Rooms, WhatKernelsMakeIsCopiedWhereItsPlaceIsStillUsed) {
         EXPECT_FALSE(lies_in(at, made.picture));
 }
 
-TEST(Rooms, WhatLittleKernelsMakeArrivesAsWell) {
+TEST(Rooms, SmallKernelResultsArriveAsWell) {
     for (const Rows& rows : {Rows{3, 2, 3}, Rows{3, 2, 7}, Rows{50, 30, 60}})
         EXPECT_TRUE(make_rows(rows, false).right);
 }
 
-TEST(Rooms, AReceiverThatFailsOrComesLateHangsNoKernel) {
+TEST(Rooms, AReceiverThatFailsOrIsLateDoesNotBlockKernels) {
     const Rows rows{300, 200, 300};
     Operator floats;
     floats.element = {"f32", sizeof(float)};

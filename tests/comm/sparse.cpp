@@ -27,12 +27,12 @@ TEST(SparseThreads, LayersOrdersAndEmptyRanksGiveTheBitsOfDenseMessages) {
     run_threads(7, layers_and_empty_ranks_give_the_same_bits);
 }
 
-TEST(SparseThreads, WhatWasNotDrawnIsNotSent) {
+TEST(SparseThreads, EmptyPixelsAreNotSent) {
     for (const int ranks : {2, 3, 5})
         run_threads(ranks, what_was_not_drawn_is_not_sent);
 }
 
-TEST(SparseThreads, AnOperatorThatDoesNotSayWhatNothingIsIsRefused) {
+TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
     run_threads(1, [](const Communicator& communicator) {
         Operator op = kernel::find("over");
         op.fill_identity = nullptr;
@@ -62,7 +62,7 @@ TEST(SparseThreads, AFailingOperatorReachesTheOthersAndTheNextRunIsRight) {
         }
         if (rank == 3) {
             EXPECT_EQ(said, "broke");
-        } else if (rank == 0) { // which collects; others may have had all they need
+        } else if (rank == 0) { // the root; other ranks may already have finished
             EXPECT_EQ(said, "peer");
         }
         communicator.barrier();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a frame costs in memory once the first two have been: nothing.
+// After the first two frames, a frame allocates nothing.
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/blending.hpp"
@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// A third of an image, where messages may leave out the rest.
+/// A third of an image is active, so that messages may skip the rest.
 std::vector<RgbaF32> image_of(int rank, Elements elements, bool sparse) {
     std::vector<RgbaF32> image = layers(rank, 1, elements);
     if (sparse)
@@ -19,7 +19,7 @@ std::vector<RgbaF32> image_of(int rank, Elements elements, bool sparse) {
     return image;
 }
 
-/// What all ranks together allocate and first touch in `frames` frames after `warm_up`.
+/// Allocations and first page touches of all ranks in `frames` frames after `warm_up`.
 MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm, Elements elements,
                               ExecuteOptions options, int warm_up, int frames) {
     MemoryEvents before, after;
@@ -58,7 +58,8 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
                     events_of_frames(ranks, algorithm, 509 * 503, {association}, 2, 20);
                 EXPECT_EQ(events.allocations, 0)
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
-                // A page of a stack may be met late; a buffer's would be met in every frame.
+                // A stack page may be touched late; one of a buffer would be touched in every
+                // frame.
                 EXPECT_LE(events.page_faults, 5)
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
             }
@@ -66,7 +67,7 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
     }
 }
 
-TEST(SteadyState, NothingIsAllocatedForMessagesThatLeaveOutWhatWasNotDrawn) {
+TEST(SteadyState, NothingIsAllocatedForMessagesThatSkipEmptyPixels) {
     for (const auto& algorithm : compositing::catalogue()) {
         const MemoryEvents events = events_of_frames(4, algorithm, 100'003, {.sparse = true}, 2, 5);
         EXPECT_EQ(events.allocations, 0) << algorithm.name;

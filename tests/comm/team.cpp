@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Team, does_every_part_once_whatever_its_size) {
+TEST(Team, runs_every_part_once_for_any_team_size) {
     for (const int size : {1, 2, 3, 7}) {
         Team team(size);
         ASSERT_EQ(team.size(), size);
@@ -26,11 +26,11 @@ TEST(Team, does_every_part_once_whatever_its_size) {
     }
 }
 
-TEST(Team, shows_everyone_what_was_written_before_and_the_caller_what_was_written) {
+TEST(Team, makes_writes_before_and_within_a_job_visible) {
     Team team(3);
     std::vector<int> values(64);
     for (int round = 1; round <= 2000; ++round) {
-        const int before = round; // read by the others without any more ado
+        const int before = round; // read by the others without further synchronisation
         team.run(static_cast<int>(values.size()), [&](int part, int) {
             int& value = values[static_cast<std::size_t>(part)];
             value += before;
@@ -40,7 +40,7 @@ TEST(Team, shows_everyone_what_was_written_before_and_the_caller_what_was_writte
         EXPECT_EQ(value, 2000 * 2001 / 2);
 }
 
-TEST(Team, throws_what_a_part_threw_and_goes_on_after_that) {
+TEST(Team, rethrows_the_exception_of_a_part_and_stays_usable) {
     Team team(2);
     const auto all = [&] {
         team.run(10, [](int part, int) {
@@ -54,11 +54,11 @@ TEST(Team, throws_what_a_part_threw_and_goes_on_after_that) {
     EXPECT_EQ(done, 1);
 }
 
-TEST(Team, of_nobody_is_refused) {
+TEST(Team, without_members_is_refused) {
     EXPECT_THROW(Team(0), InvalidTask);
 }
 
-TEST(Team, where_there_is_none_parts_are_done_in_order) {
+TEST(Team, without_a_team_parts_run_in_order) {
     std::vector<int> order;
     run_parts(nullptr, 4, [&](int part, int) { order.push_back(part); });
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transforms applied to images and to coordinates.
+// Transforms applied to images and coordinates.
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
@@ -31,7 +31,8 @@ float value_at(std::int64_t frame, std::int64_t x, std::int64_t y) {
 
 class Apply : public testing::Test {
   protected:
-    /// Frame 0 stays, 1 was left out, 2 is moved by whole pixels, 3 turned by a quarter.
+    /// Frame 0 is not moved, frame 1 was left out, frame 2 is moved by whole pixels, frame 3
+    /// rotated by 90 degrees.
     Apply() {
         SeriesTransforms all;
         all.series = "movie.npy";
@@ -96,21 +97,22 @@ class Apply : public testing::Test {
     std::string movie = folder.path("movie.npy"), shown = folder.path("shown.npy");
 };
 
-TEST_F(Apply, ShowsFramesWhereTheyLieAndNothingOutside) {
+TEST_F(Apply, AlignsFramesWithNaNOutside) {
     write_movie(movie, 4);
     apply(movie, shown);
     const auto source = format::open_frames(shown);
-    ASSERT_EQ(source->header().frames, 3); // without the one that was left out
+    ASSERT_EQ(source->header().frames, 3); // without frame 1
     std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
     source->read_frame(0, pixels);
     EXPECT_EQ(pixels[15], value_at(0, 3, 1));
-    source->read_frame(1, pixels); // of frame 2: at (x, y) what it shows at (x + 3, y - 2)
+    source->read_frame(1, pixels); // pixel (x, y) of the result is (x + 3, y - 2) of frame 2
     EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(2, 8, 2));
-    EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(1 * 12 + 5)]));  // from above the frame
-    EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(4 * 12 + 10)])); // from beyond its right
+    EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(1 * 12 + 5)])); // above the frame
+    EXPECT_TRUE(
+        std::isnan(pixels[static_cast<std::size_t>(4 * 12 + 10)])); // beyond the right border
 }
 
-TEST_F(Apply, ShowsOneImageAsAnyFrameLies) {
+TEST_F(Apply, AlignsOneImageLikeAnyFrame) {
     write_movie(movie, 1);
     apply(movie, shown, {{"frame", {"2"}}});
     std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
@@ -120,7 +122,7 @@ TEST_F(Apply, ShowsOneImageAsAnyFrameLies) {
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
 }
 
-/// Samples of every kind of bits, some of which are no finite numbers.
+/// Samples with all kinds of bit patterns, some of them not finite.
 std::vector<float> odd_samples() {
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
     for (std::size_t i = 0; i < samples.size(); ++i)
@@ -128,12 +130,12 @@ std::vector<float> odd_samples() {
     samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
     samples[5 * 12 + 2] = std::numeric_limits<float>::infinity();
     samples[3 * 12 + 11] = -std::numeric_limits<float>::infinity(); // at the right border
-    samples[8 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();  // at the lowest
+    samples[8 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();  // at the bottom border
     samples[4 * 12 + 4] = -0.F;
     return samples;
 }
 
-TEST_F(Apply, CopiesSamplesBitForBitWhereMotionsAreByWholePixels) {
+TEST_F(Apply, CopiesSamplesBitForBitForMotionsByWholePixels) {
     const std::vector<float> samples = odd_samples();
     FrameHeader header;
     header.frames = 1;
@@ -218,24 +220,25 @@ TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
     ASSERT_EQ(there.size(), 2U);
     EXPECT_DOUBLE_EQ(there[0].at.x, 5);
     EXPECT_DOUBLE_EQ(there[0].at.y, 4);
-    EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two below the middle (5.5, 4), turned back
+    EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two below the centre (5.5, 4), rotated back
     EXPECT_NEAR(there[1].at.y, 4, 1e-4);
     const std::vector<FramePoint> back =
         points_of("2,5,4\n3,7.5,4\n", {{"from_reference", {"true"}}});
     EXPECT_NEAR(back[0].at.x, 8, 1e-4);
     EXPECT_NEAR(back[1].at.y, 6, 1e-4);
-    EXPECT_EQ(points_of("\xef\xbb\xbf 0,1,2\n").size(), 1U); // as a spreadsheet begins
+    // the byte order mark that spreadsheets write
+    EXPECT_EQ(points_of("\xef\xbb\xbf 0,1,2\n").size(), 1U);
     EXPECT_EQ(points_of("Frame, X (px), Y (px)\r\n0,1,2\r\n").size(), 1U);
 }
 
-TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
+TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
     write_movie(movie, 3);
     EXPECT_THAT(refusal(movie, shown), HasSubstr("has 3 frames, expected 4 as were registered"));
     write_movie(movie, 4, {12, 10});
     EXPECT_THAT(refusal(movie, shown), HasSubstr("is 12×10, expected 12×9"));
     write_movie(movie, 4);
     EXPECT_THAT(refusal(movie, shown, {{"from_reference", {"true"}}}),
-                HasSubstr("is no table of coordinates"));
+                HasSubstr("is not a table of coordinates"));
     EXPECT_THAT(refusal(movie, folder.path("none/shown.npy")), HasSubstr("none"));
     EXPECT_FALSE(std::filesystem::exists(shown));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
@@ -263,10 +266,9 @@ TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
                 HasSubstr("bad.csv: line 4: \"0,1\""));
     EXPECT_THAT(refused("0,1,nan\n"), HasSubstr("line 1"));
     EXPECT_THAT(refused("0,1,2\n1,2,3\n"), HasSubstr("line 2: "));
-    // Columns in another order would be taken for what they are not, and a first point for names.
-    EXPECT_THAT(
-        refused("x,y,frame\n1,2,0\n"),
-        HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame's number"));
+    // Another order of columns would be misread, and a first point would be taken for a header.
+    EXPECT_THAT(refused("x,y,frame\n1,2,0\n"),
+                HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame number"));
     EXPECT_THAT(refused("0;1;2\n"), HasSubstr("line 1: \"0;1;2\""));
     EXPECT_FALSE(std::filesystem::exists(folder.path("to.csv")));
 }

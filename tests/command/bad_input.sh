@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Bad input is normal input: one clear line, the right exit code, nothing left behind, no hang.
+# Bad input gives one clear line and the right exit code; no output remains, and nothing hangs.
 set -u
 folder=$(mktemp -d)
 trap 'umount "$folder/full" 2>/dev/null; rm -rf "$folder"' EXIT
@@ -30,7 +30,7 @@ refuses() {
 out=$folder/out.exr
 composite="$SEXTANT composite"
 
-# Usage.
+# Wrong usage.
 refuses 2 "unknown compositing algorithm 'radixk'; did you mean radix-k" $composite "$SAMPLE" -o $out --algorithm radixk
 refuses 2 "radices 3,2 multiply to 6, but 8" $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
 refuses 2 "radices 4,x: expected a whole number" $composite "$SAMPLE" -o $out --radices 4,x
@@ -64,34 +64,34 @@ refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT 
 refuses 2 "nothing to prove: binary-swap requires a power of two" "$SEXTANT" prove --algorithm binary-swap --ranks 3
 refuses 2 "unknown scan algorithm 'radix-k'; expected one of kogge-stone" "$SEXTANT" prove scan --algorithm radix-k
 refuses 2 "unknown halo algorithm 'foo'" "$SEXTANT" draw halo --algorithm foo -o $out
-refuses 2 "scan has nothing to tune" "$SEXTANT" draw scan --radices 3,3 -o $out
-refuses 2 "scan has no picture to collect" "$SEXTANT" draw scan --collect -o $out
+refuses 2 "scan has no parameters" "$SEXTANT" draw scan --radices 3,3 -o $out
+refuses 2 "scan has no image to collect" "$SEXTANT" draw scan --collect -o $out
 refuses 2 "radices 4,2 multiply to 8, but 7" "$SEXTANT" prove --radices 4,2 --ranks 7
 refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT" prove --algorithm direct-send --ranks 4096
 refuses 2 "radix-k does not use a window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
 refuses 2 "window 0: expected a whole number from 1 to" $composite "$SAMPLE" -o $out --window 0
 refuses 2 "out.xyz.*expected one of .exr" $composite "$SAMPLE" -o "$folder/out.xyz"
-refuses 2 "out.exr is named for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
-refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --report -
+refuses 2 "out.exr is given for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
+refuses 2 "- is given for two outputs" $composite "$SAMPLE" -o $out --json - --report -
 
 refuses 2 "OUT is empty|--output is empty: expected a name" $composite "$SAMPLE" -o ''
 refuses 2 "IN... is empty: expected a name" $composite '' -o $out
 refuses 2 "window 0: expected a whole number from 1 to 1073741824" $composite "$SAMPLE" -o $out --window 0
 
-# What was asked for is done or refused, never passed over.
-refuses 2 "sigma has no effect here: it is of explain filter" "$SEXTANT" explain --sigma 3
-refuses 2 "operator has no effect here: it is of explain composite" "$SEXTANT" explain filter --operator max
-refuses 2 "ranks has no effect here: it is of explain composite and filter" "$SEXTANT" explain scan --ranks 3
-refuses 2 "cores has no effect here: it is of explain scan" "$SEXTANT" explain filter --cores 3
-refuses 2 "size has no effect here: it is of the usual case" "$SEXTANT" bench scan --size 64
+# An option takes effect or is refused, never ignored.
+refuses 2 "sigma has no effect here: it is an option of explain filter" "$SEXTANT" explain --sigma 3
+refuses 2 "operator has no effect here: it is an option of explain composite" "$SEXTANT" explain filter --operator max
+refuses 2 "ranks has no effect here: it is an option of explain composite and filter" "$SEXTANT" explain scan --ranks 3
+refuses 2 "cores has no effect here: it is an option of explain scan" "$SEXTANT" explain filter --cores 3
+refuses 2 "size has no effect here: it sets the size of the built-in case" "$SEXTANT" bench scan --size 64
 refuses 2 "launcher has no effect here: .*--transport mpi" "$SEXTANT" calibrate --launcher 'mpirun -n 2' -o "$out"
 refuses 2 "cases has no effect here: nothing is measured" "$SEXTANT" evaluate --platform crossbar-12-calibrated --cases 2
 refuses 2 "clock has no effect here: expected --platform" "$SEXTANT" evaluate --clock
 refuses 2 "operator has no effect here: expected --machine" "$SEXTANT" simulate --platform crossbar-12 --operator max
 "$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
 "$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
-refuses 2 "algorithm radix-k: $folder/plan.json has direct-send; leave out one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
-refuses 2 "sparse on: $folder/plan.json has direct-send; leave out one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
+refuses 2 "algorithm radix-k: $folder/plan.json has direct-send; omit one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
+refuses 2 "sparse on: $folder/plan.json has direct-send; omit one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
 
 # Files.
 sed 's/"window": 0/"window": 9999999999/' "$folder/plan.json" >"$folder/many.json"
@@ -121,7 +121,7 @@ refuses 1 "nowhere" $composite "$SAMPLE" -o $out --report "$folder/nowhere/page.
 refuses 1 "nowhere" $composite "$SAMPLE" -o $out --json "$folder/nowhere/run.json"
 refuses 1 "nowhere" "$SEXTANT" draw scan -o "$folder/nowhere/scan.svg"
 
-# A full disk leaves neither a partial file nor harm to what was there.
+# A full disk leaves no partial file and keeps existing files.
 mkdir "$folder/full"
 if mount -t tmpfs -o size=64k tmpfs "$folder/full" 2>/dev/null; then
     refuses 1 "full/out.exr.*[Nn]o space" $composite "$SAMPLE" -o "$folder/full/out.exr"
@@ -146,7 +146,7 @@ if [ -n "${MPIRUN:-}" ]; then
         refuses 2 "$says" $other -n 2 $composite "$SAMPLE" -o $out
     fi
     refuses 2 "2 tasks without MPI" env SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2 $composite "$SAMPLE" -o $out
-    # Under the launcher too: one line from us, all end, nothing hangs.
+    # The same under the launcher: one line from Sextant, all processes end.
     refuses 1 "cut.exr" $MPIRUN -n 3 $composite "$folder/good.exr" "$folder/good.exr" "$folder/cut.exr" -o $out
     refuses 2 "radices 3,2 multiply to 6" $MPIRUN -n 3 $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
     refuses 1 "nowhere" $MPIRUN -n 2 $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
@@ -158,8 +158,8 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 2 "--grid: rank 0 has none, rank 1 has 1x2" $MPIRUN -n 1 $filter : -n 1 $filter --grid 1x2
 fi
 
-# Odd pixels are used, and counted aloud: of three, one is not a number and one exceeds its opacity.
-# The warning is whole however long the path.
+# Invalid pixels are used, and a warning counts them: of three pixels, one is NaN and one exceeds
+# its opacity. The warning is complete however long the path is.
 odd=$folder/odd/$(printf '%0200d/%0200d' 0 1)
 mkdir -p "$odd"
 printf '\000\000\300\177\000\000\000\000\000\000\000\000\000\000\000\000' >"$odd/partial_0.rgba32f"
@@ -183,6 +183,6 @@ refuses 1 "cut.json: is not JSON: unexpected end of the text: the file is trunca
 sed 's/"sextant_trace": 1/"sextant_trace": 7/' "$folder/trace.json" >"$folder/newer.json"
 refuses 1 "newer.json: a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
 refuses 1 "partial_0.rgba32f.zst: is not JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
-refuses 2 "expected --model NAME beside it" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
+refuses 2 "expected --model NAME" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
 
 exit $failed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Collectives and filters as a user times them: on threads and beside MPI's own.
+# Benchmarks of collectives and filters, on threads and compared with MPI's own.
 . "$(dirname "$0")/start.sh"
 cat > "$folder/cases.json" <<'CASES'
 {"cases": [{"collective": "scatter", "sizes": [0, 64]},
@@ -22,10 +22,10 @@ if [ -n "${MPIRUN:-}" ]; then
     done
 fi
 
-# Filters, of which the chosen comes first, beside one rank and arithmetic.
+# Filters: the chosen configuration comes first, compared with one rank and with arithmetic alone.
 echo '{"cases": [{"width": 40, "height": 30, "sigma": 1, "derivatives": ["x"], "most": 4}]}' > "$folder/filters.json"
 table=$("$SEXTANT" bench filter --cases "$folder/filters.json" --ranks 2 --rounds 5 --json "$folder/f.json")
-printf '%s\n' "$table" | grep -q "by CPU time a rank .* of " || fail "no regret of filters: $table"
+printf '%s\n' "$table" | grep -q "by CPU time per rank .* of " || fail "no regret of filters: $table"
 printf '%s\n' "$table" | grep -q "arithmetic alone .*by CPU time" || fail "no control of filters: $table"
 grep -q '"stay_gain"' "$folder/f.json" || fail "no JSON of filters"
 
@@ -35,6 +35,6 @@ echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
 status=0
 told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||
     status=$?
-[ "$status" = 1 ] || fail "exit code $status for a size below nothing"
-printf '%s\n' "$told" | grep -q "cases\[0\].sizes\[0\] is -1, expected a whole number from 0 to" || fail "told: $told"
+[ "$status" = 1 ] || fail "exit code $status for a negative size"
+printf '%s\n' "$told" | grep -q "cases\[0\].sizes\[0\] is -1, expected a whole number from 0 to" || fail "message: $told"
 [ ! -e "$folder/none" ] || fail "output of cases that are wrong"

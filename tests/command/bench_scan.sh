@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Scans as a user times them: on threads, over MPI, by simulated clock.
+# Benchmarks of scans: on threads, over MPI, on the simulated clock.
 . "$(dirname "$0")/start.sh"
 cat > "$folder/cases.json" <<'CASES'
 {"cases": [{"values": 9, "threads": [1, 2], "algorithms": ["sklansky"],
@@ -23,32 +23,32 @@ if [ -n "${MPIRUN:-}" ]; then
     done
 fi
 
-# An operator that takes too long ends every process, and its elements are told.
+# An operator that takes too long ends every process; the message names its elements.
 sed 's/0.0001}/30}, "time_limit": 0.2, "baselines": false/' "$folder/cases.json" > "$folder/slow.json"
 status=0
 told=$(timeout 20 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 2>&1) || status=$?
 [ "$status" = 1 ] || fail "exit code $status after the time limit"
 printf '%s\n' "$told" | grep -q "combining elements .* takes longer than the limit of 0.2 s" ||
-    fail "the elements are not told: $told"
+    fail "the elements are not named: $told"
 if [ -n "${MPIRUN:-}" ]; then
     status=0
     timeout 30 $MPIRUN -n 3 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 \
         > "$folder/told" 2>&1 || status=$?
     [ "$status" != 0 ] && [ "$status" != 124 ] || fail "exit code $status over MPI"
-    grep -q "takes longer than the limit" "$folder/told" || fail "nothing told over MPI"
+    grep -q "takes longer than the limit" "$folder/told" || fail "no message over MPI"
 fi
 
-# An operator that throws ends the command on every rank: one line, which names the elements, exit
-# code 1, and no output.
+# An operator that throws ends the command on every rank, with one line that names the elements,
+# exit code 1, and no output.
 sed 's/"values": 9/"values": 9, "fails_at": 5/' "$folder/cases.json" > "$folder/failing.json"
 ends() { # COMMAND...
     status=0
     timeout 60 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
         --report "$folder/out.html" > "$folder/told" 2> "$folder/said" || status=$?
-    [ "$status" = 1 ] || fail "exit code $status of $* where the operator throws"
+    [ "$status" = 1 ] || fail "exit code $status of $* if the operator throws"
     [ "$(grep -c '^sextant: ' "$folder/said")" = 1 ] || fail "not one line: $(cat "$folder/said")"
     grep -q 'combining elements .* to 4 with 5 to .*: the operator fails' "$folder/said" ||
-        fail "the elements are not told: $(cat "$folder/said")"
+        fail "the elements are not named: $(cat "$folder/said")"
     [ ! -s "$folder/told" ] || fail "results of a scan that failed: $(cat "$folder/told")"
     for left in "$folder"/out* "$folder"/.out*; do
         [ ! -e "$left" ] || fail "left behind: $left"

@@ -1,52 +1,52 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Calibrations as a user asks for them: short ones, over threads and over MPI. What they measured is
-# not judged, since tests run on busy machines.
+# Short calibrations over threads and over MPI. The measured values are not checked, because tests
+# run on busy machines.
 . "$(dirname "$0")/start.sh"
 code() { status=0; message=$("$@" 2>&1) || status=$?; }
 now() { date +%s; }
 
-# Without -o, among the user's settings; five launches, which end although others are busy. How well a
-# budget is kept on a crowded machine is no business of a test.
+# Without -o, the profile is stored in the user's configuration folder; five launches. The time
+# budget is not checked.
 begin=$(now)
 XDG_CONFIG_HOME="$folder" "$SEXTANT" calibrate --budget 3s >"$folder/said"
 [ $(($(now) - begin)) -le 150 ] || fail "3 s took $(($(now) - begin)) s"
 threads="$folder/sextant/machines/threads.json"
 [ -f "$threads" ] || fail "no profile among the user's settings"
 grep -q "of 5 launches" "$folder/said" || fail "launches: $(cat "$folder/said")"
-grep -q "half intervals" "$folder/said" || fail "what 3 s are worth is not said"
+grep -q "half intervals" "$folder/said" || fail "the precision after 3 s is not printed"
 [ "$(find "$folder/sextant" -name '.sextant-*' | wc -l)" = 0 ] || fail "left its work behind"
 
-# What was measured can be shown, compared and used.
+# The profile can be shown, compared and used.
 "$SEXTANT" machine show "$threads" | grep -q "same process, contiguous" || fail "show"
 "$SEXTANT" machine diff "$threads" "$threads" | grep -q "^all .* 1\.000 .* 0\.0 %" || fail "diff"
 "$SEXTANT" predict compositing --ranks 2 --machine "$threads" --model p3pc-extended |
     grep -q "^p3pc-extended .*s" || fail "predict"
 
-# More launches are added, and only to a file of launches.
+# More launches can be added, but only to a file of launches.
 "$SEXTANT" calibrate --launches 1 --budget 200ms --append -o "$threads" --json >"$folder/json"
 grep -q "of 6 launches" "$folder/json" || fail "append: $(cat "$folder/json")"
 code "$SEXTANT" calibrate --launches 1 --append -o "$MACHINES/das.json"
 [ "$status" = 1 ] || fail "exit code $status for das.json"
 case $message in *"das.json: has no launches"*) ;; *) fail "$message" ;; esac
 
-# A profile of another machine does not hold here, and says why.
+# The profile of another machine is refused, with the reason.
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' "$threads" >"$folder/other.json"
 code "$SEXTANT" machine check "$folder/other.json"
 [ "$status" = 1 ] || fail "exit code $status for another machine's profile"
 case $message in *"host: measured elsewhere"*"sextant calibrate"*) ;; *) fail "$message" ;; esac
 
-# Nor does one of another state; launches that meet another are left out.
+# So is a profile of another machine state; launches in another state are left out.
 sed "/\"state_probe\"/,/]/s/[0-9][0-9.e-]*/1/" "$threads" >"$folder/slow.json"
 code "$SEXTANT" machine check "$folder/slow.json"
 case $message in *"state: a round trip of 64 KiB took 1000000.00 us, now it takes"*) ;; *) fail "$message" ;; esac
 code "$SEXTANT" evaluate --cases 1 --launches 1 --machine "$folder/slow.json"
 [ "$status" = 0 ] || fail "evaluate in any state: $message"
 code "$SEXTANT" evaluate --cases 1 --launches 2 --machine "$folder/slow.json"
-[ "$status" = 1 ] || fail "exit code $status where no launch was in the profile's state"
-case $message in *"no launch met the machine"*) ;; *) fail "$message" ;; esac
+[ "$status" = 1 ] || fail "exit code $status if no launch was in the profile's state"
+case $message in *"in every launch the machine"*) ;; *) fail "$message" ;; esac
 
-# Wrong requests are usage, and nothing is written.
+# Wrong requests exit with code 2 and write nothing.
 for wrong in "--budget 0s" "--budget soon" "--ci 2" "--launches 0" "--transport pigeons" "--seed -1"; do
     code "$SEXTANT" calibrate $wrong -o "$folder/none.json"
     [ "$status" = 2 ] || fail "exit code $status for $wrong: $message"
@@ -77,8 +77,8 @@ code "$SEXTANT" calibrate --transport mpi --launcher false --budget 1s -o "$fold
 [ "$status" = 1 ] || fail "exit code $status for a launcher that fails: $message"
 [ ! -e "$folder/none.json" ] || fail "something was written"
 
-# Filters over processes stand beside what that profile predicts of them: every way once, as many predicted
-# as were walked, the fastest of these first and chosen.
+# A benchmark of filters over processes compares with predictions from that profile: every
+# configuration runs once, and the predicted fastest is chosen and listed first.
 echo '{"cases": [{"width": 600, "height": 400, "sigma": 1, "derivatives": ["x"]}]}' >"$folder/cases.json"
 SEXTANT_MACHINE="$mpi" $MPIRUN -n 2 "$SEXTANT" bench filter --cases "$folder/cases.json" --rounds 5 \
     --json "$folder/filters.json" >"$folder/said"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a user gave, against what an operation declares.
+// The given options are checked against the declaration of an operation.
 #include "sextant/command/help.hpp"
 #include "sextant/command/operation.hpp"
 #include "sextant/core/error.hpp"
@@ -56,7 +56,7 @@ std::string refusal(const Given& given) {
     return "";
 }
 
-TEST(Call, gives_what_was_given_or_the_defaults) {
+TEST(Call, returns_given_values_or_defaults) {
     const Operation operation = trial();
     EXPECT_EQ(run_command(operation, with("fast", {"true"})), 2);
     const Operation other = trial();
@@ -134,16 +134,18 @@ TEST(Call, says_which_option_took_the_word_that_is_missing) {
         }
         return "";
     };
-    EXPECT_EQ(refused({{"json", {"a.npy"}}}),
-              "FILE is missing: read; a.npy is the value of --json, which goes last");
-    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some"}}}),
-              "WHAT is missing: which; some is the value of --json, which goes last");
+    EXPECT_EQ(
+        refused({{"json", {"a.npy"}}}),
+        "FILE is missing: read; a.npy was taken as the value of --json, which must come last");
+    EXPECT_EQ(
+        refused({{"file", {"a"}}, {"json", {"some"}}}),
+        "WHAT is missing: which; some was taken as the value of --json, which must come last");
     EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some.json"}}}), "");
     EXPECT_EQ(refused({{"json", {""}}}), "FILE is missing: read");
     EXPECT_EQ(run_command(operation, {{"file", {"a"}}, {"json", {""}}}), 1);
 }
 
-TEST(Help, shows_what_must_be_given_and_what_is_taken_otherwise) {
+TEST(Help, shows_required_options_and_defaults) {
     const std::string help = help_of(trial());
     EXPECT_THAT(help, HasSubstr("Usage: sextant try IN... [KIND] --output OUT [OPTIONS]\n"));
     EXPECT_THAT(help, HasSubstr("-o, --output OUT"));

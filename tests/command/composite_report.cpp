@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of a run: the words of composite_report.
+// The text of composite_report.
 #include "sextant/command/composite_report.hpp"
 
 #include "sextant/planner/compositing_plan.hpp"
@@ -35,7 +35,7 @@ TEST(CompositeReport, counts_in_words) {
     EXPECT_THAT(to_text(over_mpi), HasSubstr("on 1 process of Open MPI 4.1.4,"));
 }
 
-TEST(CompositeReport, says_where_clocks_are_not_compared) {
+TEST(CompositeReport, reports_clocks_that_cannot_be_compared) {
     CompositeSummary summary = summary_of(3);
     const Image picture(summary.shape, rgba_f32);
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("clocks")));
@@ -47,10 +47,10 @@ TEST(CompositeReport, says_where_clocks_are_not_compared) {
                           "1.50 s ahead of rank 0's"));
 }
 
-TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
+TEST(CompositeReport, shows_candidates_predictions_and_measurements) {
     CompositeSummary summary = summary_of(2);
     const Image picture(summary.shape, rgba_f32);
-    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("What was weighed")));
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("Candidates")));
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("predicted")));
     summary.element_size = 16;
     summary.plan.alternatives = {{summary.plan.configuration, 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
@@ -59,14 +59,14 @@ TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
     summary.trace.duration = 5e-6;
     summary.prediction = {{3e-6, 2e-6, 4e-6, summary.trace, {}}};
     const std::string page = to_page(summary, picture);
-    for (const char* part : {"What was weighed", "direct-send (predicted)",
-                             "direct-send (measured)", "Communication: ", "96 B", "5.00 µs"})
+    for (const char* part : {"Candidates", "direct-send (predicted)", "direct-send (measured)",
+                             "Communication: ", "96 B", "5.00 µs"})
         EXPECT_THAT(page, HasSubstr(part));
-    // The prediction stands above what was measured.
+    // The prediction comes before the measurement.
     EXPECT_LT(page.find("direct-send (predicted)"), page.find("direct-send (measured)"));
 }
 
-TEST(CompositeReport, has_many_ranks_share_lanes_and_says_what_it_leaves_out) {
+TEST(CompositeReport, shares_lanes_among_many_ranks_and_notes_omissions) {
     const Image picture({4, 3}, rgba_f32);
     const std::string few = to_page(summary_of(256), picture),
                       many = to_page(summary_of(600), picture);
@@ -74,7 +74,7 @@ TEST(CompositeReport, has_many_ranks_share_lanes_and_says_what_it_leaves_out) {
     EXPECT_THAT(few, Not(HasSubstr("share a lane")));
     EXPECT_THAT(many, HasSubstr("class=\"timeline\""));
     EXPECT_THAT(many, HasSubstr("of which 3 share a lane"));
-    EXPECT_THAT(many, HasSubstr("the schedule of 600 ranks"));
+    EXPECT_THAT(many, HasSubstr("the schedule: it has 600 ranks"));
     EXPECT_THAT(to_page(summary_of(most_ranks_drawn), picture), Not(HasSubstr("Left out")));
 }
 

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Labels and contours as a user meets them: the same files on any ranks, grid and pattern; what is
-# refused.
+# Labels and contours: the same files on all ranks, grids and patterns; errors.
 . "$(dirname "$0")/start.sh"
 work=$folder
 
-# A NumPy file of what standard input holds: npy FILE TYPE SHAPE
+# Writes standard input as a NumPy file: npy FILE TYPE SHAPE
 npy() {
     printf '\223NUMPY\001\000\166\000%-117s\n' \
         "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }" >"$1"
     cat >>"$1"
 }
-# Bytes by their numbers: bytes 0 1 2 ...
+# Prints bytes given by their numbers: bytes 0 1 2 ...
 bytes() { for byte; do printf "\\$(printf %o "$byte")"; done; }
-# Lines of characters as pixels: those of the second word become those of the third.
+# Converts lines of characters to pixels: characters of the second argument become those of the
+# third.
 pixels() {
     lines=$(cat)
     rows=$(printf '%s\n' "$lines" | wc -l)
@@ -61,7 +61,7 @@ END
     --table "$work/one.csv" >/dev/null
 [ "$(cut -d , -f 2 "$work/one.csv" | tr '\n' ' ')" = "area 2 5 1 1 1 " ] || { cat "$work/one.csv"; fail "by value"; }
 
-# --- Labels of an image that does not fit in the memory it may take: the same files.
+# --- Labels of an image that exceeds the memory limit: the same files.
 yes 'ab.ba..ab.a.....b' | tr -d '\n' | head -c 400000 | LC_ALL=C tr 'ab.' '\001\002\000' |
     npy "$work/large.npy" '|u1' '500, 800'
 for rule in '' '--neighbours 4' '--by-value'; do
@@ -90,7 +90,7 @@ done
 "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/long.csv" --min-length 4 --ranks 2 >/dev/null
 [ "$(wc -l <"$work/long.csv")" = 5 ] || { cat "$work/long.csv"; fail "shorter contours are not left out"; }
 
-# same_counts WHERE: one.json and many.json count alike.
+# same_counts WHERE: one.json and many.json contain the same counts.
 same_counts() {
     for count in contours points closed junctions cut; do
         [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
@@ -98,8 +98,8 @@ same_counts() {
     done
 }
 
-# --- Contours of an image that does not fit in the memory it may take: the same files. Lines go down
-# and up through all of the direction map.
+# --- Contours of an image that exceeds the memory limit: the same files. Lines go up and down
+# through the whole direction map.
 { printf 'aH%.0s' 1 2 3 4; yes 'ah' | tr -d '\n' | head -c 399984; printf 'Hh%.0s' 1 2 3 4; } |
     LC_ALL=C tr 'ahH' '\002\006\376' | npy "$work/codes-large.npy" '|i1' '50000, 8'
 for format in csv geojson svg npy; do
@@ -116,15 +116,15 @@ for format in csv geojson svg npy; do
     done
 done
 "$SEXTANT" contours "$work/large.npy" -o "$work/many.csv" --memory 2 --pattern 2-lev-rc 2>"$work/said" >"$work/text"
-grep -q 'pattern 2-lev-rc has no effect' "$work/said" || fail "a pattern without effect is not told of"
-grep -q 'strips, merged in time' "$work/text" || fail "strips are not told of"
+grep -q 'pattern 2-lev-rc has no effect' "$work/said" || fail "no warning of a pattern without effect"
+grep -q 'strips, merged as they are read' "$work/text" || fail "strips are not reported"
 
-# --- Edges of an image: the same on every grid, by thresholds too, and over MPI.
+# --- Edges of an image: the same on every grid, also with thresholds, and over MPI.
 { i=0; while [ $i -lt 3000 ]; do bytes $(((i % 60 - 30) * (i % 60 - 30) / 5 + (i / 60 - 25) * (i / 60 - 25) / 4)); i=$((i + 1)); done; } |
     head -c 3000 | npy "$work/bowl.npy" '|u1' '50, 60'
 edges() { "$SEXTANT" contours "$work/bowl.npy" "$@"; }
 edges -o "$work/one.csv" --sigma 1.5 --ranks 1 --json "$work/one.json" >"$work/text"
-grep -q 'edges at sigma 1.5' "$work/text" || fail "the thresholds are not told"
+grep -q 'edges sigma 1.5' "$work/text" || fail "the thresholds are not printed"
 [ "$(wc -l <"$work/one.csv")" -gt 20 ] || fail "no edges"
 for grid in 6x1 3x2 2x3 1x6; do
     edges -o "$work/many.csv" --sigma 1.5 --ranks 6 --grid $grid --json "$work/many.json" >/dev/null
@@ -132,7 +132,7 @@ for grid in 6x1 3x2 2x3 1x6; do
     same_counts "on $grid tiles"
 done
 edges -o "$work/hand.csv" --sigma 1.5 --thresholds 4,9 --ranks 1 >"$work/text"
-grep -q 'gradients of 9 on, followed to 4' "$work/text" || fail "thresholds by hand"
+grep -q 'gradient thresholds 9 and 4' "$work/text" || fail "given thresholds"
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" contours "$work/bowl.npy" -o "$work/mpi.csv" --sigma 1.5 >/dev/null
     cmp "$work/one.csv" "$work/mpi.csv" || fail "over MPI other contours"
@@ -148,7 +148,7 @@ grep -A 3 '"hysteresis": {' "$work/json" | grep -q '"reason": "fastest of 4' || 
 "$SEXTANT" contours "$work/flat.npy" -o "$work/flat.geojson" | grep -q '0 contours of 0 points' || fail "flat"
 grep -q '"features":\[' "$work/flat.geojson" || fail "no empty collection"
 
-# refuses CODE TEXT COMMAND ARGUMENTS...: and leaves no output.
+# refuses CODE TEXT COMMAND ARGUMENTS...: also checks that no output is left.
 refuses() {
     code=$1 text=$2
     shift 2
@@ -169,15 +169,15 @@ for ranks in 1 2; do
     refuses 1 'nine.npy: has 9 at (1, 0), expected a direction' contours "$work/nine.npy" --directions \
         -o "$work/out.csv" --ranks $ranks
     refuses 2 'edge thresholds are 9 and 4' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 9,4 --ranks $ranks
-    refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/bowl.npy" -o "$work/out.csv" --quantiles .9,.5 --ranks $ranks
+    refuses 2 'edge quantiles are 0.9 and 0.5' contours "$work/bowl.npy" -o "$work/out.csv" --quantiles .9,.5 --ranks $ranks
 done
 refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
 refuses 2 'sigma .1: expected a number from 0.5 to 1000' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
 refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
-refuses 2 'out.png: frames of u32 are written as .tif' label "$work/cells.npy" -o "$work/out.png"
-refuses 2 '--sigma has no effect here: --directions has no gradients' \
+refuses 2 'out.png: frames of u32 can be written as .tif' label "$work/cells.npy" -o "$work/out.png"
+refuses 2 '--sigma has no effect here: a direction map has no gradients' \
     contours "$work/leaves.npy" --directions -o "$work/out.csv" --sigma 2
-refuses 2 '--quantiles has no effect here: --thresholds says' \
+refuses 2 '--quantiles has no effect here: --thresholds sets' \
     contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4,9 --quantiles .5,.9
 refuses 2 "unknown merging pattern 'quad'" contours "$work/bowl.npy" -o "$work/out.csv" --pattern quad
 refuses 1 'expected positive numbers' contours "$work/empty.npy" -o "$work/out.csv"
@@ -186,7 +186,7 @@ refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
 refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
 head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
 refuses 2 '--memory 1: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
-refuses 2 '--memory 1: a row of 100000 pixels and those that are read around it take' \
+refuses 2 '--memory 1: a row of 100000 pixels and the rows needed around it take' \
     contours "$work/wide.npy" -o "$work/out.csv" --memory 1
 head -c 300000 "$work/large.npy" >"$work/short.npy"
 refuses 1 'short.npy' contours "$work/short.npy" -o "$work/out.csv" --memory 2
@@ -195,7 +195,7 @@ refuses 1 'short.npy' contours "$work/short.npy" -o "$work/out.csv" --memory 2
 for ranks in 1 3; do
     refuses 1 'late.npy: has 9 at (799, 499)' contours "$work/late.npy" --directions -o "$work/out.csv" --memory 2 --ranks $ranks
     refuses 2 '(799, 499)' contours "$work/leaves.npy" --directions -o "$work/out.csv" --memory 2 --ranks $ranks
-    refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/large.npy" -o "$work/out.csv" --quantiles .9,.5 \
+    refuses 2 'edge quantiles are 0.9 and 0.5' contours "$work/large.npy" -o "$work/out.csv" --quantiles .9,.5 \
         --memory 2 --ranks $ranks
     refuses 2 'edge thresholds are 9 and 4' contours "$work/large.npy" -o "$work/out.csv" --thresholds 9,4 \
         --memory 2 --ranks $ranks

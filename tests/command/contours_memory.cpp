@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What contours of an image take that is larger than the memory they may: a process of its own
-// each; and what is left where the disk is full.
+// Memory of tracing contours in an image larger than the limit, each case in a separate process;
+// and the remaining files if the disk is full.
 #include "sextant/command/commands.hpp"
 #include "sextant/core/error.hpp"
 
@@ -27,7 +27,7 @@ long peak_of_contours(const std::string& image, const std::string& output, const
     return peak_memory_of([&] { find_contours(image, output, memory); });
 }
 
-TEST(ContoursMemory, of_strips_is_what_was_allowed) {
+TEST(ContoursMemory, of_strips_is_within_the_limit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
@@ -45,7 +45,7 @@ TEST(ContoursMemory, of_strips_is_what_was_allowed) {
     EXPECT_EQ(content(output), content(folder.path("whole.csv")));
 }
 
-TEST(ContoursMemory, of_strips_leaves_nothing_where_the_disk_is_full) {
+TEST(ContoursMemory, of_strips_leaves_no_file_on_a_full_disk) {
     const TemporaryFolder folder;
     const ImageShape shape{256, 700};
     const std::string image = gray_file(folder, "image.npy", shape, waves(shape));
@@ -53,7 +53,7 @@ TEST(ContoursMemory, of_strips_leaves_nothing_where_the_disk_is_full) {
     find_contours(image, output, "1");
     const auto needed = static_cast<rlim_t>(std::filesystem::file_size(output));
     std::filesystem::remove(output);
-    // Codes do not fit; or points; or at last the output.
+    // The disk is too small for the codes, for the points, or for the output.
     for (const rlim_t limit : {rlim_t{70000}, needed / 2, needed - 1}) {
         const FileSizeLimit full(limit);
         try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours and merging as pages tell of them.
+// Contours and merging on report pages.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/contours.hpp"
 #include "sextant/command/merging_report.hpp"
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Contours of these lengths in an image 1000 wide, one after another.
+/// Contours of these lengths in an image 1000 pixels wide, one after another.
 ContourLines lines_of(const std::vector<Elements>& lengths) {
     ContourLines lines;
     const Elements all = std::accumulate(lengths.begin(), lengths.end(), Elements{0});
@@ -48,14 +48,14 @@ TEST(OutlinedContours, are_the_longest_the_earlier_of_equals_first) {
     EXPECT_EQ(picture.caption, "The longest 24 of 40 contours.");
 }
 
-TEST(OutlinedContours, of_very_many_points_are_thinned_and_say_so) {
+TEST(OutlinedContours, of_very_many_points_are_thinned_with_a_note) {
     const report::OutlinedPicture picture = outlined_of({100'000, 2, 1});
     EXPECT_LE(picture.outlines[0].points.size(), 2'001u);
     EXPECT_EQ(picture.outlines[0].length, 100'000);
-    EXPECT_EQ(picture.outlines[0].points.back().x, 999); // both ends stay
+    EXPECT_EQ(picture.outlines[0].points.back().x, 999); // both ends are kept
     EXPECT_EQ(picture.outlines[1].points.size(), 2u);
     EXPECT_EQ(picture.outlines[2].points.size(), 1u);
-    EXPECT_THAT(picture.caption, HasSubstr("up to 2000 points"));
+    EXPECT_THAT(picture.caption, HasSubstr("At most 2000 points"));
 }
 
 TEST(OutlinedContours, may_be_none) {
@@ -86,7 +86,7 @@ std::string all_of(const std::vector<report::Section>& sections) {
     return html;
 }
 
-TEST(MergingSections, lay_the_prediction_above_the_run_where_there_is_one) {
+TEST(MergingSections, show_the_prediction_above_the_run_if_there_is_one) {
     GatheredMerging merging;
     merging.trace = {
         {{0, 0, Activity::send, 0, 1, 1, 0, 5e-6}, {1, 0, Activity::receive, 0, 0, 1, 0, 5e-6}},

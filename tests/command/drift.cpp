@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One sign convention, looked at in pixels: what is told to drift to the right is seen to do so, is
-// registered so, and is brought back.
+// One sign convention, checked in pixels: a series that drifts to the right is seen to do so, is
+// registered so, and is aligned.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
@@ -30,7 +30,7 @@ void run(const Operation& operation,
     run_command(operation, options);
 }
 
-/// Two bright discs, of other sizes, so that a turn is seen too.
+/// Two bright discs of different sizes, so that a rotation is visible.
 void write_discs(const std::string& path) {
     FrameHeader header;
     header.frames = 1;
@@ -52,8 +52,8 @@ void write_discs(const std::string& path) {
 }
 
 struct Seen {
-    double x = 0, y = 0; ///< the centroid of what is bright
-    double angle = 0;    ///< of its longer axis, clockwise from the right, degrees
+    double x = 0, y = 0; ///< centroid of the bright pixels
+    double angle = 0;    ///< of the longer axis, clockwise from the right, in degrees
 };
 
 Seen seen_in(const std::string& path, std::int64_t frame) {
@@ -82,7 +82,7 @@ Seen seen_in(const std::string& path, std::int64_t frame) {
 
 class Drift : public testing::Test {
   protected:
-    /// Drifts to the right and up, turning clockwise.
+    /// Drifts to the right and up, rotating clockwise.
     Drift() {
         write_discs(image);
         run(synthesize_operation(), {{"output", {movie}},
@@ -101,12 +101,12 @@ class Drift : public testing::Test {
     std::string image = folder.path("discs.npy"), movie = folder.path("movie.npy");
 };
 
-TEST_F(Drift, IsSeenOnTheScreenAsItWasAskedFor) {
+TEST_F(Drift, IsVisibleInPixelsAsRequested) {
     const Seen first = seen_in(movie, 0);
     for (std::int64_t frame = 1; frame < frames; ++frame) {
         const Seen seen = seen_in(movie, frame);
         const auto i = static_cast<double>(frame);
-        // The centroid turns about the middle of the frame too.
+        // The centroid, too, rotates about the centre of the frame.
         const double turn = 3 * i * std::numbers::pi / 180;
         const double right = first.x - 47.5, down = first.y - 39.5;
         EXPECT_NEAR(seen.x, 47.5 + std::cos(turn) * right - std::sin(turn) * down + 4 * i, .3);
@@ -117,7 +117,7 @@ TEST_F(Drift, IsSeenOnTheScreenAsItWasAskedFor) {
     EXPECT_LT(seen_in(movie, 3).y, first.y - 3);
 }
 
-TEST_F(Drift, IsWhatTheTruthTells) {
+TEST_F(Drift, EqualsTheStatedTruth) {
     const auto truth = nlohmann::json::parse(std::ifstream(movie + ".json"));
     for (const auto& frame : truth["frames"]) {
         const auto i = frame["frame"].get<double>();
@@ -151,7 +151,7 @@ TEST_F(Drift, IsRegisteredSoAndUndoneByAligning) {
 
     std::ifstream csv(out + "/transforms.csv");
     const std::string table(std::istreambuf_iterator<char>(csv), {});
-    EXPECT_THAT(table, HasSubstr("what drifts to the right on the screen has a growing tx"));
+    EXPECT_THAT(table, HasSubstr("a drift to the right increases tx"));
     EXPECT_NE(table.find("\n3,"), table.npos);
     std::ifstream html(page);
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(html), {}),

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Blending in halves and bytes: said in the report, kept in the file where it can hold them.
+# Blending in f16 and u8: reported, and stored in the file if its format has the type.
 . "$(dirname "$0")/start.sh"
 composite="$SEXTANT composite"
 
 for element in f32 f16 u8; do
     $composite "$SAMPLE" -o "$folder/$element.exr" --element $element --json "$folder/$element.json" >/dev/null
-    grep -q "\"element\": \"rgba $element\"" "$folder/$element.json" || fail "the report does not say $element"
+    grep -q "\"element\": \"rgba $element\"" "$folder/$element.json" || fail "the report does not show $element"
     $composite "$folder/$element.exr" -o "$folder/again.exr" --element $element >/dev/null
     cmp "$folder/$element.exr" "$folder/again.exr" || fail "$element does not survive reading and writing"
 done

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# An installed Sextant works from any folder: it is found by find_package, small programs run with it on
-# more ranks than their picture has room for, minding the bounds of its vectors, and the command finds what
-# it was installed with. No program but SimGrid's own loads SimGrid's library, which has functions of MPI's
-# names.
+# An installed Sextant works from any folder: find_package finds it, small programs run with it on
+# more ranks than the image has pixels, with bounds checks of vectors, and the command finds its
+# data files. Only SimGrid's own program loads SimGrid's library, which defines MPI's functions.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -13,7 +12,7 @@ export XDG_CONFIG_HOME="$folder/config"
 mv "$folder/installed" "$folder/moved"
 moved=$folder/moved
 
-# The example, and the same program with MPI's own target named after Sextant's, and before it.
+# The example, and the same program with MPI's own target linked after and before Sextant's.
 mkdir "$folder/orders"
 cat >"$folder/orders/CMakeLists.txt" <<TEXT
 cmake_minimum_required(VERSION 3.22)
@@ -39,7 +38,7 @@ for program in embed/embed orders/mpi_last orders/mpi_first; do
     done
 done
 
-# Only MPI's own library may define MPI's functions.
+# Only MPI's library may define MPI's functions.
 command=$moved/bin/sextant
 for program in "$command" "$folder/build-embed/embed" "$folder/build-orders/mpi_last" "$folder/build-orders/mpi_first"; do
     libraries=$(ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p')
@@ -50,12 +49,13 @@ for program in "$command" "$folder/build-embed/embed" "$folder/build-orders/mpi_
     done
 done
 
-# The compositor brings no library of image formats, HDF5 or registration.
+# The compositor does not link image formats, HDF5 or registration.
 if ldd "$folder/build-embed/embed" | grep -iE 'openexr|imath|tiff|jpeg|hdf5|spng|zstd|kissfft|otf2'; then
     fail "the compositor needs these"
 fi
 
-# Each chapter of docs/library.md is there, compiles by itself and is a component; another is refused.
+# Each chapter of docs/library.md exists, compiles on its own and is a component; an unknown
+# component is refused.
 mkdir "$folder/chapters"
 grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`/\1/' >"$folder/chapters/list"
 [ "$(wc -l <"$folder/chapters/list")" = "$(ls "$moved/include/sextant"/*.hpp | wc -l)" ] || fail "chapters of docs/library.md"
@@ -65,7 +65,7 @@ grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`
     while read -r header; do
         name=$(basename "$header" .hpp)
         printf '#include <%s>\nint main() {}\n' "$header" >"$folder/chapters/$name.cpp"
-        # The program text of its section, if that includes the chapter.
+        # The program of its section, if it includes the chapter's header.
         sed -n '/^```cpp$/,/^```$/p' "$SOURCE/docs/library.md" |
             awk -v include="#include <$header>" '
                 /^```cpp$/ { text = ""; found = 0; next }
@@ -80,11 +80,11 @@ grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`
 "$CMAKE" --build "$folder/build-chapters" >/dev/null
 mkdir "$folder/unknown"
 printf 'cmake_minimum_required(VERSION 3.22)\nproject(unknown CXX)\nfind_package(sextant REQUIRED COMPONENTS volumes)\n' >"$folder/unknown/CMakeLists.txt"
-said=$("$CMAKE" -S "$folder/unknown" -B "$folder/build-unknown" -DCMAKE_PREFIX_PATH="$moved" 2>&1) && fail "a component that there is not is found"
+said=$("$CMAKE" -S "$folder/unknown" -B "$folder/build-unknown" -DCMAKE_PREFIX_PATH="$moved" 2>&1) && fail "an unknown component is found"
 case $said in *"no component 'volumes'"*) ;; *) fail "an unknown component: $said" ;; esac
 "$command" --version
 
-# What is shipped is found from wherever the command is called.
+# Installed data files are found from any working directory.
 cd /
 "$command" explain composite --ranks 4 --machine das >/dev/null || fail "no machine is found"
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/simulated" 2>"$folder/warned" ||
@@ -97,22 +97,22 @@ if [ -x "$moved/libexec/sextant/sextant-simgrid" ]; then
     [ ! -s "$folder/warned" ] || fail "$(cat "$folder/warned")"
     "$command" simulate --ranks 4 --platform crossbar-12 >/dev/null || fail "SimGrid's own platform is refused"
     "$moved/libexec/sextant/sextant-simgrid" </dev/null 2>&1 | grep -q "expected to be started by Sextant" ||
-        fail "a simulator started by hand says nothing"
+        fail "a simulator started by hand prints no error"
     rm "$moved/libexec/sextant/sextant-simgrid"
 fi
 
-# Where a part is missing, the command says where it looked.
+# If a part is missing, the command names the paths it searched.
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/clocked" 2>"$folder/warned"
 grep -q "own clock.*sextant-simgrid is not in $moved/libexec/sextant or " "$folder/warned" ||
     fail "no word of the missing simulator: $(cat "$folder/warned")"
 status=0
 said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?
 case "$status $said" in "1 "*"libsimgrid-dev"*) ;; *) fail "without SimGrid: $status $said" ;; esac
-"$command" reproduce shift-based 2>&1 | grep -q "left out: sextant-simgrid is not in" || fail "what is left out is not named"
+"$command" reproduce shift-based 2>&1 | grep -q "left out: sextant-simgrid is not in" || fail "missing parts are not named"
 rm "$moved/libexec/sextant/sextant-lab"
 status=0
 said=$("$command" bench 2>&1) || status=$?
-case "$status $said" in "1 "*"bench is a command of the laboratory, which is not installed"*) ;; *) fail "without the laboratory: $status $said" ;; esac
+case "$status $said" in "1 "*"bench is a command of sextant-lab, which is not installed"*) ;; *) fail "without the laboratory: $status $said" ;; esac
 mv "$moved/share" "$folder/away-share"
 status=0
 said=$("$command" explain composite --ranks 4 --machine das 2>&1) || status=$?

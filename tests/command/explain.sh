@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Choices as a user sees them: explained for machines that are not here, saved, repeated, refused.
+# Plans: explained for other machines, saved, reused, refused.
 . "$(dirname "$0")/start.sh"
 work=$folder
 
-# Every machine that is shipped feeds some model.
+# Every shipped machine has the parameters of some model.
 for machine in das delta256 ddr-infiniband blue-gene-p; do
     "$SEXTANT" explain composite --ranks 16 --distributed --machine "$MACHINES/$machine.json" >"$work/text"
     grep -q "fastest of .* on $machine" "$work/text" || fail "no choice on $machine"
@@ -12,21 +12,21 @@ done
 grep -q ' by c3 on delta256' <<X || fail "delta256 is not charged by C3"
 $("$SEXTANT" explain --ranks 16 --distributed --machine "$MACHINES/delta256.json")
 X
-"$SEXTANT" explain --ranks 4096 --distributed | grep -q 'bound only' || fail "4096 ranks say nothing of bounds"
+"$SEXTANT" explain --ranks 4096 --distributed | grep -q 'bound only' || fail "no bounds for 4096 ranks"
 SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on das' || fail "SEXTANT_MACHINE"
 
-# Where little is drawn the rest is left out, and it is said what that saves.
+# For sparse images, messages skip empty pixels, and the predicted saving is shown.
 little=$("$SEXTANT" explain --ranks 64 --distributed --density 5 --machine "$MACHINES/das.json")
-echo "$little" | grep -q ', sparse: .*; 5 % active: sparse .* ms, dense .* ms' || fail "5 % drawn are sent as 100 %"
-"$SEXTANT" explain --ranks 64 --distributed | grep -q 'sparse' && fail "all that is drawn is to be left out"
-"$SEXTANT" explain --density 101 2>"$work/text" && fail "101 % are drawn"
+echo "$little" | grep -q ', sparse: .*; 5 % active: sparse .* ms, dense .* ms' || fail "5 % active pixels are sent as 100 %"
+"$SEXTANT" explain --ranks 64 --distributed | grep -q 'sparse' && fail "sparse messages for a dense image"
+"$SEXTANT" explain --density 101 2>"$work/text" && fail "101 % active pixels are accepted"
 grep -q -- '--density' "$work/text" || fail "101 %: $(cat "$work/text")"
 
 "$SEXTANT" explain scan --values 64 --cores 4 --times correlated >"$work/text"
 grep -q 'rank' "$work/text" || fail "no scan is explained"
 "$SEXTANT" explain scan --values 16 --cores 2 --json | grep -q '"candidates"' || fail "no JSON of a scan"
 
-# Ranks lie as the profile's did, unless it is said otherwise.
+# Ranks are placed as in the profile, unless options say otherwise.
 threads=$work/threads.json
 cat >"$threads" <<X
 {"version": 1, "name": "threads", "transport": "threads", "date": "2026", "method": "made up", "links": [
@@ -38,10 +38,10 @@ for what in composite 'filter --size 64 --sigma 1'; do
     explain() { "$SEXTANT" explain $what --ranks 2 --json --machine "$threads" "$@"; }
     explain >"$work/own"
     explain --transport threads | cmp -s - "$work/own" || fail "$what: no threads by a profile of threads"
-    if explain --transport mpi | cmp -s - "$work/own"; then fail "$what: threads cost what nodes do"; fi
+    if explain --transport mpi | cmp -s - "$work/own"; then fail "$what: threads cost as much as nodes"; fi
 done
 
-# A plan is saved, and taken instead of a prediction.
+# A saved plan is used instead of a prediction.
 composite() { "$SEXTANT" composite "$SAMPLE" -o "$work/brain.exr" "$@"; }
 composite --plan "$work/plan.json" | grep -q 'on a built-in machine' || fail "no prediction"
 grep -q '"candidates"' "$work/plan.json" || fail "the plan has no candidates"
@@ -56,8 +56,8 @@ refused() { # CODE TEXT ARGUMENTS...
     status=0
     "$@" >"$work/out" 2>&1 || status=$?
     [ "$status" = "$code" ] || fail "exit code $status of $*"
-    grep -q "$text" "$work/out" || fail "$* says: $(cat "$work/out")"
-    [ "$(wc -l <"$work/out")" -le 3 ] || fail "$* says too much"
+    grep -q "$text" "$work/out" || fail "$* prints: $(cat "$work/out")"
+    [ "$(wc -l <"$work/out")" -le 3 ] || fail "$* prints more than one line"
 }
 sed 's/binary-tree/binary-tee/' "$work/other.json" >"$work/bad.json"
 refused 1 "bad.json: .*algorithm.*binary-tee" composite --plan "$work/bad.json"
@@ -73,10 +73,10 @@ filter() { # as in the P-3PC paper
 }
 filter --sigma 3 >"$work/filter"
 grep -q "^filter 512x512 pixels, x, y, xx, xy, yy at sigma 3, kernel p3pc, margin 12$" "$work/filter" ||
-    fail "what is filtered: $(cat "$work/filter")"
+    fail "the filters: $(cat "$work/filter")"
 grep -q "^1x16 tiles, .*: fastest of 35" "$work/filter" || fail "no choice: $(cat "$work/filter")"
 grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" || fail "no state before the filter"
-grep -q "in 1x16 tiles -> on rank 0: planes straight to it" "$work/filter" || fail "no state after the filter"
+grep -q "in 1x16 tiles -> on rank 0: planes sent directly to rank 0" "$work/filter" || fail "no state after the filter"
 [ "$(filter --sigma 3 --all | grep -c '^  [0-9]*x[0-9]* ')" = 35 ] || fail "not every grid with every gather"
 filter --sigma 3 --distribute scatter >"$work/filter"
 grep -q "on rank 0 -> in .* tiles: .*-scatter" "$work/filter" || fail "no scatter: $(cat "$work/filter")"
@@ -97,7 +97,7 @@ quick() { # the profile with a time for filters
     "$SEXTANT" explain filter --ranks 4 --size 64 --machine "$work/quick.json"
 }
 quick 1e-9 | grep -q "^rank 0 alone: " || fail "the profile's kernels do not count"
-quick 1e-3 | grep -q "^1x4 tiles, " || fail "ranks are not weighed"
+quick 1e-3 | grep -q "^1x4 tiles, " || fail "fewer ranks are not considered"
 margin() { "$SEXTANT" explain filter --ranks 4 --size 512 --sigma 5 --json "$@" | sed -n 's/.*"margin": \([0-9]*\).*/\1/p'; }
 [ "$(margin)" = 27 ] && [ "$(margin --kernel p3pc)" = 19 ] && [ "$(margin --truncate 4)" = 20 ] ||
     fail "borders are not those of the kernel: $(margin) $(margin --kernel p3pc) $(margin --truncate 4)"
@@ -105,17 +105,17 @@ refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1
 refused 2 "9 tiles, expected as many as the 16 ranks" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --distribute flat-scater
-refused 2 "distributed has no effect here: it is of explain composite" filter --distributed
+refused 2 "distributed has no effect here: it is an option of explain composite" filter --distributed
 for option in "--sigma 2" "--kernel p3pc" "--truncate 4"; do
     for what in composite scan; do # shellcheck disable=SC2086
-        refused 2 "it is of explain filter" "$SEXTANT" explain $what $option
+        refused 2 "it is an option of explain filter" "$SEXTANT" explain $what $option
     done
 done
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no C3 parameters" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
 
-# Platforms are planned for with their links, ranks filling nodes; they say nothing of filters.
+# Plans for platforms consider their links; ranks fill nodes; platforms have no costs of filters.
 "$SEXTANT" explain --ranks 128 --distributed --machine cluster-64x128 >"$work/text"
 grep -q "^hierarchical radix-k\|^radix-k.* by p3pc-extended on cluster-64x128" "$work/text" ||
     fail "no choice on a platform: $(cat "$work/text")"
@@ -123,20 +123,20 @@ grep -q "^hierarchical radix-k\|^radix-k.* by p3pc-extended on cluster-64x128" "
     fail "a machine by its name"
 refused 2 "unknown machine or platform 'torus-4x4x5'; did you mean " "$SEXTANT" explain --machine torus-4x4x5
 refused 2 "13 ranks, but .* has 12 cores" "$SEXTANT" explain --ranks 13 --machine crossbar-12-calibrated
-refused 2 "transport .*: a platform says itself where ranks lie" \
+refused 2 "transport .*: the platform states where ranks run" \
     "$SEXTANT" explain --transport mpi --machine torus-4x4x4
-refused 2 "a platform tells nothing of filters" "$SEXTANT" explain filter --machine torus-4x4x4
+refused 2 "a platform has no costs of filters" "$SEXTANT" explain filter --machine torus-4x4x4
 
-# A race: measured medians decide, say so, and are kept with the plan.
+# A race is decided by measured medians, which are shown and stored in the plan.
 composite --race --plan "$work/raced.json" | grep -q "raced over [0-9]* frames: .* ms; .* ms" ||
     fail "no race"
-grep -q '"raced_seconds"' "$work/raced.json" || fail "the medians are not kept"
+grep -q '"raced_seconds"' "$work/raced.json" || fail "the medians are not stored"
 composite --plan "$work/raced.json" | grep -q "the plan of .*: raced over" || fail "not repeated"
-composite --race --algorithm direct-send 2>&1 | grep -q "warning: nothing was raced" ||
-    fail "nothing to race, and nothing said"
+composite --race --algorithm direct-send 2>&1 | grep -q "warning: no race" ||
+    fail "no warning without a race"
 
 composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json does not describe this machine: .*calibrate' ||
-    fail "another machine's profile is used in silence"
+    fail "another machine's profile is used without a warning"
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"
-composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is passed over in silence"
+composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is ignored without a warning"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules by name, as prove and draw ask for them.
+// Schedules by name, for prove and draw.
 #include "sextant/command/families.hpp"
 
 #include "sextant/core/error.hpp"
@@ -68,15 +68,15 @@ void expect_refused(const ScheduleRequest& request, const std::string& why) {
     EXPECT_THAT([&] { make_schedule(request); }, refused);
 }
 
-TEST(Families, refuse_what_they_have_no_use_for) {
+TEST(Families, refuse_parameters_that_they_do_not_use) {
     expect_refused(request_for("scans", ""), "unknown family 'scans'; did you mean scan");
     expect_refused(request_for("scan", "radix-k"), "unknown scan algorithm 'radix-k'");
     expect_refused(request_for("compositing", "radixk"), "did you mean radix-k");
-    expect_refused(request_for("halo", "", {{4, 2}, 0}), "halo has nothing to tune");
+    expect_refused(request_for("halo", "", {{4, 2}, 0}), "halo has no parameters");
     expect_refused(request_for("compositing", "direct-send", {{4, 2}, 0}), "does not use radices");
     ScheduleRequest collected = request_for("collective", "");
     collected.root = 0;
-    expect_refused(collected, "collective has no picture to collect");
+    expect_refused(collected, "collective has no image to collect");
 }
 
 } // namespace

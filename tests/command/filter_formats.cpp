@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filters on files of every format, in windows that are less than the image.
+// Filters on files of every format, in windows smaller than the image.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/scratch_file.hpp"
@@ -40,7 +40,7 @@ void filter_file(const std::string& image, const std::string& output, int ranks)
     });
 }
 
-/// What the pattern's samples become.
+/// The pattern's samples as floats.
 template <class T>
 std::vector<float> expected(const ElementFormat& element) {
     const std::string text = test::pattern_bytes<T>(0, shape);
@@ -94,7 +94,7 @@ TEST(FilterFormats, the_same_numbers_come_out_of_every_format_and_go_into_each) 
     }
 }
 
-/// What each of three ranks hears when the file is cut after it was opened.
+/// All three ranks get the same error if the file is cut after it was opened.
 void expect_cut_reported(const std::string& path) {
     const auto size = std::filesystem::file_size(path);
     run_threads(3, [&](Communicator communicator) {

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What filters take of memory: the image, what is made of it and little more; and of an image that
-# is larger than --memory, that.
+# Memory of filters: the image, the results and little more; for an image larger than --memory,
+# little more than that.
 . "$(dirname "$0")/start.sh"
 work=$folder
 
-# An image of zeros, of which the disk holds nothing: zeros FILE TYPE ROWS COLUMNS BYTES
+# A sparse file of zeros: zeros FILE TYPE ROWS COLUMNS BYTES
 zeros() {
     printf '\223NUMPY\001\000\166\000%-117s\n' \
         "{'descr': '$2', 'fortran_order': False, 'shape': ($3, $4), }" >"$1"
     truncate -s $((128 + $5)) "$1"
 }
-# The most that the command has more than one that filters next to nothing.
+# Peak memory beyond that of a command which filters a tiny image.
 zeros "$work/dot.npy" '<f4' 8 8 256
 peak() { "$PEAK_MEMORY" "$SEXTANT" filter "$@" -o "$work/out.npy" 2>"$work/said" || fail "$(cat "$work/said")"; }
 takes() {
@@ -20,8 +20,8 @@ takes() {
     base=$(peak "$work/dot.npy" --ranks "$ranks")
     echo $(($(peak "$@" --ranks "$ranks") - base))
 }
-# Five planes of floats, of 4 MiB each, in one window. Ranks hold the image and them, which they make
-# where rank 0 has them: all together what the run says, which is little more.
+# Five planes of floats of 4 MiB each, in one window. Ranks hold the image, and compute the planes
+# directly in rank 0's memory: the total is what the run reports, and little more.
 zeros "$work/floats.npy" '<f4' 1024 1024 4194304
 zeros "$work/bytes.npy" '|u1' 1024 1024 1048576
 for ranks in 1 2 3 4; do
@@ -30,15 +30,15 @@ for ranks in 1 2 3 4; do
         more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --grid 1x$ranks --json "$work/json")
         said=$(($(sed -n 's/^  "memory": \([0-9]*\),/\1/p' "$work/json") / 1024))
         [ $((said * 100)) -le $((all * 102)) ] ||
-            fail "${image%:*} on $ranks ranks: said to take $said KiB, expected $all"
-        # The kernels' strips, half a MiB a rank, and buffers of files come on top.
+            fail "${image%:*} on $ranks ranks: $said KiB reported, expected $all"
+        # The kernels' strips, half a MiB per rank, and file buffers are added.
         [ "$more" -le $((all * 105 / 100 + ranks * 1024)) ] ||
             fail "${image%:*} on $ranks ranks: $more KiB, expected $all"
         [ "$more" -ge $((all / 2)) ] || fail "${image%:*} on $ranks ranks: $more KiB are too few to be true"
     done
 done
 
-# 64 MiB of bytes, which become 256 MiB of floats, in windows of 8 MiB in all.
+# 64 MiB of bytes, 256 MiB as floats, in windows of 8 MiB in total.
 zeros "$work/large.npy" '|u1' 16384 4096 67108864
 more=$(takes 2 "$work/large.npy" --memory 8 --sigma .5 --derivatives x)
 [ "$more" -le $((8 * 1024 * 105 / 100 + 2 * 1024)) ] || fail "streamed: $more KiB of 8 MiB"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Filters beside those of scipy.ndimage, where it is installed (python3-scipy).
+# Filters compared with scipy.ndimage, if it is installed (python3-scipy).
 . "$(dirname "$0")/start.sh"
 python=/usr/bin/python3
 "$python" -c 'import scipy.ndimage' 2>/dev/null || { echo "skipped: no SciPy"; exit 77; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of benchmarks of several launches.
+// Charts of benchmarks from several launches.
 #include "sextant/command/report.hpp"
 #include "sextant/core/error.hpp"
 
@@ -54,7 +54,7 @@ TEST(Growth, reads_schedules_each_by_its_usual_tuning_and_one_name_at_all_number
     EXPECT_EQ(points[3].cpu, 1);
 }
 
-TEST(Growth, is_drawn_over_ranks_for_each_size_and_over_pixels_for_each_number_of_ranks) {
+TEST(Growth, is_plotted_over_ranks_by_size_and_over_pixels_by_ranks) {
     const auto charts = growth_charts(points_of({launch(2, .5), launch(4, .7), launch(8, 1.1)}));
     ASSERT_EQ(charts.size(), 5U);
     EXPECT_THAT(charts[0].svg, HasSubstr("Compositing over ranks"));
@@ -68,7 +68,7 @@ TEST(Growth, of_one_launch_is_over_pixels_alone) {
     EXPECT_EQ(growth_charts(points_of({launch(2, .5)})).size(), 1U);
 }
 
-TEST(Growth, knows_its_files_and_says_what_is_wrong_with_one) {
+TEST(Growth, recognises_its_files_and_reports_their_errors) {
     EXPECT_TRUE(is_composite_bench(launch(2, .5)));
     EXPECT_FALSE(is_composite_bench(R"({"operation": "bench scan"})"));
     EXPECT_FALSE(is_composite_bench(R"({"traceEvents": []})"));

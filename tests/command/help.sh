@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every help fits a screen of 80 x 24 or little more, and has an example.
+# Every help fits a screen of about 80 x 24, and has an example.
 set -eu
 for command in composite filter label contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce report bench info synthesize doctor; do
     help=$("$SEXTANT" $command --help)
@@ -8,7 +8,7 @@ for command in composite filter label contours register apply list prove draw pr
     [ "$lines" -le 35 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
     printf '%s\n' "$help" | grep -q "  .*sextant $command" || { echo "FAILED: $command has no example"; exit 1; }
     printf '%s\n' "$help" | grep -q "^Usage: sextant $command" || { echo "FAILED: $command has no usage"; exit 1; }
-    # As printed, an example runs on two cores.
+    # Examples run on two cores as printed.
     ! printf '%s\n' "$help" | grep 'mpirun -n' | grep -v 'mpirun -n 2' || { echo "FAILED: $command asks for more than two"; exit 1; }
     wide=$(printf '%s\n' "$help" | awk 'length > 100' | head -n 1)
     [ -z "$wide" ] || { echo "FAILED: $command --help is wide: $wide"; exit 1; }
@@ -23,7 +23,7 @@ fi
 for algorithm in radix-k kogge-stone binomial-scatter exchange stencil; do
     "$SEXTANT" list --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
 done
-# So do those of the documents, unless they say that they need more slots than cores.
+# So do those of the documents, unless they use --oversubscribe.
 ! grep -n 'mpirun.* -n [3-9]' "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/run | grep -v oversubscribe ||
     { echo "FAILED: an example asks for more than two"; exit 1; }
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a file or series of frames holds, as text and as JSON, and what is lost of it.
+# The description of a file or series, as text and as JSON, and its unreadable frames.
 . "$(dirname "$0")/start.sh"
 
 head -c 24000 /dev/zero >"$folder/a.raw"
@@ -9,9 +9,9 @@ raw="$folder/a.raw::100x60,u16"
 "$SEXTANT" info "$raw" | grep -q '^  size        100×60$' || fail "the size"
 "$SEXTANT" info "$raw" --json | grep -q '"samples": "u16"' || fail "samples in JSON"
 "$SEXTANT" info "$raw" --json | grep -q '"pixel_size": null' || fail "an unknown pixel size in JSON"
-"$SEXTANT" info "$raw" --json "$folder/info.json" | grep -q '^  frames      2$' || fail "text beside a file of JSON"
+"$SEXTANT" info "$raw" --json "$folder/info.json" | grep -q '^  frames      2$' || fail "text in addition to a JSON file"
 "$SEXTANT" info "$raw" --json | cmp -s - "$folder/info.json" || fail "JSON in a file"
-"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames complete' || fail "what is lost"
+"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames complete' || fail "unreadable frames"
 
 "$SEXTANT" composite "$SAMPLE" -o "$folder/f1.png" >/dev/null
 "$SEXTANT" info "$folder/f1.png" --check | grep -q 'u8, 4 channels' || fail "a PNG"
@@ -22,8 +22,8 @@ head -c 1000 "$folder/f1.png" >"$folder/f2.png"
 grep -q 'files of PNG' "$folder/out" || fail "a file a frame"
 status=0
 "$SEXTANT" info "$folder/f%d.png" --check >"$folder/out" || status=$?
-[ "$status" = 1 ] || fail "exit code $status for a frame that is lost, expected 1"
-grep -q 'frame 1 is lost: .*f2.png' "$folder/out" || fail "the frame that is lost"
+[ "$status" = 1 ] || fail "exit code $status for an unreadable frame, expected 1"
+grep -q 'frame 1 cannot be read: .*f2.png' "$folder/out" || fail "the unreadable frame"
 
 status=0
 "$SEXTANT" info "$folder/none.mrc" 2>"$folder/out" || status=$?

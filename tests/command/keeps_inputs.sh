@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a command reads it does not overwrite, whatever name leads there, and no output another.
+# A command does not overwrite its inputs, under whatever name, nor write two outputs to one file.
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -35,7 +35,7 @@ for i in 1 2 3; do cp scan.npy frames/a_$i.npy; done
 "$SEXTANT" register movie.tif -o series >/dev/null || exit 1
 printf 'frame,x,y\n1,2,3\n' >points.csv
 "$SEXTANT" composite scene/manifest.json -o out.png --trace trace.json --plan plan.json >/dev/null || exit 1
-read="is read: expected another name"
+read="is an input: expected another name"
 
 keeps "front.png $read" front.png "$SEXTANT" composite ./*.png -o front.png
 keeps "link.png $read" front.png "$SEXTANT" composite front.png back.png -o link.png
@@ -47,17 +47,17 @@ keeps "scan.npy $read" scan.npy "$SEXTANT" filter scan.npy -o scan.npy
 keeps "frames/a_2.npy $read" frames/a_2.npy "$SEXTANT" filter frames --frame 0 -o frames/a_2.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" label scan.npy -o x.npy --table scan.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" contours scan.npy -o scan.npy
-keeps "--json movie.tif: expected a new file" movie.tif "$SEXTANT" register movie.tif -o other --json movie.tif
+keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" register movie.tif -o other --json movie.tif
 keeps "series/average.tif $read" series/average.tif "$SEXTANT" register 'series/*.tif' -o series
-keeps "series/transforms.json is named for two outputs" series/transforms.json "$SEXTANT" register movie.tif -o series --json series/transforms.json
+keeps "series/transforms.json is given for two outputs" series/transforms.json "$SEXTANT" register movie.tif -o series --json series/transforms.json
 keeps "movie.tif $read" movie.tif "$SEXTANT" apply series/transforms.json movie.tif -o movie.tif
 keeps "points.csv $read" points.csv "$SEXTANT" apply series/transforms.json points.csv -o points.csv
 keeps "out.tif: coordinates are written as .csv" points.csv "$SEXTANT" apply series/transforms.json points.csv -o out.tif
 keeps "scan.npy $read" scan.npy "$SEXTANT" synthesize --image scan.npy -o scan.npy
 keeps "das.json $read" das.json "$SEXTANT" machine show das.json --json das.json
-keeps "--json movie.tif: expected a new file" movie.tif "$SEXTANT" info movie.tif --json movie.tif
-# The option takes the word after it, which is no input then.
-keeps "--json front.png: expected a new file" front.png "$SEXTANT" composite --json front.png back.png -o x.png
+keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" info movie.tif --json movie.tif
+# The option takes the next word, which is then not an input.
+keeps "--json front.png: expected the name of a new file" front.png "$SEXTANT" composite --json front.png back.png -o x.png
 keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3pc --trace das.json
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
 [ -z "$(ls | grep -x 'x\..*\|other\|out.tif')" ] || { echo "FAILED: left behind: $(ls)"; failed=1; }

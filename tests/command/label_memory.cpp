@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What labels of an image take that is larger than the memory they may: a process of its own each.
+// Memory of labelling an image larger than the limit, each case in a separate process.
 #include "sextant/command/commands.hpp"
 
 #include <fstream>
@@ -11,7 +11,7 @@
 namespace sextant::test {
 namespace {
 
-/// A NumPy file of bytes: in every third row a dot each 64 pixels.
+/// A NumPy file of bytes with a dot every 64 pixels in every third row.
 std::string dotted_image(const TemporaryFolder& folder, int width, int height) {
     std::string path = folder.path("dots-" + std::to_string(height) + ".npy");
     std::ofstream file(path, std::ios::binary);
@@ -37,7 +37,7 @@ long peak_of_labels(const std::string& image, const TemporaryFolder& folder, con
     });
 }
 
-TEST(LabelMemory, of_strips_is_what_was_allowed) {
+TEST(LabelMemory, of_strips_is_within_the_limit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Labels by value tell all samples apart that are stored, of every type, in tiles and in strips.
+// Labels by value distinguish all stored samples, of every type, in tiles and in strips.
 #include "sextant/command/commands.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -35,7 +35,7 @@ class LabelValues : public testing::Test {
         sink->commit();
     }
 
-    /// Columns of 4 pixels with these values, again and again.
+    /// Columns of 4 pixels with these values, repeated.
     template <class T>
     static std::vector<T> columns(const std::vector<T>& values, ImageShape of = shape) {
         std::vector<T> pixels;
@@ -74,7 +74,7 @@ class LabelValues : public testing::Test {
     std::string image = folder.path("image.npy"), labels = folder.path("labels.npy");
 };
 
-TEST_F(LabelValues, AreToldApartHoweverNearTheyAre) {
+TEST_F(LabelValues, AreDistinguishedHoweverClose) {
     expect_columns<std::uint32_t>(Sample::u32, {16777216, 16777217, 4294967295, 4294967294}, 6);
     expect_columns<std::int32_t>(Sample::i32, {-16777216, -16777217, 2147483647, 2147483646}, 6);
     constexpr std::uint64_t beyond = std::uint64_t{1} << 53;
@@ -89,7 +89,7 @@ TEST_F(LabelValues, AreToldApartHoweverNearTheyAre) {
                          6);
 }
 
-TEST_F(LabelValues, OfZeroOfEitherSignAreBackgroundAndWhatIsNoNumberEqualsNothing) {
+TEST_F(LabelValues, OfZeroOfEitherSignAreBackgroundAndNaNsAreUnequal) {
     constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
     write(Sample::f64, columns<double>({0, -0., 5, 0, -0., 5}));
     EXPECT_EQ(label(), 2);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a small file, a number or a name cannot do: take all memory, run for ever, end in an error of
-# a library, or write to the terminal what it obeys.
+# A small file, a number or a name cannot exhaust memory, run for ever, end in a library's error, or
+# write control sequences to the terminal.
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -9,7 +9,7 @@ cd "$folder" || exit 1
 failed=0
 fails() { echo "FAILED: $*"; failed=1; }
 
-# refuses CODE TEXT ARGUMENTS...: one line on standard error, which is "sextant: " and begins with TEXT.
+# refuses CODE TEXT ARGUMENTS...: expects one line on standard error, "sextant: " followed by TEXT.
 refuses() {
     code=$1 text=$2
     shift 2
@@ -46,7 +46,7 @@ refuses 1 "deep.json: is nested more than 100 deep" apply deep.json movie.npy -o
 refuses 1 "keys.json: has an object of more than 1000 keys" apply keys.json movie.npy -o out.npy
 refuses 1 "deep.json: is nested more than 100 deep" report deep.json -o out.html
 
-# Files that have no end, or never answer.
+# Files without an end, or that never answer.
 mkfifo pipe pipe.json pipe.csv
 for file in /dev/zero pipe; do
     refuses 1 "$file: is not a regular file" composite "$SAMPLE" -o out.exr --plan $file
@@ -59,7 +59,7 @@ for file in /dev/zero pipe; do
     refuses 1 "$file: is not a regular file" explain scan --times $file
 done
 
-# Outputs: a pipe needs a reader; what is discarded may be.
+# Outputs: a pipe needs a reader; /dev/null is allowed.
 refuses 1 "pipe.json: cannot be written: it is a pipe without a reader" draw scan --ranks 2 -o pipe.json
 ln -s /dev/null null.json
 "$SEXTANT" composite "$SAMPLE" -o out.png --json null.json >/dev/null || fails "--json to /dev/null"
@@ -79,7 +79,7 @@ refuses 2 "--before names 40, expected 16 or fewer" filter movie.npy --frame 0 -
     --before "$(yes smooth@2 | head -n 40 | paste -sd, -)"
 refuses 2 "--before smooth@1e-320: expected a derivative or feature @ its sigma from 0.5 to 1000" \
     filter movie.npy --frame 0 -o out.npy --before smooth@1e-320
-refuses 2 "--ci 1e-320%: expected a share from .01% to 100%" calibrate -o out.json --ci 1e-320%
+refuses 2 "--ci 1e-320%: expected a fraction from .01% to 100%" calibrate -o out.json --ci 1e-320%
 refuses 2 "--budget 0x5s: expected a time from 1ms to 1440m" calibrate -o out.json --budget 0x5s
 refuses 2 "--thresholds 0x1,nan: expected two numbers, LOW,HIGH, from 0 to 1e+38" \
     contours movie.npy --frame 0 -o out.svg --thresholds 0x1,nan
@@ -90,7 +90,7 @@ for overhead in 1e-320 0 1; do
         fails "simulate --send-overhead $overhead"
 done
 
-# Names and texts of files that a terminal would obey, and names that are not UTF-8.
+# Names and texts in files with control sequences, and names that are not UTF-8.
 name=$(printf 'b\377\033[31m')
 cp movie.npy "$name.npy"
 "$SEXTANT" info "$name.npy" --json >said.out || fails "info of a name that is not UTF-8"

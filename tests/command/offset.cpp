@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What samples with a large offset lose in floats is kept: a series is registered, shown, averaged
-// and filtered as if it had none, and the offset is in results again.
+// A large offset of samples costs no precision: the series is registered, shown, averaged and
+// filtered as if it had none, and results contain the offset again.
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"
@@ -54,7 +54,7 @@ class LargeOffset : public testing::Test {
                                      {"height", {std::to_string(shape.height)}}});
     }
 
-    /// The same series with a number added to every sample.
+    /// The same series with a constant added to every sample.
     template <class T>
     void write(Sample sample, T offset) const {
         const auto source = format::open_frames(plain);
@@ -130,7 +130,7 @@ TEST_F(LargeOffset, IsNoReasonToRefuseASeriesAndIsInItsAverage) {
         }
         std::ifstream json(out + ".json");
         EXPECT_THAT(std::string(std::istreambuf_iterator<char>(json), {}),
-                    HasSubstr("added again to results, which are f64"));
+                    HasSubstr("added again to the results, which are f64"));
     };
     write<double>(Sample::f64, 1e9);
     expect_kept("f64", 1e9);
@@ -140,7 +140,7 @@ TEST_F(LargeOffset, IsNoReasonToRefuseASeriesAndIsInItsAverage) {
     expect_kept("u32", 2147483648.);
 }
 
-TEST_F(LargeOffset, IsSaidToStayOffWhereFloatsAreWritten) {
+TEST_F(LargeOffset, IsOmittedFromFloatsWithAWarning) {
     register_to(plain, folder.path("plain"), "tif");
     write<double>(Sample::f64, 1e9);
     const std::string out = folder.path("out");
@@ -148,12 +148,12 @@ TEST_F(LargeOffset, IsSaidToStayOffWhereFloatsAreWritten) {
     expect_the_same_motions(out);
     std::ifstream json(out + ".json");
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(json), {}),
-                HasSubstr("stays off results: f32 cannot hold it"));
+                HasSubstr("is not added to the results: f32 cannot represent it"));
     const std::vector<float> average = floats_of(out + "/average.tif", 0);
     EXPECT_LT(std::abs(average[static_cast<std::size_t>(shape.elements() / 2)]), 30);
 }
 
-TEST_F(LargeOffset, IsInWhatIsAppliedAgain) {
+TEST_F(LargeOffset, IsAddedWhenTransformsAreApplied) {
     SeriesTransforms all;
     all.series = "large.npy";
     all.model = "rigid";
@@ -180,7 +180,7 @@ TEST_F(LargeOffset, IsInWhatIsAppliedAgain) {
     }
 }
 
-TEST_F(LargeOffset, DoesNotBlurDerivativesAndIsInWhatIsSmoothed) {
+TEST_F(LargeOffset, DoesNotAffectDerivativesAndIsAddedToSmoothedPlanes) {
     write<double>(Sample::f64, 1e9);
     const auto filter = [&](const std::string& image, const std::string& output, double border) {
         run(filter_operation(), {{"image", {image}},

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Traces as OTF2: archives where its library was there when this was built, else what to install.
+# Traces as OTF2: archives if Sextant was built with its library, otherwise a message that names the
+# package.
 . "$(dirname "$0")/start.sh"
 predict() { "$SEXTANT" predict --algorithm radix-k --ranks 4 --machine "$MACHINES/ddr-infiniband.json" --model hockney "$@"; }
 refused() {
@@ -13,13 +14,14 @@ refused() {
 archive=$folder/run.otf2
 
 if predict --trace "$archive" 2>&1 | grep -q "install libopen-trace-format2-dev"; then
-    [ "$(ls -A "$folder")" = "" ] || fail "something was left without the library"
+    [ "$(ls -A "$folder")" = "" ] || fail "files remain without the library"
     refused 1 "run.otf2: this build cannot write OTF2" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
-    [ "$(ls -A "$folder")" = "" ] || fail "the picture was made before the library was missed"
+    [ "$(ls -A "$folder")" = "" ] || fail "the image was written before the library was missed"
     exit 0
 fi
 
-# What was predicted above, then what ran in its place: an anchor, definitions, and a file a rank.
+# First a predicted trace, then a measured one in its place: an anchor file, definitions, and a file
+# per rank.
 predict --trace "$archive" >/dev/null
 [ "$(ls "$archive/traces" | grep -c 'evt$')" = 4 ] || fail "no prediction of four ranks"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive/" >/dev/null
@@ -30,15 +32,15 @@ if [ -n "${MPIRUN:-}" ]; then
 fi
 "$SEXTANT" simulate --ranks 5 --platform crossbar-12-calibrated --clock --trace "$archive" >/dev/null
 [ "$(ls "$archive/traces" | grep -c 'evt$')" = 5 ] || fail "no simulation of five ranks"
-[ "$(ls "$folder" | tr '\n' ' ')" = "p.exr run.otf2 " ] || fail "more was left: $(ls -A "$folder")"
+[ "$(ls "$folder" | tr '\n' ' ')" = "p.exr run.otf2 " ] || fail "additional files: $(ls -A "$folder")"
 
-# What cannot be written is refused before anything runs.
+# Outputs that cannot be written are refused before the run.
 rm "$folder/p.exr"
 refused 1 "none does not exist" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$folder/none/run.otf2"
-refused 2 "is named for two outputs" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive" --json "$archive"
+refused 2 "is given for two outputs" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive" --json "$archive"
 echo mine >"$archive/diary"
 refused 1 "also holds 'diary', which would be lost" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
-[ ! -e "$folder/p.exr" ] || fail "a picture was made whose trace could not be"
-# Other outputs are no archives whatever they are called, and archives are not read.
+[ ! -e "$folder/p.exr" ] || fail "an image was written although its trace could not be"
+# Other outputs are not archives, whatever their names, and archives cannot be read.
 refused 1 "it is a folder" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --json "$archive"
-refused 2 "OTF2 is only written; expected a trace in JSON" "$SEXTANT" report "$archive" -o "$folder/page.html"
+refused 2 "OTF2 cannot be read; expected a trace in JSON" "$SEXTANT" report "$archive" -o "$folder/page.html"

@@ -17,7 +17,7 @@ TEST(Outputs, are_the_files_that_have_names_in_order) {
     EXPECT_EQ(files_named({""}), Paths{});
 }
 
-TEST(Outputs, name_a_picture_by_an_ending_that_can_be_written) {
+TEST(Outputs, require_an_extension_that_can_be_written) {
     EXPECT_NO_THROW(check_picture_name("a.exr"));
     EXPECT_NO_THROW(check_picture_name("folder/a.PNG"));
     for (const char* name : {"a.jpg", "a", "-", "exr"})
@@ -31,7 +31,7 @@ TEST(Outputs, are_checked_without_a_trace) {
     EXPECT_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("none/b")}), InvalidFile);
 }
 
-TEST(Outputs, go_to_places_of_their_own) {
+TEST(Outputs, must_be_distinct_files) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a");
     EXPECT_THROW(check_outputs(Paths{path, path}), InvalidTask);

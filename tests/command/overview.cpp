@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large images as small as pages hold them.
+// Large images, reduced for pages.
 #include "sextant/command/overview.hpp"
 
 #include "sextant/format/png.hpp"
@@ -17,17 +17,18 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Overview, holds_means_of_squares_of_what_is_a_number) {
+TEST(Overview, contains_means_of_squares_without_NaNs) {
     Overview overview({5, 3}, 3);
     EXPECT_EQ(overview.scale(), 2);
     EXPECT_EQ(overview.shape(), (ImageShape{3, 2}));
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    // Means: 2, 4, 6 above (one of the second square is no number), 10, 0, 18 below.
+    // Means: 2, 4, 6 in the first row (one sample of the second square is NaN), 10, 0, 18 in the
+    // second.
     const std::vector<float> rows = {1, 2, 4, 4, 6, 3, 2, nan, 4, 6, 10, 10, nan, nan, 18};
     overview.add(2, std::span(rows).subspan(10));
     overview.add(0, std::span(rows).first(10));
     const std::vector<float> shades = overview.shades();
-    EXPECT_THAT(shades, ElementsAre(0, .125F, .25F, .5F, 0, 1)); // from 2 to 18
+    EXPECT_THAT(shades, ElementsAre(0, .125F, .25F, .5F, 0, 1)); // scaled from 2 to 18
 }
 
 TEST(Overview, of_one_value_or_none_is_black) {
@@ -43,7 +44,7 @@ TEST(Overview, takes_whole_rows_of_its_image_only) {
     EXPECT_THROW(overview.add(1, std::vector<float>(8)), std::logic_error);
 }
 
-TEST(Overview, is_never_larger_than_asked_for) {
+TEST(Overview, never_exceeds_the_requested_size) {
     for (const Elements side : {1, 639, 640, 641, 1280, 1281, 100'000}) {
         const Overview overview({side, 3});
         EXPECT_LE(overview.shape().width, 640) << side;
@@ -52,7 +53,7 @@ TEST(Overview, is_never_larger_than_asked_for) {
     }
 }
 
-TEST(LabelOverview, shows_the_same_whatever_strips_come_and_colours_what_has_a_label) {
+TEST(LabelOverview, is_the_same_for_any_strips_and_colours_labelled_pixels) {
     const std::vector<std::int32_t> labels = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 0, 0};
     const Overview below({4, 3}, 2);
     LabelOverview whole(below), stripped(below), none(below);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One frame in one call, and what of a frame is whose.
+// One frame in one call; the parts of a frame on each rank.
 #include "sextant/comm/threads.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
@@ -9,7 +9,7 @@
 namespace sextant {
 namespace {
 
-TEST(Composite, refuses_to_make_one_image_of_a_picture_left_distributed) {
+TEST(Composite, refuses_to_return_an_image_that_stays_distributed) {
     CompositeOptions options;
     options.root = CompositeOptions::distributed;
     run_threads(3, [&](const Communicator& communicator) {
@@ -39,7 +39,7 @@ TEST(Composite, takes_a_window_and_gives_the_same_bits) {
     });
 }
 
-TEST(Frame, is_the_callers_own_image_where_that_is_the_picture) {
+TEST(Frame, is_the_callers_own_image_if_that_is_the_result) {
     run_threads(1, [](const Communicator& communicator) {
         const Image image({4, 2}, rgba_f32);
         Compositor compositor(communicator, image.shape(), 1);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A machine without a profile is probed once for as many ranks, and never where that is forbidden.
+# A machine without a profile is probed once for each number of ranks, and not at all if that is
+# disabled.
 . "$(dirname "$0")/start.sh"
 unset SEXTANT_PROBE
 cache=$folder/cache
@@ -15,47 +16,48 @@ blend() {
 probed() { grep -q 'on this machine (probed on .*, provisional: sextant calibrate measures it)' "$plan"; }
 built_in() { grep -q 'on a built-in machine' "$plan"; }
 count() { find "$1" -type f 2>/dev/null | wc -l; }
-# Beside busy programs the time may be over too early, which is said; then it is tried again.
+# If the processor is busy, the probe may run out of time, which is reported; the test then tries
+# again.
 blend_probed() {
     for _ in 1 2 3 4 5 6; do
         blend
         probed && return
         built_in || fail "neither probed nor built in: $(cat "$plan")"
-        [ "$(grep -c 'could not be probed' "$plan")" = 1 ] || fail "not said why: $(cat "$plan")"
+        [ "$(grep -c 'could not be probed' "$plan")" = 1 ] || fail "no reason given: $(cat "$plan")"
     done
     fail "never probed: $(cat "$plan")"
 }
 
-# What forbids a probe, or asks for none.
+# Options that disable the probe or make it unnecessary.
 blend --no-probe
 built_in || fail "--no-probe: $(cat "$plan")"
 SEXTANT_PROBE=off blend
 built_in || fail "SEXTANT_PROBE=off: $(cat "$plan")"
 blend --algorithm direct-send
-[ "$(count "$cache")" = 0 ] || fail "kept without a probe: $(find "$cache")"
+[ "$(count "$cache")" = 0 ] || fail "stored without a probe: $(find "$cache")"
 
-# Once for as many ranks: the second run reads the file.
+# Once for each number of ranks: the second run reads the file.
 blend_probed
 [ "$(count "$probes")" = 1 ] || fail "not one file: $(ls "$probes")"
 file=$(find "$probes" -type f)
-case $file in */threads-8-*.json) ;; *) fail "8 threads are kept as $file" ;; esac
+case $file in */threads-8-*.json) ;; *) fail "8 threads are stored as $file" ;; esac
 before=$(ls -i "$file")
 blend
 probed || fail "not used again: $(cat "$plan")"
 [ "$(ls -i "$file")" = "$before" ] || fail "measured again"
 "$SEXTANT" explain --ranks 8 --transport threads >"$plan"
-probed || fail "explain does not use what was kept: $(cat "$plan")"
+probed || fail "explain does not use the stored probe: $(cat "$plan")"
 "$SEXTANT" explain --ranks 7 --transport threads >"$plan"
 built_in || fail "7 ranks are planned by a probe of 8: $(cat "$plan")"
 blend --no-probe
-built_in || fail "--no-probe uses what was kept: $(cat "$plan")"
+built_in || fail "--no-probe uses the stored probe: $(cat "$plan")"
 
-# A file that is damaged, of another version or of another machine is measured again.
+# A file that is damaged, of another version or of another machine is replaced by a new probe.
 cp "$file" "$folder/whole"
 again() {
     blend_probed
-    cmp -s "$file" "$folder/spoilt" && fail "$1: believed"
-    grep -q '"probe"' "$file" || fail "$1: not kept again"
+    cmp -s "$file" "$folder/spoilt" && fail "$1: accepted"
+    grep -q '"probe"' "$file" || fail "$1: not stored again"
 }
 head -c 300 "$folder/whole" >"$file"
 cp "$file" "$folder/spoilt"
@@ -73,14 +75,14 @@ mkdir "$file"
 blend
 [ -d "$file" ] || fail "a folder was replaced"
 
-# Nowhere to keep it is no error.
+# It is not an error if the result cannot be stored.
 : >"$folder/file"
 XDG_CACHE_HOME=$folder/file blend
 [ -f "$folder/file" ] || fail "a file was replaced"
 env -u HOME -u XDG_CACHE_HOME "$SEXTANT" composite "$SAMPLE" -o "$folder/frame.png" >"$plan" 2>&1 ||
     fail "without a home: $(cat "$plan")"
 
-# Two that write at once leave one whole file.
+# Two concurrent writers leave one complete file.
 XDG_CACHE_HOME=$folder/both
 export XDG_CACHE_HOME
 for run in 1 2; do
@@ -91,7 +93,7 @@ wait
 blend_probed
 [ "$(count "$folder/both")" = 1 ] || fail "two at once left $(find "$folder/both")"
 
-# Processes are probed as they exchange messages.
+# Processes are probed over the same transport that the run uses.
 if [ -n "${MPIRUN:-}" ]; then
     XDG_CACHE_HOME=$folder/processes
     for _ in 1 2 3 4 5 6; do
@@ -101,5 +103,5 @@ if [ -n "${MPIRUN:-}" ]; then
         probed && break
     done
     probed || fail "2 processes: $(cat "$plan")"
-    case $(ls "$folder/processes/sextant/probes") in mpi-2-*.json) ;; *) fail "2 processes are kept as $(ls -R "$folder/processes")" ;; esac
+    case $(ls "$folder/processes/sextant/probes") in mpi-2-*.json) ;; *) fail "2 processes are stored as $(ls -R "$folder/processes")" ;; esac
 fi

@@ -8,7 +8,7 @@
 namespace sextant::command {
 namespace {
 
-/// What a log has of one who speaks, by a clock that the test sets.
+/// The log of a Progress object, with a clock set by the test.
 class ProgressInALog : public testing::Test {
   protected:
     std::string written() const {
@@ -35,7 +35,7 @@ TEST_F(ProgressInALog, is_a_line_every_30_seconds) {
                          "sextant: round 90 of 95, 5 s left\n");
 }
 
-TEST_F(ProgressInALog, of_what_takes_less_is_nothing) {
+TEST_F(ProgressInALog, is_not_reported_for_short_parts) {
     {
         Progress progress(true, log.get(), clock);
         for (int done = 0; done < 29; ++done, ++now)
@@ -44,7 +44,7 @@ TEST_F(ProgressInALog, of_what_takes_less_is_nothing) {
     EXPECT_EQ(written(), "");
 }
 
-TEST_F(ProgressInALog, is_said_by_one_rank) {
+TEST_F(ProgressInALog, is_reported_by_one_rank) {
     {
         Progress progress(false, log.get(), clock);
         now += 60;

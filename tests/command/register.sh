@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A series registered as its users do: killed and gone on with, over processes, with bad frames, and
-# its transforms applied.
+# Registration of a series: killed and resumed, over processes, with bad frames, and its transforms
+# applied.
 . "$(dirname "$0")/start.sh"
 cd "$folder"
 register() {
     "$SEXTANT" register "$@" >text 2>errors || { cat errors; fail "register $*"; }
 }
-# refused WORDS ARGUMENTS... : the command ends with these words and leaves no folder.
+# refused WORDS ARGUMENTS... : the command fails with these words and leaves no folder.
 refused() {
     words=$1
     shift
@@ -19,7 +19,7 @@ refused() {
 near() {
     awk '/"t[xy]"/ { print $2 }' "$1" | tr -d , >found
     paste truth found | awk '
-        NF != 2 { print "there are not as many frames as there should be"; exit 1 }
+        NF != 2 { print "wrong number of frames"; exit 1 }
         ($1 - $2) ^ 2 > .25 { print "line " NR ": " $2 ", expected " $1; exit 1 }' ||
         fail "$1 is far from the truth"
 }
@@ -34,17 +34,17 @@ near out/transforms.json
 for name in average.tif median.tif count.tif aligned.tif transforms.csv transforms.json; do
     [ -s "out/$name" ] || fail "there is no $name"
 done
-[ "$(ls out | wc -l)" = 6 ] || fail "the checkpoint stayed"
+[ "$(ls out | wc -l)" = 6 ] || fail "the checkpoint was not removed"
 "$SEXTANT" info out/aligned.tif | grep -q 'frames  *12$' || fail "not all frames are in the aligned stack"
 "$SEXTANT" info out/average.tif | grep -q '128×120' || fail "the average has another size"
 awk -F, '!/^#/ && NF != 16 { exit 1 }' out/transforms.csv || fail "lines of the table differ in length"
 
-# The old name of an option is still understood.
+# The old name of an option is accepted.
 register movie.mrc -o team --reproducible --ranks 2 --team 2 --aligned
-grep -q -- '--team is now called --threads' errors || { cat errors; fail "the new name is not said"; }
+grep -q -- '--team is now called --threads' errors || { cat errors; fail "the new name is not printed"; }
 cmp team/aligned.tif out/aligned.tif || fail "threads of a rank change the result"
 
-# Killed at any time, it goes on to the same bits; other parameters and another series are refused.
+# A run killed at any time resumes to the same bits; other parameters or another series are refused.
 register movie.mrc -o whole --reproducible --ranks 2 --stages 8
 mkdir killed
 kills=0
@@ -61,36 +61,36 @@ for wait in .02 .05 .1 .15 .2 .3; do
 done
 [ "$kills" -gt 0 ] || fail "no run was killed"
 if [ -s killed/checkpoint.0 ]; then
-    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 2 --stages 7 2>errors && fail "other stages went on"
-    grep -q 'whose stages is 8, expected 7' errors || { cat errors; fail "it is not said that the stages differ"; }
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 2 --stages 7 2>errors && fail "other stages resumed"
+    grep -q 'whose stages is 8, expected 7' errors || { cat errors; fail "no message that the stages differ"; }
     "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
-    "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series went on"
-    grep -q 'whose content is' errors || { cat errors; fail "it is not said that the series differs"; }
-    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another bracketing went on"
-    grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "nor the ranks"; }
+    "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series resumed"
+    grep -q 'whose content is' errors || { cat errors; fail "no message that the series differs"; }
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another bracketing resumed"
+    grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "no message that the ranks differ"; }
 fi
 register movie.mrc -o killed --reproducible --ranks 2 --stages 8
 for name in average.tif median.tif count.tif transforms.csv transforms.json; do
     cmp "whole/$name" "killed/$name" || fail "$name differs after the kill"
 done
 
-# A checkpoint that was cut anywhere is gone on with. A full disk keeps it.
+# A truncated checkpoint can be resumed. A full disk keeps the checkpoint.
 if [ -w /dev/full ]; then
     mkdir full
     ln -s /dev/full full/average.tif
     "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 8 2>errors && fail "a full disk was not noticed"
     grep -q 'full/average.tif' errors || { cat errors; fail "the full disk is not named"; }
-    [ -s full/checkpoint.0 ] || fail "the checkpoint went with the full disk"
+    [ -s full/checkpoint.0 ] || fail "the checkpoint was lost on the full disk"
     rm full/average.tif
     size=$(wc -c <full/checkpoint.1)
     head -c $((size - 7)) full/checkpoint.1 >cut
     mv cut full/checkpoint.1
     register movie.mrc -o full --reproducible --ranks 2 --stages 8
-    grep -q 'goes on with an earlier run' errors || { cat errors; fail "it did not go on"; }
+    grep -q 'resuming an earlier run' errors || { cat errors; fail "it did not resume"; }
     cmp whole/average.tif full/average.tif || fail "the average differs after the full disk"
 fi
 
-# Fields, and what is done with transforms.
+# Displacement fields, and applying transforms.
 register movie.mrc -o fields --model nonrigid --format npy --json run.json
 near fields/transforms.json
 grep -q '"left_out": \[\]' run.json || fail "frames were left out"
@@ -115,11 +115,11 @@ grep -q 'line 1: .*no frame 99' errors || { cat errors; fail "the frame is not n
 "$SEXTANT" apply run.json movie.mrc -o no.tif 2>errors && fail "run.json has no transforms"
 grep -q 'run.json: is not of kind' errors || { cat errors; fail "the wrong file is not named"; }
 "$SEXTANT" apply out/transforms.json out/average.tif -o no.tif 2>errors && fail "one frame for twelve"
-grep -q 'has 1 frames, expected 12' errors || { cat errors; fail "the count of frames is not said"; }
+grep -q 'has 1 frames, expected 12' errors || { cat errors; fail "the number of frames is not reported"; }
 [ ! -e no.tif ] && [ ! -e no.csv ] || fail "apply left something behind"
 
-# One to four ranks bracket differently: shifts differ by less than .005 px, where their deviations are ten
-# times that. Without --reproducible, as results arrive, it is no more.
+# One to four ranks bracket differently: shifts differ by less than .005 px, a tenth of their
+# deviations. The same holds without --reproducible, where results are combined as they arrive.
 for ranks in 1 2 3 4; do
     register movie.mrc -o threads$ranks --reproducible --ranks $ranks
     register movie.mrc -o arriving$ranks --ranks $ranks
@@ -131,17 +131,17 @@ for ranks in 1 2 3 4; do
     done
 done
 
-# Over processes as over threads.
+# The same over processes as over threads.
 if [ -n "${MPIRUN:-}" ]; then
     for ranks in 1 2 3 4; do
         $MPIRUN -n $ranks "$SEXTANT" register movie.mrc -o mpi$ranks --reproducible >text 2>errors || { cat errors; fail "over $ranks processes"; }
         cmp mpi$ranks/transforms.json threads$ranks/transforms.json || fail "$ranks processes differ from threads"
     done
-    $MPIRUN -n 2 "$SEXTANT" register missing.mrc -o refused 2>errors && fail "over processes nothing was missing"
+    $MPIRUN -n 2 "$SEXTANT" register missing.mrc -o refused 2>errors && fail "a missing series is accepted over processes"
     grep -q 'missing.mrc' errors || { cat errors; fail "the missing file is not named"; }
 fi
 
-# Bad frames are left out, and said.
+# Bad frames are left out, with a warning.
 mkdir frames
 "$SEXTANT" synthesize -o all.npy --frames 6 --width 64 --height 64 --specimen carbon --blanks 4
 "$SEXTANT" synthesize -o one.npy --frames 1 --width 64 --height 64
@@ -152,12 +152,12 @@ done
 rm frames/f_6.npy.json
 head -c 9000 frames/f_1.npy >cut && mv cut frames/f_2.npy
 register frames -o bad --json -
-grep -q 'frame 6 is 64×60, expected 64×64' errors || { cat errors; fail "the other size is not said"; }
-grep -q 'frame 4 is left out: its mean' errors || { cat errors; fail "the blank frame is not said"; }
-grep -q 'frame 2 is left out: ' errors || { cat errors; fail "the cut file is not said"; }
+grep -q 'frame 6 is 64×60, expected 64×64' errors || { cat errors; fail "the other size is not reported"; }
+grep -q 'frame 4 is left out: its mean' errors || { cat errors; fail "the blank frame is not reported"; }
+grep -q 'frame 2 is left out: ' errors || { cat errors; fail "the truncated file is not reported"; }
 grep -q '"registered": 4' text || fail "four frames were good"
 
-# What cannot be registered is refused before anything is written.
+# Input that cannot be registered is refused before anything is written.
 refused 'missing.mrc' missing.mrc
 refused 'has 1 frame, expected at least two' out/average.tif
 refused 'reference 12: expected 0 to 11' movie.mrc --reference 12
@@ -166,7 +166,7 @@ head -c 1024 movie.mrc >cut.mrc
 refused 'cut.mrc' cut.mrc
 "$SEXTANT" synthesize -o dark.tif --frames 3 --width 32 --height 32 --contrast 0 --amorphous 0 --dose .00001
 refused 'of 3 frames 0 can be registered, expected at least two; frame 0: every sample is 0' dark.tif
-"$SEXTANT" register movie.mrc -o none/deeper 2>errors && fail "a folder in no folder"
+"$SEXTANT" register movie.mrc -o none/deeper 2>errors && fail "a folder in a missing folder"
 grep -q 'none does not exist' errors || { cat errors; fail "the missing folder is not named"; }
-"$SEXTANT" register movie.mrc -o points.csv 2>errors && fail "a file is no folder"
-grep -q 'points.csv: is no folder' errors || { cat errors; fail "it is not said that it is no folder"; }
+"$SEXTANT" register movie.mrc -o points.csv 2>errors && fail "a file is accepted as a folder"
+grep -q 'points.csv: is not a folder' errors || { cat errors; fail "no message that it is not a folder"; }

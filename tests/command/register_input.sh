@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What users give to `sextant register` that is not as it should be: what can be used is used, the rest
-# is said, and nothing is left behind by what is refused.
+# Imperfect input of `sextant register`: usable parts are used, the rest is reported, and refused
+# input leaves no output.
 . "$(dirname "$0")/start.sh"
 cd "$folder"
 says() {
-    grep -q -- "$1" "$2" || { cat "$2"; fail "'$1' is not said"; }
+    grep -q -- "$1" "$2" || { cat "$2"; fail "'$1' is not printed"; }
 }
-# registered SERIES WORDS... : it ends well, and warns of each.
+# registered SERIES WORDS... : the command succeeds, with a warning for each of WORDS.
 registered() {
     series=$1
     shift
@@ -16,7 +16,7 @@ registered() {
         { cat errors; fail "$series is not registered"; }
     for words in "$@"; do says "$words" errors; done
 }
-# refused WORDS SERIES OPTIONS... : it ends with these words, and leaves no folder.
+# refused WORDS SERIES OPTIONS... : the command fails with these words, and leaves no folder.
 refused() {
     words=$1
     shift
@@ -24,7 +24,7 @@ refused() {
     says "$words" errors
     [ ! -e refused ] || fail "$* left a folder"
 }
-# bytes N OCTAL : so many times these bytes.
+# bytes N OCTAL : these bytes, N times.
 bytes() {
     printf "$(awk -v count="$1" -v one="$2" 'BEGIN { for (i = 0; i < count; ++i) printf "%s", one }')"
 }
@@ -35,18 +35,18 @@ header=128 # of the NPY file
 size=16384 # of a frame
 [ "$(wc -c <movie.npy)" = $((header + 8 * size)) ] || fail "the NPY file is not laid out as this test expects"
 
-# Cut off: the whole frames are used, and it is said how many those are.
+# A truncated file: its complete frames are used, and their number is reported.
 head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
 registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames complete'
 says '"registered": 5' run.json
 
-# A pixel of an absurd size is none: 1e30 Å a cell, as a float.
+# An absurd pixel size is ignored: 1e30 Å per cell, as a float.
 { head -c 40 movie.mrc; printf '\312\362\111\161'; tail -c +45 movie.mrc; } >absurd.mrc
 registered absurd.mrc 'absurd.mrc: its pixel size of .* is implausible and ignored'
-grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
+grep -q '"pixel"' out/transforms.json && fail "the absurd pixel size is accepted"
 
-# One channel of a hyperstack is registered, and it is said which: two channels of four frames, by a
-# description that takes the place of eight frames'.
+# One channel of a hyperstack is registered, and a message names it: two channels of four frames,
+# made by replacing the description of eight frames.
 "$SEXTANT" synthesize -o movie.tif --frames 8 --width 64 --height 64 --specimen carbon
 LC_ALL=C sed -z 's/ImageJ=1.53t\nimages=8\nframes=8\n/ImageJ=1\nchannels=2\nframes=4\n\n\n/' movie.tif >hyper.tif
 [ "$(wc -c <hyper.tif)" = "$(wc -c <movie.tif)" ] && ! cmp -s hyper.tif movie.tif ||
@@ -55,11 +55,11 @@ registered hyper.tif 'hyper.tif: has 2 channels per frame, of which channel 0 is
 says '"registered": 4' run.json
 cp out/average.tif first.tif
 "$SEXTANT" register hyper.tif -o out --channel 1 --stages 1 --ranks 2 >text 2>errors || fail "no channel 1"
-[ ! -s errors ] || { cat errors; fail "a channel that was asked for is remarked on"; }
+[ ! -s errors ] || { cat errors; fail "a remark on a requested channel"; }
 cmp -s out/average.tif first.tif && fail "both channels give one average"
 "$SEXTANT" apply out/transforms.json hyper.tif --channel 0 -o shown.tif >text || fail "no channel 0 to show"
 "$SEXTANT" info shown.tif | grep -q 'frames *4$' || fail "the other channel has not four frames"
-"$SEXTANT" info hyper.tif | grep -q 'channels *2, read is 0$' || fail "info does not know the channels"
+"$SEXTANT" info hyper.tif | grep -q 'channels *2, reading 0$' || fail "info does not know the channels"
 "$SEXTANT" info hyper.tif --channel 1 --json | grep -q '"channels": 2' || fail "nor in JSON"
 refused 'hyper.tif: has no channel 2, expected 0 to 1' hyper.tif --channel 2
 refused 'movie.mrc: has no slice 1, expected slice 0' movie.mrc --slice 1
@@ -68,7 +68,7 @@ refused 'movie.mrc: has no slice 1, expected slice 0' movie.mrc --slice 1
 "$SEXTANT" filter movie.tif --frame 1 -o same.tif --derivatives smooth >text 2>errors
 cmp smooth.tif same.tif || fail "the first frame of channel 1 is not the second plane"
 
-# Frames that are no numbers are left out; single samples are filled, and flagged.
+# Frames of NaN are left out; single NaN samples are filled, and flagged.
 nan='\\000\\000\\300\\177'
 {
     head -c $((header + size)) movie.npy
@@ -77,13 +77,13 @@ nan='\\000\\000\\300\\177'
     bytes 100 "$nan"
     tail -c +$((header + 5 * size + 401)) movie.npy
 } >nan.npy
-[ "$(wc -c <nan.npy)" = "$(wc -c <movie.npy)" ] || fail "the frames with NaN are of another size"
+[ "$(wc -c <nan.npy)" = "$(wc -c <movie.npy)" ] || fail "the frames with NaN have another size"
 registered nan.npy 'frame 1 is left out: none of its 4096 samples is a finite number'
 awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }' out/transforms.csv ||
     fail "the gaps of frame 5 are not in the table"
 "$SEXTANT" info out/average.tif --check >/dev/null || fail "the average is not whole"
 
-# Nothing to register.
+# No usable frame.
 { head -c $header movie.npy; bytes $((8 * 4096)) '\\000\\000\\340\\100'; } >constant.npy
 refused 'of 8 frames 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
 mkdir empty
@@ -100,7 +100,7 @@ refused 'list.txt: lists no file' list.txt
 printf 'no HDF5' >bad.h5
 refused 'bad.h5: cannot be read as HDF5' bad.h5
 
-# Files that differ in size: the odd one is left out, by its number.
+# Files of different sizes: the odd one is left out, by its number.
 mkdir frames
 for i in 0 1 2 3; do
     { head -c $header movie.npy | sed 's/(8,/(1,/'; tail -c +$((header + i * size + 1)) movie.npy | head -c $size; } >frames/f_$i.npy
@@ -110,7 +110,7 @@ rm frames/*.json
 registered frames 'frame 4 is left out: .*frame 4 is 62×64, expected 64×64'
 says '"registered": 4' run.json
 
-# The disk is full while it runs: what was found stays, and it goes on from there to the same bits.
+# The disk fills up during the run: results so far are kept, and the run resumes to the same bits.
 "$SEXTANT" register movie.mrc -o whole --reproducible --ranks 2 --stages 6 >/dev/null
 (
     trap '' XFSZ
@@ -118,49 +118,49 @@ says '"registered": 4' run.json
     "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 6 >text 2>errors
 ) && fail "the full disk was not noticed"
 says 'full/checkpoint.[01]: cannot be written' errors
-[ -s full/checkpoint.0 ] && [ ! -e full/average.tif ] || fail "what was found did not stay alone"
+[ -s full/checkpoint.0 ] && [ ! -e full/average.tif ] || fail "files other than the checkpoint remain"
 
-# Other parameters are refused with the difference, and do no harm.
+# Other parameters are refused with the difference, and the checkpoint is unchanged.
 other() {
     words=$1
     shift
-    "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 "$@" >text 2>errors && fail "$* went on"
+    "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 "$@" >text 2>errors && fail "$* resumed"
     says "$words" errors
 }
 other 'whose stages is 6, expected 5' --stages 5
 other 'whose model is rigid, expected nonrigid' --stages 6 --model nonrigid
 other 'whose reference is the first, expected 3' --stages 6 --reference 3
 "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 6 >text 2>errors ||
-    { cat errors; fail "it does not go on after the full disk"; }
-says 'goes on with an earlier run' errors
+    { cat errors; fail "it does not resume after the full disk"; }
+says 'resuming an earlier run' errors
 for name in average.tif median.tif count.tif transforms.csv transforms.json; do
     cmp "whole/$name" "full/$name" || fail "$name differs after the full disk"
 done
 
-# Where the page or the tables cannot go is said before anything is done.
+# Unwritable pages and tables are reported before the run.
 refused 'nowhere/page.html' movie.mrc --report nowhere/page.html
 "$SEXTANT" register movie.mrc -o paged --stages 1 --report paged/page.html --json paged/run.json >text 2>errors ||
     { cat errors; fail "the page does not go into the folder that is made"; }
-grep -q 'figure class="compare"' paged/page.html || fail "the page has no pictures"
+grep -q 'figure class="compare"' paged/page.html || fail "the page has no images"
 "$SEXTANT" register movie.mrc -o out --stages 1 --report - >page.html 2>errors || { cat errors; fail "no page on standard output"; }
 [ "$(head -n 1 page.html)" = '<!DOCTYPE html>' ] && [ "$(tail -n 1 page.html)" = '</html>' ] ||
     fail "there is more than the page on standard output"
-refused 'named for two outputs' movie.mrc --report - --json -
+refused 'given for two outputs' movie.mrc --report - --json -
 
-# Pages of runs as one; what is no page is refused.
+# Pages of several runs combined; other files are refused.
 "$SEXTANT" report paged/page.html page.html -o both.html
 [ "$(grep -c 'figure class="compare"' both.html)" = 2 ] || fail "there are not two series on the page"
 "$SEXTANT" report paged/page.html run.json -o no.html 2>errors && fail "a page and no page"
-says 'run.json is no page' errors
+says 'run.json is not a page' errors
 head -c 5000 page.html >cut.html
 "$SEXTANT" report cut.html page.html -o no.html 2>errors && fail "a page that was cut"
 says 'cut.html: is not a complete page' errors
 [ ! -e no.html ] || fail "a page of no pages appeared"
 
-# Over processes too.
+# The same over processes.
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 2 "$SEXTANT" register movie.mrc -o mpi --model nonrigid --report mpi.html >text 2>errors ||
         { cat errors; fail "no page over processes"; }
-    grep -q 'rank 1: .* registration' mpi.html || fail "the page does not show what rank 1 did"
-    grep -q 'idle in the scan' mpi.html || fail "the page does not say how much was idle"
+    grep -q 'rank 1: .* registration' mpi.html || fail "the page does not show the work of rank 1"
+    grep -q 'idle in the scan' mpi.html || fail "the page does not show the idle time"
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The same bits from the serial fold, from threads and from processes, however many.
+# The serial fold, threads and any number of processes give the same bits.
 . "$(dirname "$0")/start.sh"
 "$SERIAL_FOLD" "$SAMPLE" "$folder/serial.exr"
 same() {

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Simulations as a user asks for them, on the platforms that are shipped; without SimGrid the command
-# says which package is missing.
+# Simulations on the shipped platforms; without SimGrid the command names the missing package.
 . "$(dirname "$0")/start.sh"
 simulate() { "$SEXTANT" simulate "$@"; }
 
 if simulate --platform crossbar-12 2>&1 | grep -q "built if libsimgrid-dev is installed"; then
-    "$SEXTANT" reproduce scan | grep -q "agrees" || fail "what needs no simulator is left out"
+    "$SEXTANT" reproduce scan | grep -q "agrees" || fail "commands without the simulator are missing"
     "$SEXTANT" reproduce shift-based 2>&1 | grep -q "left out: .*libsimgrid-dev" ||
-        fail "what is left out is not named"
+        fail "missing parts are not named"
     simulate --ranks 4 --platform crossbar-12-calibrated 2>&1 | grep -q "own clock" ||
         fail "our own clock needs no SimGrid"
     exit 0
@@ -18,25 +17,25 @@ fi
 seconds=$(simulate compositing --algorithm shift-based --ranks 12 --elements 8388608 \
     --platform crossbar-12 --json | sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
 awk "BEGIN { exit !($seconds > 0.0673 && $seconds < 0.0675) }" || fail "$seconds seconds"
-# What is asked for comes before what the platform says, and order matters.
+# An option takes precedence over the platform's value, and the order of hosts matters.
 slow=$(simulate --algorithm shift-based --ranks 12 --elements 8388608 --platform crossbar-12-calibrated \
     --blend-rate 1e6 --json | sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
 awk "BEGIN { exit !($slow > 7.6) }" || fail "$slow seconds at a million pixels a second"
 simulate --algorithm shift-based --ranks 144 --platform fat-tree-144 \
     --order fat-tree-144-alphabetical >/dev/null || fail "an order that is shipped"
 simulate --ranks 4 --platform crossbar-12 --trace "$folder/run.svg" >/dev/null
-grep -q '<svg' "$folder/run.svg" || fail "no picture of the run"
+grep -q '<svg' "$folder/run.svg" || fail "no chart of the run"
 simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"name": "send"' || fail "no events"
 simulate --ranks 4 --platform crossbar-12 --report "$folder/run.html" >/dev/null
 grep -q 'class="timeline"' "$folder/run.html" || fail "no page of the run"
 
 simulate --ranks 1 --platform crossbar-12 | grep -q "on 1 rank of" || fail "one rank"
 
-# Operands are combined as they come, as the papers do, unless they are to be combined in order; the output
-# says which.
+# Operands are combined by arrival, as in the papers, unless in-order is requested; the output says
+# which.
 frames() {
     simulate --algorithm shift-based --ranks 144 --elements 8388608 --platform fat-tree-144-calibrated "$@" |
-        tr '\n' ' ' | sed 's/.*operands combined \([a-z-]*\) .* ms, \([0-9.]*\) a second.*/\1 \2/'
+        tr '\n' ' ' | sed 's/.*operands combined \([a-z-]*\) .* ms, \([0-9.]*\) per second.*/\1 \2/'
 }
 frames >"$folder/frames.txt"
 frames --association in-order >>"$folder/frames.txt"
@@ -44,7 +43,7 @@ awk 'NR == 1 { exit !($1 == "by-arrival" && $2 > 13 && $2 < 14) }' "$folder/fram
     awk 'NR == 2 { exit !($1 == "in-order" && $2 > 7 && $2 < 7.6) }' "$folder/frames.txt" ||
     fail "frames a second on the fat-tree: $(cat "$folder/frames.txt")"
 
-# Our own clock tells what SimGrid tells.
+# Sextant's own simulator agrees with SimGrid.
 for clock in "" --clock; do
     simulate --algorithm direct-send --ranks 12 --platform crossbar-12-calibrated --json $clock |
         sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p'
@@ -52,7 +51,7 @@ done >"$folder/both.txt"
 awk '{ t[NR] = $1 } END { exit !(NR == 2 && t[1] > 0 && t[2] / t[1] > .99 && t[2] / t[1] < 1.01) }' \
     "$folder/both.txt" || fail "the clock and SimGrid: $(cat "$folder/both.txt")"
 
-# The planner's choices, judged in simulation; what is written is judged again, and mapped.
+# The planner's choices, evaluated in simulation; the output can be evaluated again, and mapped.
 for ranks in 4 6; do
     "$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks $ranks -o "$folder/$ranks.json" >"$folder/$ranks.txt"
     grep -q "4 cases on $ranks ranks of crossbar-12-calibrated" "$folder/$ranks.txt" || fail "no heading"
@@ -66,7 +65,7 @@ grep -q '<svg' "$folder/map.svg" || fail "no map of winners"
 "$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks 13 2>&1 |
     grep -q "13 ranks, but" || fail "more ranks than hosts"
 
-# Who is killed leaves no simulator behind, which nobody would listen to.
+# If the command is killed, its simulator process ends too.
 within_ten_seconds() {
     for wait in $(seq 50); do
         "$@" && return
@@ -81,10 +80,10 @@ if command -v pgrep >/dev/null; then
     parent=$!
     within_ten_seconds has_child || fail "no simulator was started"
     kill -KILL $parent
-    within_ten_seconds is_gone || fail "the simulator goes on without who asked it"
+    within_ten_seconds is_gone || fail "the simulator survives the command"
 fi
 
-# Wrong input ends with a message and exit code 1 or 2, and leaves nothing.
+# Wrong input gives a message and exit code 1 or 2, and leaves no output.
 refused() {
     code=$1 expected=$2 status=0
     shift 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What tests of the command begin with, to be read by them: $folder, which goes with them; no profile
-# of this machine, which is not probed either; and `fail`.
+# Sourced by the tests of the command: provides $folder, which is removed at exit, and `fail`;
+# disables the profile of this machine and its probe.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

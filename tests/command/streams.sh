@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Standard streams and limits that a shell sets: what is not written is an error, and nothing goes
-# where it does not belong.
+# Standard streams and limits set by a shell: a failed write is an error, and nothing is written to
+# the wrong file.
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -21,12 +21,12 @@ if [ -w /dev/full ]; then
     [ -s "$folder/full.png" ] || fails "the picture is gone with the text"
 fi
 
-# The first file that is opened would take the number of a closed stream.
+# The first opened file would get the number of a closed stream.
 "$SEXTANT" composite "$SAMPLE" -o "$folder/whole.png" >/dev/null || fails "composite"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/closed.png" <&- >&- 2>&- || fails "composite with closed streams"
 cmp "$folder/whole.png" "$folder/closed.png" || fails "closed streams change the picture"
 
-# A file that may grow no further.
+# A limit on the size of files.
 mkdir "$folder/limited"
 said=$(ulimit -f 8 && "$SEXTANT" composite "$SAMPLE" -o "$folder/limited/out.exr" 2>&1 >/dev/null)
 [ $? = 1 ] || fails "a file too large does not end with 1"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A made series and its truth are there, are the same again, and bad wishes leave nothing behind.
+# A synthetic series and its true motions are written, are reproducible, and invalid options leave
+# no output.
 . "$(dirname "$0")/start.sh"
 trap 'rm -rf "$folder" "$folder.tif"' EXIT
 cd "$folder"
@@ -31,14 +32,14 @@ refused 'a number from 0 to 1048576' --wander -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
 refused 'drift-x 1e30: expected a number from -1048576 to 1048576' --drift-x 1e30
-refused 'frame 10.. lies 1.07e+09 pixels from the first, expected less than' --drift-x 1048576 --frames 2000
-refused 'frame 10.. lies 1.07e+09 pixels from the first' --drift-x 1048576 --frames 2000 --image "$image"
+refused 'frame 10.. is 1.07e+09 pixels from the first, expected less than' --drift-x 1048576 --frames 2000
+refused 'frame 10.. is 1.07e+09 pixels from the first' --drift-x 1048576 --frames 2000 --image "$image"
 refused 'warp 1e30: expected a number from' --warp 1e30
 refused 'period 0: expected a number from 2 to 1048576' --period 0
 refused 'amorphous 2: expected a number from 0 to 1' --amorphous 2
 refused 'detail 0: expected a number from 1.5 to 1000' --detail 0
-refused '--period has no effect here: it is of the lattice' --specimen carbon --period 30
+refused '--period has no effect here: it applies to the lattice only' --specimen carbon --period 30
 refused '--contrast has no effect here: the image is shown as it is' --image "$image" --contrast 1
-refused 'these frames drift over .* pixels, which take' --frames 30000
+refused 'these frames drift over .* pixels, which need' --frames 30000
 "$SEXTANT" synthesize -o bad.xyz 2>error && fail "an unknown format was accepted"
 grep -q bad.xyz error || fail "the unknown format is not named"

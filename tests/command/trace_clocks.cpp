@@ -9,7 +9,8 @@
 namespace sextant::command {
 namespace {
 
-/// As many events as its rank, a second each, on a rank that starts at `origin`.
+/// As many events as the rank's number plus one, one second each, on a rank that starts at
+/// `origin`.
 Trace trace_of(int rank, Seconds origin) {
     Trace trace;
     trace.origin = origin;
@@ -49,7 +50,7 @@ TEST(TraceClocks, bring_all_events_to_rank_0_on_one_clock) {
     });
 }
 
-/// Of one of two hosts, the second of which was booted long before.
+/// The clock of one of two hosts, the second of which was booted long before.
 HostClock clock_of(bool second, Seconds ahead) {
     return {second ? 1U : 0U,
             [second, ahead] { return HostClock::steady().now() + (second ? ahead : 0); }};
@@ -58,7 +59,8 @@ HostClock clock_of(bool second, Seconds ahead) {
 TEST(TraceClocks, align_the_clocks_of_different_hosts) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        // Ranks 0 and 1 on one host, 2 and 3 on another; all start half a second after each other.
+        // Ranks 0 and 1 on one host, 2 and 3 on another; each starts half a second after the
+        // previous one.
         constexpr Seconds ahead = 7'000'000;
         const Seconds origin = 100 + .5 * rank + (rank < 2 ? 0 : ahead);
         const TraceClocks clocks(communicator, clock_of(rank >= 2, ahead));
@@ -71,12 +73,12 @@ TEST(TraceClocks, align_the_clocks_of_different_hosts) {
         if (rank > 0)
             return;
         EXPECT_NEAR(all.trace.events[0].begin, .5, unsure);
-        EXPECT_NEAR(all.trace.events[1].begin, 1, unsure); // rank 2, of the other host
+        EXPECT_NEAR(all.trace.events[1].begin, 1, unsure); // rank 2, on the other host
         EXPECT_NEAR(all.trace.events[3].begin, 1.5, unsure);
     });
 }
 
-TEST(TraceClocks, make_up_for_drift_between_being_asked_and_gathering) {
+TEST(TraceClocks, correct_drift_between_measurement_and_gathering) {
     const Seconds now = HostClock::steady().now();
     run_threads(2, [now](const Communicator& communicator) {
         const int rank = communicator.rank();
@@ -84,8 +86,8 @@ TEST(TraceClocks, make_up_for_drift_between_being_asked_and_gathering) {
         const HostClock clock{static_cast<std::uint64_t>(rank),
                               [&] { return HostClock::steady().now() + passed; }};
         const TraceClocks clocks(communicator, clock);
-        passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 lost 50 ms by then
-        // Ranks read the same half way, where that of rank 1 was 25 ms behind.
+        passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 lost 50 ms meanwhile
+        // Both clocks are read half way, when that of rank 1 was 25 ms behind.
         const GatheredTrace events = clocks.gather(trace_of(rank + 1, now + 500));
         std::vector<scan::Bar> own(1);
         own[0].end = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of where frames lie: written, read again, and refused where it makes no sense.
+// The table of motions: written, read again, and refused if inconsistent.
 #include "sextant/command/transforms.hpp"
 
 #include "sextant/core/error.hpp"
@@ -91,7 +91,7 @@ TEST_F(Transforms, AreReadAsTheyWereWritten) {
     EXPECT_EQ(all.fields->nodes, (ImageShape{9, 7}));
 }
 
-TEST_F(Transforms, TellPhysicalShiftsAndFlagsAndNoSecondsWhereTheyAreToBeCompared) {
+TEST_F(Transforms, ContainPhysicalShiftsAndFlagsAndTimesUnlessReproducible) {
     SeriesTransforms written = three_frames();
     const auto frame = [&] {
         return nlohmann::json::parse(text_of(write_json, written))["frames"][2];
@@ -110,7 +110,7 @@ TEST_F(Transforms, OfASeriesWithoutFramesAreJsonToo) {
     EXPECT_TRUE(nlohmann::json::parse(text_of(write_json, none))["frames"].empty());
 }
 
-TEST_F(Transforms, HaveALineAFrameAndAsManyCellsInEach) {
+TEST_F(Transforms, HaveOneLinePerFrameWithEqualNumbersOfCells) {
     std::istringstream csv(text_of(write_csv, three_frames()));
     std::vector<std::ptrdiff_t> commas;
     for (std::string line; std::getline(csv, line);) {
@@ -141,7 +141,7 @@ TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
     EXPECT_EQ(refusal(with("\"frames\"", "\"frame\"")),
               path + ": has the unknown field 'frame'; did you mean frames?");
     EXPECT_EQ(refusal(with("\"frames\": [", "\"frames\": 5, \"fields\": [")),
-              path + ": fields is an array of 3, expected none, as the model is rigid");
+              path + ": fields is an array of 3, expected none, because the model is rigid");
     EXPECT_THAT(refusal(""), HasSubstr("is not JSON"));
 }
 
@@ -160,7 +160,7 @@ TEST_F(Transforms, AreNotBelievedToBeSomethingElse) {
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonrigid\"")),
               path + ": fields is missing");
     EXPECT_EQ(refusal(with("\"reference\": 0", "\"reference\": 7")),
-              path + ": reference is 7, expected one of the 3 frames that it has");
+              path + ": reference is 7, expected one of the 3 frames in the file");
     EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 1.5")),
                 HasSubstr(": reference is 1.5, expected a whole number from 0 to"));
     EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 18446744073709551615")),

@@ -12,7 +12,7 @@ namespace {
 
 using registration::Work;
 
-/// Now, on the clock of a log.
+/// The current time, on the clock of a log.
 Seconds now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
@@ -51,7 +51,7 @@ TEST(WorkLog, OfVeryManyResultsKeepsTheirNumberAndTheirTimeInBoundedMemory) {
     EXPECT_LE(log.busy()[0], span * (1 + 1e-9));
 }
 
-TEST(WorkLog, BarsOfAKindAreOneWhereNoPauseIsSeen) {
+TEST(WorkLog, BarsOfAKindAreMergedAcrossInvisiblePauses) {
     const auto link = [](int rank, Seconds begin, Seconds end) {
         return WorkBar{rank, Work::link, 1, begin, end};
     };
@@ -62,7 +62,7 @@ TEST(WorkLog, BarsOfAKindAreOneWhereNoPauseIsSeen) {
     EXPECT_EQ(bars[0].end, 2);
 }
 
-TEST(WorkLog, OfAllRanksSaysWhatShareOfTheirTimeWasIdle) {
+TEST(WorkLog, OfAllRanksGivesTheFractionOfIdleTime) {
     GatheredWork gathered;
     run_threads(2, [&](const Communicator& communicator) {
         const TraceClocks clocks(communicator);

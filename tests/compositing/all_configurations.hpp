@@ -14,10 +14,10 @@
 #include "tests/support/compositing_cases.hpp"
 #include <gtest/gtest.h>
 
-// Compositing in every way there is, against the serial fold. A `Kind` is an operator on a kind of
-// pixel: its `name`, its `Pixel` and `element`, how to `combine` two of them readably once they are
-// widened, whether two results `agree` that were bracketed differently, and an `opaque` pixel for
-// each layer.
+// Every configuration of compositing, compared with the serial fold. A `Kind` is an operator on a
+// pixel type: its `name`, its `Pixel` and `element`, a readable `combine` of two widened pixels,
+// `agree`, which tells whether differently bracketed results match, and an `opaque` pixel for each
+// layer.
 namespace sextant::test {
 
 using compositing::Task;
@@ -58,7 +58,7 @@ Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
     return picture;
 }
 
-/// One way to composite a task.
+/// One configuration for a task.
 struct Configuration {
     const compositing::Algorithm& algorithm;
     compositing::Tuning tuning;
@@ -70,9 +70,9 @@ struct Configuration {
     }
 };
 
-/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece
-/// and interlaced, where the task says or else at the last rank; folding by arrival and
-/// leaving it distributed, interlaced too.
+/// Every algorithm with all values of its parameters: folding in order and collecting the image, in
+/// one piece and interlaced, at the task's root or else the last rank; folding by arrival and
+/// leaving the image distributed, also interlaced.
 inline std::vector<Configuration> configurations_of(const Task& task) {
     std::vector<Configuration> configurations;
     Task distributed = task, collected = task;
@@ -92,7 +92,8 @@ inline std::vector<Configuration> configurations_of(const Task& task) {
     return configurations;
 }
 
-/// The picture that each way gives. A pixel that nobody ends up with keeps a colour of no layer.
+/// The composited image of each configuration. A pixel that no rank owns keeps a colour that no
+/// layer has.
 template <class Kind>
 std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& paint,
                                       const std::vector<Configuration>& configurations) {
@@ -123,7 +124,7 @@ bool same(const Pixel& a, const Pixel& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// The first pixel that is not as expected, or -1.
+/// The first pixel that differs from the expected one, or -1.
 template <class Kind>
 std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial, bool exactly,
                            int layers) {
@@ -136,8 +137,8 @@ std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial,
 
 enum class Bits { same, by_algorithm };
 
-/// Expects every way to give the serial fold: its bits where that is what the algorithm promises,
-/// or `bits` says that no bracketing may matter.
+/// Expects the serial fold from every configuration: the same bits if the algorithm guarantees
+/// them, or if `bits` states that bracketing does not matter.
 template <class Kind>
 void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
                             Bits bits = Bits::by_algorithm) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What schedules cost, read off their proofs, against the formulas of the literature.
+// Costs of schedules, taken from their proofs and compared with the formulas of the literature.
 #include "sextant/schedule/dependences.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Proof cost(std::string_view name, const Task& task, const Tuning& tuning) {
     return proved(test::compositing_case(find(name), task, tuning));
 }
 
-/// Σ (k_i − 1), the messages of a position in Radix-k; p − 1 where there are no radices.
+/// Σ (k_i − 1), the messages of a position in Radix-k; p − 1 without radices.
 int messages_of(const Tuning& tuning, int p) {
     if (tuning.radices.empty())
         return p - 1;
@@ -28,7 +28,7 @@ int messages_of(const Tuning& tuning, int p) {
            static_cast<int>(tuning.radices.size());
 }
 
-/// Every one of these moves n (p−1)/p pixels a rank and blends as many.
+/// Each of these algorithms moves n (p−1)/p pixels per rank and blends as many.
 void expect_costs(const Proof& proof, int p, Elements n, int messages) {
     ASSERT_EQ(proof.error, "");
     EXPECT_EQ(proof.messages, Elements{p} * messages);
@@ -39,7 +39,7 @@ void expect_costs(const Proof& proof, int p, Elements n, int messages) {
     EXPECT_EQ(proof.most_applications, n * (p - 1) / p);
 }
 
-TEST(CompositingCost, of_direct_send_is_p_minus_1_messages_a_rank) {
+TEST(CompositingCost, of_direct_send_is_p_minus_1_messages_per_rank) {
     for (int p : positions) {
         const Proof proof = cost("direct-send", one_image_each(p, 2 * p), {});
         expect_costs(proof, p, 2 * p, p - 1);
@@ -56,7 +56,7 @@ TEST(CompositingCost, of_shift_based_is_that_of_direct_send_at_any_window) {
     }
 }
 
-TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_a_rank) {
+TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_per_rank) {
     for (int p : positions) {
         for (const Tuning& tuning : find("radix-k").tunings(p)) {
             const int messages = p == 1 ? 0 : messages_of(tuning, p);
@@ -67,7 +67,7 @@ TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_a_r
     }
 }
 
-TEST(CompositingCost, of_binary_swap_is_log2_p_messages_a_rank) {
+TEST(CompositingCost, of_binary_swap_is_log2_p_messages_per_rank) {
     for (int p = 1; p <= 64; p *= 2) {
         const int rounds = std::countr_zero(static_cast<unsigned>(p));
         const Proof proof = cost("binary-swap", one_image_each(p, 2 * p), {});
@@ -101,7 +101,7 @@ TEST(CompositingCost, of_two_three_swap_is_log2_p_rounds_of_one_application_and_
         EXPECT_EQ(proof.moved, 2 * p * (p - 1));
         EXPECT_EQ(proof.most_moved, 2 * (p - 1));
         EXPECT_EQ(proof.applications, 2 * p * (p - 1));
-        // A group of three takes one more, and only 7 has such a group among its children.
+        // A group of three takes one more; only 7 has such a group among its children.
         const int rounds = std::bit_width(static_cast<unsigned>(p)) - 1;
         EXPECT_GE(proof.depth, test::ceil_log2(p));
         EXPECT_LE(proof.depth, rounds + 2);
@@ -133,7 +133,7 @@ TEST(CompositingCost, of_collecting_is_one_message_an_owner_and_its_piece) {
                 const Task collected = one_image_each(p, n, p - 1);
                 const Proof alone = cost(algorithm.name, one_image_each(p, n), tuning);
                 const Proof with = cost(algorithm.name, collected, tuning);
-                // The tree grows towards the root, where then nothing is left to collect.
+                // The tree is rooted at the collecting rank, so that nothing is left to collect.
                 const bool at_root = algorithm.piece(collected, tuning, p - 1).count == n;
                 EXPECT_EQ(at_root, algorithm.name == "binary-tree");
                 EXPECT_EQ(with.messages, alone.messages + (at_root ? 0 : p - 1));
@@ -155,7 +155,7 @@ TEST(CompositingCost, more_ranks_than_pixels_send_no_empty_messages) {
     }
 }
 
-/// What a rank needs beside its input, in images.
+/// Memory of a rank in addition to its input, in images.
 double beside_input(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     Elements needed = 0;
     for (const BufferSpec& buffer : program(algorithm, task, tuning, rank).buffers)
@@ -163,12 +163,12 @@ double beside_input(const Algorithm& algorithm, const Task& task, const Tuning& 
     return static_cast<double>(needed) / static_cast<double>(task.elements);
 }
 
-/// Of an image; what DESIGN.md promises, less the input.
+/// In images; the limit stated in DESIGN.md, minus the input.
 double most_scratch(std::string_view algorithm) {
-    return algorithm == "binary-tree" ? 2 : 1; // which sums whole images
+    return algorithm == "binary-tree" ? 2 : 1; // it folds whole images
 }
 
-TEST(CompositingCost, of_memory_is_an_image_beside_the_input_and_two_at_the_root) {
+TEST(CompositingCost, in_memory_is_one_image_besides_the_input_and_two_at_the_root) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p = 1; p <= 70; ++p) {
             const Task task = one_image_each(p, 100 * p);
@@ -188,7 +188,7 @@ TEST(CompositingCost, of_memory_is_an_image_beside_the_input_and_two_at_the_root
     }
 }
 
-/// What a rank holds, its input and the picture included, where every rank brings `layers` images.
+/// Memory of a rank, with its input and the composited image, if every rank has `layers` images.
 Elements memory(std::string_view algorithm, const Tuning& tuning, const Task& task, int rank) {
     Elements elements = 0;
     for (const BufferSpec& buffer : program(find(algorithm), task, tuning, rank).buffers)
@@ -202,7 +202,7 @@ Task layers_each(int p, Elements elements, int layers, int root) {
     return task;
 }
 
-TEST(CompositingCost, of_memory_is_that_of_the_layers_the_scratch_and_at_the_root_the_picture) {
+TEST(CompositingCost, in_memory_is_layers_scratch_and_at_the_root_the_result) {
     constexpr int p = 8;
     constexpr Elements image = 8 * 30;
     for (int layers : {1, 2, 4}) {
@@ -223,8 +223,7 @@ TEST(CompositingCost, of_memory_is_that_of_the_layers_the_scratch_and_at_the_roo
     }
 }
 
-/// A program holds messages, in both directions, and at most a fold with each; an operand more than
-/// messages that came.
+/// The size of a program, and its dependences, are linear in its number of messages.
 void expect_linear(const Program& program, const std::string& name) {
     const auto messages = static_cast<std::size_t>(
         std::count_if(program.steps.begin(), program.steps.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each position sends and blends, counted in its program, against the closed forms of the
-// literature.
+// Pixels sent and blended by each position, counted in its program and compared with the closed
+// forms of the literature.
 #include "sextant/compositing/catalogue.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int most_positions = 70;
 
-/// Divisible and not, fewer pixels than positions, and enough that no piece is empty.
+/// Sizes: divisible and not, fewer pixels than positions, and large enough that no piece is empty.
 std::vector<Elements> sizes(int p) {
     return {0, 1, Elements{p} / 2, Elements{p}, 3 * Elements{p} + 1, 997, Elements{p} * p};
 }
@@ -54,7 +54,7 @@ Elements blended_by(const Program& program) {
     return pixels;
 }
 
-/// Calls `check(task, tuning, position, program)` for every position of every task and tuning.
+/// Calls `check(task, tuning, position, program)` for every position of all tasks and parameters.
 template <class Check>
 void for_each_position(std::string_view name, int most, Check check) {
     const Algorithm& algorithm = find(name);
@@ -95,7 +95,7 @@ TEST(CompositingCount, direct_send_and_shift_based_send_each_other_position_its_
     }
 }
 
-/// The fewest and the most that a sum over the rounds of Radix-k comes to, by how parts are
+/// The smallest and largest value of a sum over the rounds of Radix-k, depending on how parts are
 /// rounded.
 Elements radix_sum(Elements n, const std::vector<int>& radices, bool most) {
     Elements sum = 0, pieces = 1;
@@ -140,9 +140,9 @@ TEST(CompositingCount, binary_swap_sends_one_message_a_round_and_all_but_its_pie
                       });
 }
 
-/// Part c of the pipeline starts at position c + 1, so that positions 0 to c are behind the wrap,
-/// where it travels twofold; the part of the last position never wraps.
-TEST(CompositingCount, parallel_pipeline_sends_parts_behind_the_wrap_twofold) {
+/// Part c of the pipeline starts at position c + 1, so at positions 0 to c it has passed the end of
+/// the ring and is sent as two images; the part of the last position never passes the end.
+TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_the_wrap) {
     for_each_position("parallel-pipeline", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
                           const int p = task.positions();
@@ -153,10 +153,11 @@ TEST(CompositingCount, parallel_pipeline_sends_parts_behind_the_wrap_twofold) {
                       });
 }
 
-/// The mean and the worst position send n (p−1)/p (1 + (p−2)/2p) and n (p−1)/p (1 + (p−2)/(p−1)).
+/// On average and at most, a position sends n (p−1)/p (1 + (p−2)/2p) and n (p−1)/p (1 +
+/// (p−2)/(p−1)).
 TEST(CompositingCount, parallel_pipeline_sends_half_as_much_again_and_position_0_twice_as_much) {
     for (int p = 2; p <= most_positions; ++p) {
-        const Elements n = 2 * p; // so that the formulas are whole
+        const Elements n = 2 * p; // so that the formulas give whole numbers
         const Task task = one_image_each(p, n);
         Elements all = 0, blended = 0;
         for (int i = 0; i < p; ++i) {
@@ -172,7 +173,7 @@ TEST(CompositingCount, parallel_pipeline_sends_half_as_much_again_and_position_0
     }
 }
 
-/// Position i receives from i + 1, i + 2, i + 4, ... below its own lowest bit, and sends once.
+/// Position i receives from i + 1, i + 2, i + 4, ... below its own lowest set bit, and sends once.
 TEST(CompositingCount, binary_tree_sends_one_image_from_each_position_but_the_first) {
     for_each_position("binary-tree", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
@@ -203,15 +204,15 @@ TEST(CompositingCount, binary_tree_ends_at_its_root_without_another_message) {
     }
 }
 
-/// How a group of the 2-3 tree falls into children.
+/// The children of a group in the 2-3 tree.
 std::vector<int> children_of(int members, int height) {
     if (members == (2 << height) - 1)
         return {(members + 2) / 3, (members + 1) / 3, members / 3};
     return {(members + 1) / 2, members / 2};
 }
 
-/// To merge a group of m, each child of m' cuts its m' − 1 inner boundaries and the group's m − 1
-/// into the picture: m − gcd(m, m') pieces more than the child's own members keep. Each is a
+/// To merge a group of m, each child of m' divides the image at its own m' − 1 inner boundaries and
+/// at the group's m − 1: m − gcd(m, m') more pieces than the child's members keep. Each is a
 /// message.
 int messages_in_tree(int members, int height) {
     if (members == 1)
@@ -258,12 +259,12 @@ TEST(CompositingCount, two_three_swap_blends_evenly_up_to_an_eighth) {
         }
         EXPECT_EQ(messages, messages_in_tree(p, rounds_of_swap(p))) << p;
         EXPECT_EQ(all, n * (p - 1)) << p;
-        const Elements rounding = 2 * rounds_of_swap(p); // a pixel an operand
+        const Elements rounding = 2 * rounds_of_swap(p); // one pixel per operand
         EXPECT_LE(100 * p * (most - rounding), 112 * n * (p - 1)) << p;
     }
 }
 
-/// Who sends how much to whom, in program order.
+/// Sender, receiver and size of each message, in program order.
 std::vector<std::array<Elements, 3>> messages_of(const Program& program) {
     std::vector<std::array<Elements, 3>> messages;
     for (const Step& step : program.steps) {

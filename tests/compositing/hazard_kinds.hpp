@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kinds of pixels with an operator each, as far as hazards need to know them.
+// Pixel types with one operator each, for the hazard tests.
 #pragma once
 
 #include "sextant/core/element.hpp"
@@ -22,7 +22,7 @@ struct Over {
     static constexpr const char* name = "over";
     static constexpr Pixel nothing{};
 
-    /// Hides all that is behind, in a colour that no other layer has.
+    /// Hides everything behind it, with a colour unique to the layer.
     static Pixel opaque(int layer) {
         return {test::unit(static_cast<std::uint64_t>(layer) + 7), static_cast<float>(layer), 0, 1};
     }
@@ -30,7 +30,7 @@ struct Over {
     static Pixel combine(const Pixel& front, const Pixel& back) {
         return kernel::over(front, back);
     }
-    /// Whether a value is the serial fold's, bracketed in another way.
+    /// True if a value equals the serial fold up to bracketing.
     static bool agree(const Pixel& is, const Pixel& serial, int layers) {
         return within(static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
     }
@@ -40,9 +40,8 @@ struct Over {
     }
 };
 
-/// Colours far above 1. What is seen of a bright image behind a nearly opaque one is small, but is
-/// as uncertain as the opacity in front of it: the bound grows with the images, not with the
-/// result.
+/// Colours far above 1. The visible part of a bright image behind a nearly opaque one is small, but
+/// as uncertain as the opacity in front of it: the bound depends on the images, not on the result.
 struct BrightOver : Over {
     static constexpr float brightest = 1000;
     static Pixel some(int layer, Elements i) {
@@ -54,8 +53,8 @@ struct BrightOver : Over {
     }
 };
 
-/// Each fold rounds once, to half a unit at most; what is in front lets at most all of it through.
-/// So `folds` of them and the one they are compared with differ by so many halves.
+/// Each fold rounds once, by half a unit at most, and images in front can only attenuate the error.
+/// So `folds` folds and the reference differ by at most this many halves.
 constexpr float rounding_units(int folds) {
     return static_cast<float>(folds + 1) / 2;
 }
@@ -110,7 +109,7 @@ struct Nearest {
     static constexpr const char* name = "nearest";
     static constexpr Pixel nothing{0, 0, 0, 0, infinity};
 
-    /// At the same depth as all others, so that the front one counts.
+    /// The same depth for all layers, so that the front one wins.
     static Pixel opaque(int layer) { return {static_cast<float>(layer), 0, 1, 1, 2}; }
     static Pixel some(int layer, Elements i) {
         const RgbaF32 colour = test::pixel(layer, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compositing goes wrong by, each hazard by its name: every algorithm with every tuning, over
-// threads, against the serial fold.
+// Hazards of compositing, one test each: every algorithm with all parameters, over threads,
+// compared with the serial fold.
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 
@@ -26,7 +26,7 @@ using test::Random;
 using test::serial_fold;
 
 constexpr int group_sizes[] = {1, 2, 3, 5, 7, 8, 12, 13, 16, 17};
-constexpr Elements width = 31, pixels = width * 11; // which none of them divides
+constexpr Elements width = 31, pixels = width * 11; // not divisible by any of them
 
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -42,14 +42,14 @@ class Hazard : public testing::Test {};
 using Kinds = testing::Types<Over, OverF16, OverU8, Nearest>;
 TYPED_TEST_SUITE(Hazard, Kinds);
 
-TYPED_TEST(Hazard, images_lie_in_any_visibility_order) {
+TYPED_TEST(Hazard, images_are_in_any_visibility_order) {
     Random random(91);
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(shuffled(random, p, pixels), TypeParam::some);
     }
 }
 
-TYPED_TEST(Hazard, ranks_hold_several_layers_or_none_and_one_without_gets_the_picture) {
+TYPED_TEST(Hazard, ranks_have_several_layers_or_none_and_one_without_collects) {
     Random random(92);
     for (int p : group_sizes) {
         Task task = test::rough_task(random, p, pixels);
@@ -68,7 +68,7 @@ TYPED_TEST(Hazard, some_images_are_empty) {
     }
 }
 
-TYPED_TEST(Hazard, one_image_alone_is_not_empty_and_comes_out_as_it_is) {
+TYPED_TEST(Hazard, a_single_nonempty_image_is_unchanged) {
     for (int p : group_sizes) {
         const Task task = one_image_each(p, pixels);
         for (int only : {0, p / 2, p - 1}) {
@@ -90,7 +90,7 @@ TYPED_TEST(Hazard, all_images_are_empty) {
     }
 }
 
-TYPED_TEST(Hazard, a_checkerboard_lies_elsewhere_on_each_rank) {
+TYPED_TEST(Hazard, a_checkerboard_is_shifted_on_each_rank) {
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(
             one_image_each(p, pixels),
@@ -132,7 +132,7 @@ TYPED_TEST(Hazard, pixels_are_fewer_than_ranks_or_do_not_divide_among_them) {
     }
 }
 
-/// The picture of a Compositor for the images of the task, with `background`.
+/// The composited image of a Compositor for the images of the task, with `background`.
 template <class Kind>
 Picture<Kind> with_compositor(const Task& task, const Painter<Kind>& paint,
                               const CompositeOptions& options) {
@@ -149,7 +149,7 @@ Picture<Kind> with_compositor(const Task& task, const Painter<Kind>& paint,
     return picture;
 }
 
-TYPED_TEST(Hazard, a_coloured_background_is_put_behind_exactly_once) {
+TYPED_TEST(Hazard, a_coloured_background_is_blended_exactly_once) {
     const RgbaF32 background{.1f, .3f, .2f, .5f};
     const auto behind = [&](Picture<TypeParam> picture) {
         const auto bytes = std::as_writable_bytes(std::span(picture));
@@ -207,7 +207,7 @@ TEST(HazardOfNearest, depths_tie_are_infinite_signed_zeros_or_no_numbers) {
     Random random(98);
     for (int p : group_sizes) {
         expect_the_serial_fold<Nearest>(shuffled(random, p, pixels), [&](int layer, Elements i) {
-            // Some pixels see only depths that are no numbers, or only those and infinity.
+            // At some pixels all depths are NaN, or NaN and infinity.
             const auto most = static_cast<std::uint64_t>(i % 8 + 1);
             const auto at = static_cast<std::uint64_t>(layer * 1009 + i);
             const auto choice = static_cast<std::size_t>(test::unit(at) * 1e6f) % most;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pictures whose pixels are dealt to the ranks in blocks, by every algorithm.
+// Interlaced images, whose pixels are assigned to ranks cyclically in blocks, with every algorithm.
 #include "sextant/compositing/interlace.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -17,7 +17,7 @@
 namespace sextant::compositing {
 namespace {
 
-/// Calls `check(algorithm, tuning, p)` for every algorithm in every tuning.
+/// Calls `check(algorithm, tuning, p)` for every algorithm with all parameters.
 template <class Look>
 void for_each_tuning(const std::vector<int>& positions, Look&& check) {
     for (const Algorithm& algorithm : catalogue()) {
@@ -33,7 +33,7 @@ Tuning interlaced_by(Tuning tuning, Elements block) {
     return tuning;
 }
 
-/// Where the pixels of the dealt order lie, by dealing them one block after the other.
+/// Positions of the pixels in interlaced order, computed by assigning one block after the other.
 std::vector<Elements> dealt_readably(Elements pixels, Elements block, int decks) {
     std::vector<std::vector<Elements>> deck(static_cast<std::size_t>(decks));
     for (Elements pixel = 0; pixel < pixels; ++pixel)
@@ -44,7 +44,7 @@ std::vector<Elements> dealt_readably(Elements pixels, Elements block, int decks)
     return order;
 }
 
-TEST(Interlacing, deals_blocks_in_turn_and_says_where_any_piece_lies) {
+TEST(Interlacing, distributes_blocks_cyclically_and_locates_any_piece) {
     for (const Elements pixels : {1, 5, 36, 37, 100}) {
         for (const Elements block : {1, 3, 7, 200}) {
             for (const int decks : {2, 3, 5, 8}) {
@@ -68,7 +68,7 @@ TEST(Interlacing, deals_blocks_in_turn_and_says_where_any_piece_lies) {
     }
 }
 
-TEST(Interlacing, proves_whatever_the_algorithm_the_pixels_and_the_root) {
+TEST(Interlacing, is_proved_for_any_algorithm_size_and_root) {
     std::vector<int> positions;
     for (int p = 1; p <= 17; ++p)
         positions.push_back(p);
@@ -99,7 +99,7 @@ TEST(Interlacing, proves_with_layers_in_any_order_and_ranks_without_images) {
     });
 }
 
-TEST(Interlacing, that_brings_a_piece_to_another_place_is_refused) {
+TEST(Interlacing, with_a_misplaced_piece_is_refused) {
     const Task task = one_image_each(4, 37, 0);
     const Tuning tuning = interlaced_by({}, 3);
     test::Case c = test::compositing_case(find("direct-send"), task, tuning);
@@ -109,12 +109,12 @@ TEST(Interlacing, that_brings_a_piece_to_another_place_is_refused) {
         Region& place = c.schedule[0].regions[step.first];
         const BufferSpec& buffer = c.schedule[0].buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.role == Role::output && place.offset >= 3)
-            place.offset -= 3; // the block before
+            place.offset -= 3; // the previous block
     }
     EXPECT_NE(prove(c.schedule, c.claim).error, "");
 }
 
-TEST(Interlacing, moves_and_blends_as_much_in_as_many_messages) {
+TEST(Interlacing, moves_and_blends_the_same_amount_in_the_same_messages) {
     for_each_tuning({2, 3, 4, 8}, [](const Algorithm& algorithm, const Tuning& tuning, int p) {
         const Task task = one_image_each(p, Elements{50} * p + 7, p - 1);
         const Proof one = test::proved(test::compositing_case(algorithm, task, tuning));
@@ -126,17 +126,17 @@ TEST(Interlacing, moves_and_blends_as_much_in_as_many_messages) {
     });
 }
 
-/// How many of the upper pixels, which alone were drawn, a rank ends up with.
+/// Number of active pixels, all in the upper rows, in a rank's part of the result.
 Elements drawn(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     const std::vector<Elements> own = pixels(algorithm, task, tuning, rank);
     return std::count_if(own.begin(), own.end(),
                          [&](Elements pixel) { return pixel < task.elements / 2; });
 }
 
-TEST(Interlacing, gives_every_owner_as_much_of_what_was_drawn_in_a_half) {
+TEST(Interlacing, balances_images_that_are_active_in_one_half) {
     for_each_tuning({2, 3, 4, 8, 12}, [](const Algorithm& algorithm, const Tuning& tuning, int p) {
         if (algorithm.name == "binary-tree")
-            return; // one rank ends up with all
+            return; // one rank owns the whole result
         const Elements block = 4, fair = block * p * 8;
         const Task task = one_image_each(p, 2 * fair * p);
         Elements most = 0, most_as_they_lie = 0;
@@ -149,7 +149,7 @@ TEST(Interlacing, gives_every_owner_as_much_of_what_was_drawn_in_a_half) {
     });
 }
 
-TEST(Interlacing, is_one_region_a_piece_where_blocks_come_out_even) {
+TEST(Interlacing, has_one_region_per_piece_if_blocks_divide_evenly) {
     const Task task = one_image_each(4, 4 * 4 * 10, 0);
     for (int rank = 0; rank < 4; ++rank) {
         const Program program =
@@ -162,8 +162,8 @@ TEST(Interlacing, is_one_region_a_piece_where_blocks_come_out_even) {
     }
 }
 
-/// The picture of images that were drawn in their upper third, over messages that leave out the
-/// rest.
+/// The composited image of images active in their upper third, with messages that skip empty
+/// pixels.
 TEST(Interlacing, of_sparse_messages_gives_the_bits_of_the_serial_fold) {
     for (const int p : {2, 3, 5, 8}) {
         const Elements width = 37, n = width * 29;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every row of the catalogue is proved: a new row is covered by being there.
+// Every row of the catalogue is proved: a new row is tested automatically.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/compositing/direct_algorithms.hpp"
 #include "sextant/compositing/swap_algorithms.hpp"
@@ -42,14 +42,14 @@ void for_each_combination(Visit visit) {
     }
 }
 
-TEST(CompositingProof, one_image_a_rank_left_distributed) {
+TEST(CompositingProof, one_image_per_rank_distributed) {
     for_each_combination([](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         const Case c = test::compositing_case(algorithm, one_image_each(p, n), tuning);
         EXPECT_EQ(error_of(c), "") << c.name;
     });
 }
 
-TEST(CompositingProof, one_image_a_rank_collected_on_the_first_a_middle_and_the_last_rank) {
+TEST(CompositingProof, one_image_per_rank_collected_on_the_first_a_middle_and_the_last_rank) {
     for_each_combination([](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         for (int root : std::set<int>{0, p / 2, p - 1}) {
             const Case c = test::compositing_case(algorithm, one_image_each(p, n, root), tuning);
@@ -93,8 +93,9 @@ TEST(CompositingProof, nobody_holds_an_image) {
     }
 }
 
-TEST(CompositingProof, the_claim_asks_for_what_the_header_promises) {
-    // With one layer of one pixel on each of two ranks: anything but [0, 2) of pixel 0 is refused.
+TEST(CompositingProof, the_claim_matches_the_header) {
+    // With one layer of one pixel on each of two ranks: any result other than [0, 2) of pixel 0 is
+    // refused.
     const Algorithm& algorithm = find("direct-send");
     const Task task = one_image_each(2, 1, 0);
     const Claim claim = compositing::claim(algorithm, task, {});
@@ -111,7 +112,7 @@ TEST(CompositingProof, the_claim_asks_for_what_the_header_promises) {
     EXPECT_NE(claim.wanted_together({{{0, 0, 2, 1}}, {{0, 0, 2, 1}}}), "");
 }
 
-/// A family of programs in positions, as a case of one image each.
+/// Programs by position, as a case with one image per rank.
 template <class Write>
 Case by_position(const Algorithm& like, int p, Elements n, const Tuning& tuning, Write write) {
     const Task task = one_image_each(p, n);

@@ -98,14 +98,14 @@ TEST(Task, that_makes_no_sense_is_refused_with_the_value) {
     EXPECT_THAT(with([](Task& t) { t.root = -2; }), HasSubstr("rank -2"));
 }
 
-TEST(Tuning, is_written_with_what_is_set) {
+TEST(Tuning, is_printed_with_the_parameters_that_are_set) {
     EXPECT_EQ(to_text({}), "");
     EXPECT_EQ(to_text({{4, 2}, 0}), "radices 4,2");
     EXPECT_EQ(to_text({{}, 1}), "window 1");
     EXPECT_EQ(to_text({{4, 2}, 1}), "radices 4,2, window 1");
 }
 
-/// How many ordered factorisations a number has: one for each first factor and rest.
+/// Number of ordered factorisations of a number, summed over the first factor.
 int count_factorisations(int n) {
     if (n == 1)
         return 1;
@@ -155,7 +155,7 @@ TEST(RadixK, refuses_radices_that_do_not_multiply_to_the_positions) {
     EXPECT_NE(refusal([] { radix_k(one_image_each(7, 10), std::vector<int>{3, 2}, 0); }), "");
 }
 
-TEST(BinarySwap, takes_powers_of_two_and_names_what_takes_any_number) {
+TEST(BinarySwap, supports_powers_of_two_and_names_algorithms_for_any_number) {
     EXPECT_THAT(binary_swap_radices(1), IsEmpty());
     EXPECT_THAT(binary_swap_radices(8), ElementsAre(2, 2, 2));
     for (int p : {3, 5, 6, 7, 12, 36, 1000}) {
@@ -196,7 +196,7 @@ TEST(CompositingCatalogue, every_algorithm_for_any_number_has_a_tuning_for_each_
     }
 }
 
-TEST(CompositingCatalogue, pieces_cover_the_picture_once_and_are_what_the_programs_hold) {
+TEST(CompositingCatalogue, pieces_cover_the_image_once_and_match_the_programs) {
     test::Random random(72);
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {1, 2, 4, 7, 8, 12}) {
@@ -217,7 +217,7 @@ TEST(CompositingCatalogue, pieces_cover_the_picture_once_and_are_what_the_progra
     }
 }
 
-TEST(Collect, leaves_the_picture_at_the_root_in_a_buffer_of_the_caller_and_nothing_elsewhere) {
+TEST(Collect, stores_the_image_in_a_buffer_of_the_caller_at_the_root_only) {
     test::Random random(73);
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {1, 2, 3, 4, 8}) {
@@ -242,7 +242,7 @@ TEST(Collect, leaves_the_picture_at_the_root_in_a_buffer_of_the_caller_and_nothi
     }
 }
 
-TEST(Collect, costs_the_root_no_copy_where_its_own_last_fold_can_write_into_the_picture) {
+TEST(Collect, needs_no_copy_if_the_roots_last_fold_can_write_the_image) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {2, 4, 8}) {
             for (const Tuning& tuning : algorithm.tunings(p)) {

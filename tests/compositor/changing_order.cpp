@@ -14,7 +14,7 @@ void turning_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-/// On nodes of two ranks, whose neighbours change with the order.
+/// On nodes of two ranks, so that neighbours on a node change with the order.
 void turning_on_nodes(void (*body)(const Communicator&)) {
     for (const int ranks : {2, 3, 4}) {
         run_threads(ranks, [&](Communicator communicator) {
@@ -89,7 +89,7 @@ TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
         const int ranks = communicator.size(), rank = communicator.rank();
         const std::vector<WallTile> tiles = wall_tiles(ranks);
         CompositeOptions options;
-        options.algorithm = "direct-send"; // brackets as the serial fold
+        options.algorithm = "direct-send"; // the same bracketing as the serial fold
         TileWall wall(communicator, tiles, wall_bounds(rank), options);
         const WallImages images = images_on_wall(tiles, rank);
         std::vector<std::span<const std::byte>> bytes;

@@ -14,19 +14,19 @@ void on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(CompositorOnThreads, FramesComeOutRight) {
+TEST(CompositorOnThreads, FramesAreRight) {
     on_threads(frames_come_out_right);
 }
-TEST(CompositorOnThreads, AFrameOfAnotherSizeEndsThatFrameOnly) {
+TEST(CompositorOnThreads, AFrameOfAnotherSizeFailsOnlyThatFrame) {
     on_threads(a_frame_of_another_size_ends_that_frame_only);
 }
 TEST(CompositorOnThreads, OneRanksOddOptionReachesAll) {
     run_threads(3, one_ranks_odd_option_reaches_all);
 }
-TEST(CompositorOnThreads, SeveralTakeTurns) {
+TEST(CompositorOnThreads, SeveralAreUsedAlternately) {
     on_threads(several_compositors_take_turns);
 }
-TEST(CompositorOnThreads, EmptyRanksAndABackgroundComeOutRight) {
+TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
     on_threads(empty_ranks_and_a_background_come_out_right);
 }
 
@@ -39,16 +39,16 @@ void on_nodes(void (*body)(const Communicator&)) {
     }
 }
 
-TEST(CompositorOnNodes, FramesComeOutRight) {
+TEST(CompositorOnNodes, FramesAreRight) {
     on_nodes(frames_come_out_right);
 }
-TEST(CompositorOnNodes, AFrameOfAnotherSizeEndsThatFrameOnly) {
+TEST(CompositorOnNodes, AFrameOfAnotherSizeFailsOnlyThatFrame) {
     on_nodes(a_frame_of_another_size_ends_that_frame_only);
 }
-TEST(CompositorOnNodes, SeveralTakeTurns) {
+TEST(CompositorOnNodes, SeveralAreUsedAlternately) {
     on_nodes(several_compositors_take_turns);
 }
-TEST(CompositorOnNodes, MemoryThatIsNotToBeHadIsSaidOnce) {
+TEST(CompositorOnNodes, UnavailableMemoryIsReportedOnce) {
     run_threads(3, [](Communicator communicator) {
         const Bytes most = communicator.rank() == 1 ? 1 : Bytes{16} << 20;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -63,7 +63,7 @@ TEST(CompositorOnNodes, MemoryThatIsNotToBeHadIsSaidOnce) {
     });
 }
 
-TEST(CompositorOnThreads, RacedFramesComeOutRight) {
+TEST(CompositorOnThreads, RacedFramesAreRight) {
     on_threads(raced_frames_come_out_right);
 }
 TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
@@ -74,7 +74,7 @@ TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
     run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
 }
 
-/// What making a compositor throws.
+/// The exception of the constructor.
 std::string refused(ImageShape shape, int images, const CompositeOptions& options) {
     std::string said;
     run_threads(2, [&](const Communicator& communicator) {
@@ -86,7 +86,7 @@ std::string refused(ImageShape shape, int images, const CompositeOptions& option
     return said;
 }
 
-TEST(CompositorOnThreads, ImagesWhosePixelsCannotBeCountedAreRefused) {
+TEST(CompositorOnThreads, ImagesWithTooManyPixelsAreRefused) {
     const std::int64_t huge = std::int64_t{1} << 32;
     EXPECT_EQ(refused({huge, huge}, 1, {}), "invalid: rank 0: 1 images of 4294967296x4294967296: "
                                             "expected no more than 17179869184 pixels");

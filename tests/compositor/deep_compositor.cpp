@@ -10,7 +10,7 @@ TEST(DeepCompositorOnThreads, ShellsAreBlendedAsSorted) {
     for (int ranks = 1; ranks <= 17; ++ranks)
         run_threads(ranks, shells_are_blended_as_sorted);
 }
-TEST(DeepCompositorOnThreads, SeveralImagesARankAndNone) {
+TEST(DeepCompositorOnThreads, SeveralImagesPerRankOrNone) {
     for (const int ranks : {1, 2, 3, 7})
         run_threads(ranks, several_deep_images_a_rank_and_none);
 }
@@ -18,13 +18,13 @@ TEST(DeepCompositorOnThreads, FaultyImagesAreRefused) {
     for (const int ranks : {1, 2, 5})
         run_threads(ranks, faulty_deep_images_are_refused);
 }
-TEST(DeepCompositorOnThreads, APixelWithoutRoomIsRefused) {
+TEST(DeepCompositorOnThreads, APixelBeyondTheCapacityIsRefused) {
     for (const int ranks : {1, 2, 3, 4, 7})
         run_threads(ranks, a_pixel_without_room_is_refused);
 }
 
-/// What the other tests show would be shown by nothing if whole images could be put in an order.
-TEST(Shells, NoOrderOfWholeImagesShowsThemRightly) {
+/// If some order of whole images were right, the other tests would prove nothing.
+TEST(Shells, NoOrderOfWholeImagesIsRight) {
     const std::vector<DeepImage> images = all_shells(3);
     const std::vector<RgbaF32> right = kernel::blend_sorted(images);
     std::vector<int> order{0, 1, 2};

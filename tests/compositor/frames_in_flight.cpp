@@ -21,10 +21,10 @@ TEST(FramesInFlightOnThreads, AreAsOneByOne) {
 TEST(FramesInFlightOnThreads, HandlesAreWaitedForOnce) {
     flights_on_threads(handles_are_waited_for_once);
 }
-TEST(FramesInFlightOnThreads, AFrameThatFailsLeavesTheOthers) {
+TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOthers) {
     flights_on_threads(a_frame_that_fails_leaves_the_others);
 }
-TEST(FramesInFlightOnThreads, PicturesOfABatchComeWhereTheyAreWanted) {
+TEST(FramesInFlightOnThreads, ImagesOfABatchAreWrittenToTheirDestinations) {
     flights_on_threads(pictures_of_a_batch_come_where_they_are_wanted);
 }
 TEST(FramesInFlightOnThreads, SeveralKindsShareAFlight) {
@@ -34,8 +34,8 @@ TEST(FramesInFlightOnThreads, OddNumbersReachAll) {
     flights_on_threads(odd_numbers_in_flight_reach_all);
 }
 
-/// Rank 0 fails with a frame under way; the others wait for the frame, or for each other.
-TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesUnderWayEndsAll) {
+/// Rank 0 fails while a frame is in progress; the others wait for the frame, or for each other.
+TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAll) {
     for (const bool others_wait_for_the_frame : {true, false}) {
         const auto body = [&](const Communicator& communicator) {
             FramesInFlight frames(communicator, flight_shape, 1, 2);
@@ -68,7 +68,7 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
                                         image_in_flight(communicator.rank(), 2)};
         FlightImage picture(
             static_cast<std::size_t>(communicator.rank() == 0 ? flight_shape.elements() : 0));
-        const auto frame = [&](std::size_t i) { // images change places: no slot keeps one
+        const auto frame = [&](std::size_t i) { // images change slots between frames
             return frames.start(std::span<const RgbaF32>(images[i % images.size()]),
                                 std::span(picture));
         };
@@ -107,7 +107,7 @@ TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachPositionWasHadTwice) {
     }
 }
 
-TEST(FramesInFlightOnThreads, AFrameOutlivesWhatStartedIt) {
+TEST(FramesInFlightOnThreads, AFrameOutlivesItsFramesInFlight) {
     flights_on_threads([](const Communicator& communicator) {
         const FlightImage image = image_in_flight(communicator.rank(), 0);
         CompositeOptions options;

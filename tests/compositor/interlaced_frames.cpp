@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interlaced frames as a caller of Compositor meets them.
+// Interlaced frames of a Compositor.
 #include "sextant/comm/threads.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
@@ -20,7 +20,7 @@ namespace {
 constexpr ImageShape shape{40, 301};
 constexpr Elements pixels = shape.width * shape.height;
 
-/// Nothing in the upper half.
+/// The upper half is empty.
 std::vector<RgbaF32> lower_half(int layer) {
     std::vector<RgbaF32> image = layers(layer, 1, pixels);
     std::fill(image.begin(), image.begin() + pixels / 2, RgbaF32{});
@@ -63,7 +63,7 @@ TEST(InterlacedFrames, ArePutTogetherByThePixelsThatRanksHold) {
     }
 }
 
-/// By which block a picture on rank 0 was interlaced.
+/// Block size with which an image on rank 0 was interlaced; 0 if it was not.
 Elements chosen(const std::string& algorithm, const std::function<void(CompositeOptions&)>& change,
                 bool upper = false) {
     Elements block = -1;
@@ -81,7 +81,7 @@ Elements chosen(const std::string& algorithm, const std::function<void(Composite
     return block;
 }
 
-TEST(InterlacedFrames, AreChosenWhereTheBusiestRankHasLessToMove) {
+TEST(InterlacedFrames, AreChosenIfTheBusiestRankMovesLess) {
     const auto as_it_is = [](CompositeOptions&) {};
     EXPECT_EQ(chosen("direct-send", as_it_is), 280); // 7 rows
     EXPECT_EQ(chosen("direct-send", as_it_is, true), 0);

@@ -11,13 +11,13 @@ void walls_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(TileWallOnThreads, TilesComeOutRightAtTheirOwners) {
+TEST(TileWallOnThreads, TilesAreRightAtTheirOwners) {
     walls_on_threads(tiles_come_out_right_at_their_owners);
 }
-TEST(TileWallOnThreads, OnlyThoseWhoDrawAndTheOwnerTakePart) {
+TEST(TileWallOnThreads, OnlyDrawingRanksAndTheOwnerTakePart) {
     walls_on_threads(only_those_who_draw_and_the_owner_take_part);
 }
-TEST(TileWallOnThreads, BoundsThatLieAreFoundOut) {
+TEST(TileWallOnThreads, WrongBoundsAreDetected) {
     walls_on_threads(bounds_that_lie_are_found_out);
 }
 TEST(TileWallOnThreads, OddWallsAreRefused) {

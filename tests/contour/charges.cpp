@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What C3 charges for merging on 256 processors of the Intel Delta, for lists of real lengths.
+// C3's cost of merging on 256 processors of the Intel Delta, for lists of real lengths.
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/merging.hpp"
 
@@ -13,7 +13,7 @@
 namespace sextant::test {
 namespace {
 
-/// On the Intel Delta.
+/// Cost on the Intel Delta.
 MergingCharge charged(const contour::Pattern& pattern, Elements side, double entering) {
     return merging_charge(pattern, {side, side, 16, 16}, entering, shipped_machine("delta256"));
 }
@@ -27,7 +27,7 @@ TEST(BorderLength, is_that_of_the_tiles_together_within_the_image) {
     EXPECT_EQ(contour::border_length(order, {order.position(1), order.position(1) + 1}), 30);
 }
 
-TEST(Charges, are_as_many_setups_as_messages_of_the_busiest_processor) {
+TEST(Charges, have_one_setup_per_message_of_the_busiest_processor) {
     const std::map<std::string_view, double> expected = {
         {"1-lev-dir", 8}, {"2-lev-rc", 8}, {"logp-lev-quad", 8}, {"logp-lev-bal", 10}};
     for (const contour::Pattern& pattern : contour::catalogue())

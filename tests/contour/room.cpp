@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much room lists of tiles' borders have.
+// Capacity of the lists of tile borders.
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/merging.hpp"
 #include "sextant/contour/tile_lists.hpp"
@@ -9,7 +9,7 @@
 namespace sextant::contour {
 namespace {
 
-/// The entries of one tile where every pixel of the image is of one component.
+/// The entries of one tile if all pixels of the image belong to one component.
 Frontier full_tile(const Grid& grid, const Order& order, int rank) {
     const Tile at = tile(grid, rank);
     const int position = order.position(rank);
@@ -21,7 +21,7 @@ Frontier full_tile(const Grid& grid, const Order& order, int rank) {
     return all;
 }
 
-/// Merges run after run of `width` tiles that follow one another in an order.
+/// Merges each run of `width` consecutive tiles of an order.
 void every_run_has_room(const Grid& grid, const Order& order, const std::vector<Frontier>& tiles,
                         int width) {
     for (int first = 0; first + width <= grid.ranks(); ++first) {
@@ -55,7 +55,7 @@ Bytes room_of(const Program& program, const Region& region) {
     return program.buffers[static_cast<std::size_t>(region.buffer)].room;
 }
 
-/// Of what a program sends to a rank, or receives from it, in order.
+/// Sizes of the messages that a program sends to a rank, or receives from it, in order.
 std::vector<Bytes> rooms(const Program& program, Verb verb, int peer) {
     std::vector<Bytes> rooms;
     for (const Step& step : program.steps) {
@@ -65,7 +65,7 @@ std::vector<Bytes> rooms(const Program& program, Verb verb, int peer) {
     return rooms;
 }
 
-// Some operands of a fold may have merged to more entries than all of them do in the end.
+// Some operands of a fold may have more merged entries than the result.
 TEST(ListRoom, of_a_merged_list_is_that_of_all_it_is_merged_from) {
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : {Grid{64, 64, 4, 4}, {64, 64, 5, 3}, {64, 64, 1, 7}}) {

@@ -23,7 +23,7 @@ TEST(DeepImages, AreFaultlessWithEqualAndInfiniteDepths) {
     EXPECT_EQ(fault_of(with_depths({-infinity, 1, 1, infinity})), "");
 }
 
-TEST(DeepImages, NamePixelAndValueWhereTheyAreAtFault) {
+TEST(DeepImages, ReportThePixelAndValueOfAnError) {
     EXPECT_EQ(fault_of(with_depths({1, 3, 2})),
               "pixel (0, 1): fragment 2 at depth 2 comes after one at 3, expected nearest first");
     EXPECT_EQ(fault_of(with_depths({std::numeric_limits<float>::quiet_NaN()})),

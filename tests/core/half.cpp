@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halves against another implementation, that of OpenEXR.
+// Half-precision conversion, compared with OpenEXR's.
 #include "sextant/core/element.hpp"
 
 #include <bit>

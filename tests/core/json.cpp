@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader of JSON that all files share: what it takes, and what a small file cannot demand.
+// The JSON reader used for all files: what it accepts, and limits on what small files can demand.
 #include "sextant/core/json.hpp"
 
 #include "sextant/core/error.hpp"
@@ -106,7 +106,7 @@ TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
     EXPECT_THAT(streamed("[[1]]", {}), ElementsAre("[[1]]"));
 }
 
-TEST(Json, is_written_whatever_the_bytes_of_a_text_are) {
+TEST(Json, is_written_for_any_bytes_of_a_text) {
     const Parsed json = {{"name", "a\xff\x1b[31m\x7f\xc2\x9b\xe2\x80\xae"}};
     const std::string text = to_text(json, -1);
     EXPECT_EQ(text, "{\"name\":\"a\xef\xbf\xbd\\u001b[31m\\u007f\\u009b\\u202e\"}");

@@ -47,7 +47,7 @@ TEST(Memory, from_two_mebibytes_on_begins_at_a_huge_page) {
     }
 }
 
-/// What this process has in memory.
+/// Resident memory of this process.
 Bytes resident() {
     std::ifstream file("/proc/self/statm");
     Bytes all = 0, pages = 0;
@@ -59,7 +59,7 @@ TEST(Memory, takes_no_more_than_an_eighth_beyond_its_size) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
-    // A plane of 768x768 floats, and one of 1024x1024 and a few samples more.
+    // A plane of 768x768 floats, and one of slightly more than 1024x1024.
     for (const Bytes size : {Bytes{2359360}, 2 * huge_page + 64}) {
         const Bytes before = resident();
         std::vector<Memory> planes;
@@ -106,7 +106,7 @@ TEST(Memory, that_cannot_be_had_is_an_allocation_error) {
     EXPECT_THROW(Memory(Bytes{1} << 60), std::bad_alloc);
 }
 
-TEST(Image, starts_transparent_and_is_read_as_what_it_holds) {
+TEST(Image, starts_transparent_and_is_read_as_its_own_type) {
     Image image({3, 5}, rgba_f32);
     EXPECT_EQ(image.shape().elements(), 15);
     EXPECT_EQ(image.element(), rgba_f32);

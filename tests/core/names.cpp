@@ -20,7 +20,7 @@ std::string asked_for(std::string_view wanted) {
     return unknown_name("algorithm", wanted, names);
 }
 
-TEST(UnknownName, suggests_what_is_near) {
+TEST(UnknownName, suggests_similar_names) {
     EXPECT_EQ(asked_for("radixk"), "unknown algorithm 'radixk'; did you mean radix-k?");
     EXPECT_EQ(asked_for("Radix-K"), "unknown algorithm 'Radix-K'; did you mean radix-k?");
     EXPECT_THAT(asked_for("direct_send"), HasSubstr("did you mean direct-send?"));
@@ -28,7 +28,7 @@ TEST(UnknownName, suggests_what_is_near) {
     EXPECT_THAT(asked_for("shiftbased"), HasSubstr("did you mean shift-based?"));
 }
 
-TEST(UnknownName, suggests_names_that_contain_what_was_asked_for) {
+TEST(UnknownName, suggests_names_that_contain_the_given_text) {
     EXPECT_THAT(asked_for("swap"), HasSubstr("did you mean binary-swap?"));
     EXPECT_THAT(asked_for("radix"), HasSubstr("did you mean radix-k?"));
 }
@@ -40,7 +40,7 @@ TEST(UnknownName, counts_two_swapped_letters_as_one_change) {
               "unknown operator 'voref'; expected one of over");
 }
 
-TEST(UnknownName, lists_all_names_where_none_is_near) {
+TEST(UnknownName, lists_all_names_if_none_is_similar) {
     EXPECT_EQ(asked_for("gaussian"),
               "unknown algorithm 'gaussian'; expected one of direct-send, radix-k, "
               "binary-swap, shift-based");

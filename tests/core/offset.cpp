@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An offset is found where floats would lose what samples differ by, and taken off exactly.
+// An offset is found if floats would lose the differences of samples, and subtracted exactly.
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 
@@ -77,7 +77,7 @@ TEST(Offset, is_taken_off_exactly_before_samples_become_floats) {
     expect_exact<std::uint64_t>(Sample::u64, std::numeric_limits<std::uint64_t>::max() - 12);
 }
 
-TEST(Offset, is_none_where_floats_hold_what_samples_differ_by) {
+TEST(Offset, is_none_if_floats_keep_the_differences_of_samples) {
     EXPECT_EQ(centred<double>(Sample::f64, {frame_from(0.)}).offset, 0);
     EXPECT_EQ(centred<double>(Sample::f64, {frame_from(1000.1)}).offset, 0);
     EXPECT_EQ(centred<std::int32_t>(Sample::i32, {frame_from(1 << 20)}).offset, 0);
@@ -93,7 +93,7 @@ TEST(Offset, is_none_where_floats_hold_what_samples_differ_by) {
     EXPECT_EQ(centred<double>(Sample::f64, {nothing}).offset, 0);
 }
 
-TEST(Offset, is_found_beside_gaps_hot_pixels_and_frames_that_show_nothing) {
+TEST(Offset, is_found_despite_gaps_hot_pixels_and_empty_frames) {
     std::vector<double> odd = frame_from(1e9);
     odd[600] = std::nan("");
     odd[601] = std::numeric_limits<double>::infinity();
@@ -109,7 +109,7 @@ TEST(Offset, is_found_beside_gaps_hot_pixels_and_frames_that_show_nothing) {
     EXPECT_THROW(series.frames->read_frame(2, floats), InvalidFile);
 }
 
-TEST(Offset, is_found_where_few_counts_stand_out_of_a_constant) {
+TEST(Offset, is_found_for_a_few_counts_on_a_constant) {
     std::vector<std::int32_t> counts(static_cast<std::size_t>(shape.elements()), 1 << 25);
     counts[605] += 1;
     counts[640] += 2;

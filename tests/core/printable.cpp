@@ -11,7 +11,7 @@ TEST(Printable, texts_stay_as_they_are) {
         EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, what_a_terminal_obeys_is_escaped) {
+TEST(Printable, control_sequences_are_escaped) {
     EXPECT_EQ(printable("\x1b[2J\r\n\t\x7f"), "\\x1b[2J\\x0d\\n\\x09\\u007f");
     EXPECT_EQ(printable("\xc2\x9b"
                         "31m"),

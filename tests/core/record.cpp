@@ -134,7 +134,7 @@ TEST(Record, reads_sizes) {
     EXPECT_EQ(height, 1080);
 }
 
-TEST(Record, refuses_what_is_no_value_and_keeps_the_old_one) {
+TEST(Record, refuses_invalid_values_and_keeps_the_old_one) {
     EXPECT_EQ(refused("window", "9"), "window 9: expected a whole number from 1 to 8");
     EXPECT_EQ(refused("window", "0"), "window 0: expected a whole number from 1 to 8");
     EXPECT_EQ(refused("pixels", "1e3"),
@@ -152,7 +152,7 @@ TEST(Record, refuses_what_is_no_value_and_keeps_the_old_one) {
 
 TEST(Record, checks_the_values_that_a_program_has_set) {
     Options options;
-    EXPECT_NO_THROW(record_of(options).check()); // window 0 stands for none
+    EXPECT_NO_THROW(record_of(options).check()); // window 0 means no window
     options.radices = {4, 65};
     EXPECT_EQ(what_is_thrown([&] { record_of(options).check(); }),
               "radices 4,65: expected a whole number from 2 to 64");
@@ -167,7 +167,7 @@ TEST(Record, names_its_fields_as_options_on_a_command_line) {
               "--fold-threads 5: expected a whole number from 1 to 4");
 }
 
-TEST(Record, compares_all_but_what_ranks_may_give_differently) {
+TEST(Record, compares_all_fields_except_those_that_may_differ) {
     Options one, other;
     other.files = {"elsewhere.png"};
     EXPECT_EQ(record_of(one).settings(), record_of(other).settings());
@@ -225,7 +225,7 @@ TEST(Record, of_a_result_copies_its_values_and_keeps_those_that_are_missing) {
     EXPECT_EQ(record["element"].meaning, "of the samples");
 }
 
-/// Reads an object into options, within a struct of the file if `text` names one.
+/// Reads an object into options, from the field `text` of the file if given.
 void read_into(Options& options, const char* text) {
     Record outer;
     outer.add("plan", record_of(options));
@@ -242,7 +242,7 @@ std::string what_the_file_lacks(const char* text) {
     return "";
 }
 
-TEST(Record, reads_what_it_has_written_as_JSON) {
+TEST(Record, reads_back_its_JSON) {
     Options options;
     options.fast = true;
     options.window = 3;
@@ -269,7 +269,7 @@ TEST(Record, keeps_the_fields_that_a_file_does_not_have) {
     EXPECT_THAT(options.radices, testing::ElementsAre(4, 2));
 }
 
-TEST(Record, names_the_field_of_a_file_that_has_no_such_value) {
+TEST(Record, names_the_field_with_an_invalid_value) {
     const auto refused = [](const std::string& fields) {
         return what_the_file_lacks(("{\"plan\": {" + fields + "}}").c_str());
     };

@@ -45,7 +45,7 @@ TEST(Sample, IsRoundedToTheNearestAndClampedNeverWrapped) {
                                          std::numeric_limits<std::int64_t>::min()}));
 }
 
-TEST(Sample, ComesBackAsTheSameFloatWhereItFits) {
+TEST(Sample, IsConvertedToTheSameFloatIfRepresentable) {
     const std::vector<float> values{0, 1, 17, 100, 127};
     for (const Sample sample :
          {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32, Sample::u64,
@@ -60,7 +60,7 @@ TEST(Sample, ComesBackAsTheSameFloatWhereItFits) {
     }
 }
 
-TEST(Sample, OfTheOtherByteOrderIsTurnedRound) {
+TEST(Sample, OfTheOtherByteOrderIsSwapped) {
     std::vector<std::uint32_t> values{0x01020304, 0xa0b0c0d0};
     swap_bytes(Sample::u32, std::as_writable_bytes(std::span(values)));
     EXPECT_EQ(values, (std::vector<std::uint32_t>{0x04030201, 0xd0c0b0a0}));

@@ -28,8 +28,8 @@ TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
         const Interval interval = interval_of_median(values);
         held += interval.low <= truth && truth <= interval.high;
     }
-    EXPECT_GE(held, samples * 88 / 100); // 95 % but for the bootstrap's own error
-    EXPECT_LT(held, samples);            // and it is no wider than it must be
+    EXPECT_GE(held, samples * 88 / 100); // 95 %, apart from the bootstrap's own error
+    EXPECT_LT(held, samples);            // and it is no wider than necessary
 }
 
 TEST(Statistics, TheIntervalByRankHoldsTheTrueMedianInMostSamples) {

@@ -20,7 +20,7 @@ class TextFile : public testing::Test {
     test::TemporaryFolder folder_;
 };
 
-/// What is wrong with the path, without its name.
+/// The message without the path.
 std::string refusal(const std::string& path) {
     try {
         read_text(path, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges of images in tiles, over threads: those of the whole image.
+// Edges of images in tiles, over threads: the same as of the whole image.
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/agreement.hpp"
@@ -20,7 +20,7 @@ TEST(DistributedCanny, finds_the_edges_of_the_whole_image) {
         });
 }
 
-TEST(DistributedCanny, finds_them_in_tiles_smaller_than_what_thinning_reads) {
+TEST(DistributedCanny, finds_edges_in_tiles_smaller_than_the_thinning_margin) {
     for (const ImageShape shape : {ImageShape{7, 9}, {1, 11}, {5, 1}, {3, 3}})
         run_threads(6, [shape](Communicator communicator) {
             every_pattern_gives_the_serial_edges(communicator, shape, 5);
@@ -35,8 +35,8 @@ TEST(DistributedCanny, takes_thresholds_from_the_gradients_of_the_whole_image) {
         });
 }
 
-TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_where_it_is_strong) {
-    // A step down the image that is the highest at its upper end.
+TEST(DistributedCanny, follows_a_weak_edge_from_a_strong_point_through_every_tile) {
+    // A vertical step whose gradient is largest at the upper end.
     const GradientField step = field_of("step", {9, 40}, [](float i, float j) {
         const float height = 3 - j / 20;
         return std::pair(i < 4 ? 0 : i > 4 ? height : height / 2, 0.F);
@@ -59,7 +59,7 @@ TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_where_it_is_s
     });
 }
 
-TEST(DistributedCanny, takes_thresholds_at_exact_quantiles_however_values_are_dealt) {
+TEST(DistributedCanny, uses_exact_quantiles_for_any_distribution_of_values) {
     for (const int ranks : {1, 3, 4}) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<float> own;
@@ -113,7 +113,7 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
     std::uint32_t state = 7;
     for (int i = 0; i < 5000; ++i) {
         state = state * 1664525 + 1013904223;
-        // Of all magnitudes, of nearly equal ones, and equal ones.
+        // All magnitudes; nearly equal ones; equal ones.
         values.push_back(i % 3 == 0   ? std::ldexp(1.F, static_cast<int>(state >> 26) - 32)
                          : i % 3 == 1 ? 1 + static_cast<float>(state >> 16) * 0x1p-23F
                                       : static_cast<float>(state >> 30));
@@ -124,7 +124,7 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
     run_threads(3, [&](Communicator communicator) {
         Quantiles found(shares);
         for (int pass = 0; pass < Quantiles::passes; ++pass) {
-            // Of rank 0 the first half, of the others a quarter each, in pieces of 100.
+            // Half of the values on rank 0, a quarter on each of the others, in pieces of 100.
             for (std::size_t i = 0; i < values.size(); i += 100) {
                 if (communicator.rank() == (i < 2500 ? 0 : i % 200 == 0 ? 1 : 2))
                     found.add(std::span(values).subspan(i, 100));
@@ -150,7 +150,7 @@ TEST(DistributedCanny, refuses_thresholds_and_quantiles_that_are_reversed_on_eve
         try {
             quantiles_of(image, 1, .9, .8);
         } catch (const AgreedFailure& failure) {
-            EXPECT_THAT(failure.what(), testing::HasSubstr("quantiles of edges are 0.9 and 0.8"));
+            EXPECT_THAT(failure.what(), testing::HasSubstr("edge quantiles are 0.9 and 0.8"));
             ++refused;
         }
     });

@@ -18,12 +18,12 @@ namespace {
 using ::testing::HasSubstr;
 using enum CollectiveKind;
 
-TEST(Collective, EveryAlgorithmDoesWhatTheStandardSays) {
+TEST(Collective, EveryAlgorithmFollowsTheStandard) {
     for (int ranks = 1; ranks <= 9; ++ranks)
         run_threads(ranks, every_collective_does_what_the_standard_says);
 }
 
-/// Also that no delivery of messages deadlocks.
+/// Also checks that no delivery of messages deadlocks.
 TEST(Collective, EveryReductionAndScanIsProved) {
     for (const CollectiveKind kind : {reduce, all_reduce, scan, exclusive_scan}) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
@@ -64,7 +64,7 @@ TEST(Collective, OperandsMayBeCombinedAsTheyArrive) {
     });
 }
 
-/// What all ranks throw if each makes its own operation.
+/// The common exception of all ranks, each of which makes its own operation.
 std::string complaint(int ranks, const std::function<void(const Communicator&)>& make) {
     std::string text;
     run_threads(ranks, [&](Communicator communicator) {
@@ -74,12 +74,12 @@ std::string complaint(int ranks, const std::function<void(const Communicator&)>&
         if (communicator.rank() == 0)
             text = thrown;
         const CollectiveCase what{gather, ranks, 0, [](int, int) { return 2; }};
-        expect_collective(communicator, what, "flat-gather"); // the communicator is fine
+        expect_collective(communicator, what, "flat-gather"); // the communicator is still usable
     });
     return text;
 }
 
-TEST(Collective, RanksThatDifferAreNamedWithWhatTheyGive) {
+TEST(Collective, DifferingRanksAreNamedWithTheirValues) {
     const auto with = [](const std::function<void(int, CollectiveTask&, CollectiveOptions&)>& odd) {
         return complaint(4, [&](const Communicator& communicator) {
             CollectiveTask task{broadcast, {7}, 4};
@@ -107,9 +107,9 @@ TEST(Collective, WrongValuesAreRefusedOnEveryRank) {
         return complaint(
             3, [&](const Communicator& communicator) { Collective(communicator, task, options); });
     };
-    EXPECT_EQ(with({gather, {-1}}), "rank 0 gives count -1: expected 0 to 1099511627776");
-    EXPECT_EQ(with({gather, {}}), "rank 0 gives 0 counts: expected 1");
-    EXPECT_EQ(with({all_to_all, {1, 2}}), "rank 0 gives 2 counts: expected 1 or 3");
+    EXPECT_EQ(with({gather, {-1}}), "rank 0 passes count -1: expected 0 to 1099511627776");
+    EXPECT_EQ(with({gather, {}}), "rank 0 passes 0 counts: expected 1");
+    EXPECT_EQ(with({all_to_all, {1, 2}}), "rank 0 passes 2 counts: expected 1 or 3");
     EXPECT_EQ(with({gather, {1}}, {.root = 3}), "root 3: expected 0 to 2");
     EXPECT_EQ(with({gather, {1}, 0}),
               "element_size 0: expected a whole number from 1 to 1099511627776");
@@ -120,10 +120,10 @@ TEST(Collective, WrongValuesAreRefusedOnEveryRank) {
               "binary-swap does not take 3 ranks; it takes a power of two");
     EXPECT_EQ(
         with({scan, {1}, 1, matrix_product()}, {.algorithm = "sklansky", .reproducible = true}),
-        "sklansky does not combine as a serial loop does; take serial with reproducible");
+        "sklansky does not combine as a serial loop does; use serial with reproducible");
 }
 
-/// Sums of floats that differ with their bracketing.
+/// Floats whose sum depends on the bracketing.
 std::vector<float> floats(int rank) {
     std::vector<float> values;
     for (int i = 0; i < 500; ++i)
@@ -149,7 +149,7 @@ TEST(Collective, ReproducibleResultsHaveTheBitsOfTheSerialLoop) {
     }
 }
 
-TEST(Collective, ThePlanSaysWhatWasChosenAndWhatElseWasPredicted) {
+TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
     run_threads(4, [](Communicator communicator) {
         Collective reduction(communicator, {reduce, {100'000}, 1, matrix_product()},
                              {.probing = planner::Probing::off, .operator_seconds = 1e-8});
@@ -165,12 +165,12 @@ TEST(Collective, ThePlanSaysWhatWasChosenAndWhatElseWasPredicted) {
         EXPECT_EQ(plan.alternatives.front().configuration.text(), plan.text());
         EXPECT_GT(plan.alternatives.front().expected->seconds, 0);
         EXPECT_THAT(plan.reason, HasSubstr(plan.machine));
-        // Combining takes 1 ms per operand in one piece, so the tree on whole images loses.
+        // Combining takes 1 ms per operand in one piece, so the tree on whole images is slowest.
         EXPECT_NE(plan.configuration.algorithm, "binary-tree");
     });
 }
 
-TEST(Collective, NothingIsPredictedWhereNothingIsToBeChosen) {
+TEST(Collective, NothingIsPredictedWithoutAChoice) {
     run_threads(1, [](Communicator communicator) {
         const Collective alone(communicator, {all_gather, {3}});
         EXPECT_EQ(alone.plan().reason, "nothing to choose: one rank");

@@ -25,7 +25,7 @@ TEST(DistributedComponents, of_tiles_of_few_pixels_or_none_are_those_of_the_whol
         });
 }
 
-TEST(DistributedComponents, by_value_keep_apart_what_is_not_a_number) {
+TEST(DistributedComponents, by_value_separate_NaNs) {
     run_threads(2, [](Communicator communicator) {
         distributed::Image image(communicator, {4, 1, 2, 1}, gray_f32);
         auto* const samples = reinterpret_cast<float*>(image.bytes().data());
@@ -36,7 +36,7 @@ TEST(DistributedComponents, by_value_keep_apart_what_is_not_a_number) {
     });
 }
 
-TEST(DistributedComponents, record_how_they_were_merged_where_asked_to) {
+TEST(DistributedComponents, record_the_merging_if_requested) {
     run_threads(3, [](Communicator communicator) {
         distributed::Image image(communicator, {6, 2, 3, 1}, gray_u8);
         std::fill(image.bytes().begin(), image.bytes().end(), std::byte{1});

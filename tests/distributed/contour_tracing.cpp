@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours of images, in memory and in strips, over threads: those of the serial kernels.
+// Contours of images, in memory and in strips, over threads: the same as from the serial kernels.
 #include "sextant/distributed/contour_tracing.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -18,10 +18,10 @@ using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 constexpr ImageShape shape{40, 60};
-/// A few strips of `shape`.
+/// Enough for a few strips of `shape`.
 constexpr Bytes little_memory = 40'000;
 
-/// Fails if contours arrive.
+/// Fails if it receives contours.
 void take_nothing(LineReader&) {
     ADD_FAILURE() << "contours of a run that failed";
 }
@@ -85,7 +85,7 @@ TEST(ContourTracing, takes_an_image_that_is_in_tiles_already) {
     });
 }
 
-TEST(ContourTracing, says_how_it_merged_what_lies_in_memory) {
+TEST(ContourTracing, reports_the_merging_of_images_in_memory) {
     const std::vector<std::uint8_t> samples = waves(shape);
     run_threads(4, [&](const Communicator& communicator) {
         RowSource image = source_of(shape, samples);
@@ -117,7 +117,7 @@ TEST(ContourTracing, refuses_options_and_names_value_and_expectation) {
         EXPECT_EQ(refusal({}), "nothing");
         EXPECT_THAT(refusal({.sigma = .1}),
                     HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
-        EXPECT_THAT(refusal({.quantiles = {.9, .5}}), HasSubstr("quantiles of edges are 0.9 and"));
+        EXPECT_THAT(refusal({.quantiles = {.9, .5}}), HasSubstr("edge quantiles are 0.9 and"));
         EXPECT_THAT(refusal({.thresholds = {{9, 4}}}), HasSubstr("edge thresholds are 9 and"));
         EXPECT_THAT(refusal({.min_length = 0}),
                     HasSubstr("min_length 0: expected a whole number from 1 to"));
@@ -126,7 +126,7 @@ TEST(ContourTracing, refuses_options_and_names_value_and_expectation) {
     });
 }
 
-TEST(ContourTracing, fails_on_every_rank_where_it_fails_on_one) {
+TEST(ContourTracing, fails_on_every_rank_if_it_fails_on_one) {
     const TemporaryFolder folder;
     const std::vector<std::uint8_t> samples = waves(shape);
     std::vector<float> astray(static_cast<std::size_t>(shape.elements()), -1);
@@ -143,8 +143,8 @@ TEST(ContourTracing, fails_on_every_rank_where_it_fails_on_one) {
         EXPECT_EQ(failure(), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
         options.grid = {};
         options.memory = 1 << 13;
-        EXPECT_THAT(failure(), HasSubstr("memory 0.0078125: a row of 40 pixels and those that are "
-                                         "read around it take 1 MiB"));
+        EXPECT_THAT(failure(), HasSubstr("memory 0.0078125: a row of 40 pixels and the rows needed "
+                                         "around it take 1 MiB"));
         options.memory = communicator.rank() == 2 ? 1 << 20 : 2 << 20;
         EXPECT_EQ(failure(), "memory: rank 0 has 2M, rank 2 has 1M");
         options.memory = little_memory;
@@ -174,7 +174,7 @@ TEST(ContourTracing, fails_on_every_rank_where_it_fails_on_one) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-/// Runs that the last rank cancels when it is asked for the n-th time. Returns true if none did.
+/// Runs that the last rank cancels at the n-th request. Returns true if none was cancelled.
 bool ends_before(int requested, const Communicator& communicator, const ContoursOptions& options,
                  const std::vector<std::uint8_t>& samples) {
     RowSource image = source_of(shape, samples);

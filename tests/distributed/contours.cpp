@@ -9,14 +9,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedContours, of_every_map_are_those_of_the_walk) {
+TEST(DistributedContours, of_every_map_equal_the_serial_traversal) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_contours(communicator, {37, 29}, 13);
         });
 }
 
-TEST(DistributedContours, of_tiles_of_few_pixels_or_none_are_those_of_the_walk) {
+TEST(DistributedContours, of_tiny_or_empty_tiles_equal_the_serial_traversal) {
     for (const int ranks : {6, 7, 12}) {
         for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
             run_threads(ranks, [image](Communicator communicator) {

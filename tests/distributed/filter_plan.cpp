@@ -31,24 +31,25 @@ distributed::FilterPlan on_das(const distributed::FilterTask& task) {
     return distributed::plan_filter(task, {.machine = machine, .element_size = 4});
 }
 
-TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_decides) {
+TEST(FilterPlan, compares_every_grid_and_chooses_strips_if_collection_dominates) {
     const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
-    // Five grids, each with six gathers or none; the profile knows of no copies, so none packs.
+    // Five grids, each with six gathers or none; the profile has no copy costs, so no candidate
+    // packs.
     EXPECT_EQ(plan.alternatives.size(), 5u * 7);
     EXPECT_EQ(plan.configuration, (filtering::Configuration{1, 16}));
     EXPECT_EQ(plan.model, "p3pc-extended");
-    // Five flat gathers of 27.03 ms, and little more: the exchange of the halos.
+    // Five flat gathers of 27.03 ms, and a short exchange of halos.
     ASSERT_TRUE(plan.expected());
     EXPECT_NEAR(*plan.expected(), 5 * 27.03e-3, 2e-3);
 }
 
-TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
+TEST(FilterPlan, changes_tiles_between_filters_if_that_is_faster) {
     distributed::FilterTask task = five_of({512, 512}, 64);
     EXPECT_EQ(on_das(task).configuration, (filtering::Configuration{1, 64}))
-        << "one filter has nothing to change";
+        << "one filter cannot change tiles";
     task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
     const distributed::FilterPlan plan = on_das(task);
-    // Square tiles have the shortest borders, strips are collected the fastest.
+    // Square tiles have the shortest borders; strips are collected fastest.
     EXPECT_EQ(plan.configuration, (filtering::Configuration{8, 8, {}, {}, false, {{2, 1, 64}}}));
     for (const auto& other : plan.alternatives) {
         EXPECT_GE(other.expected ? other.expected->seconds : 1, *plan.expected());
@@ -72,7 +73,7 @@ TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
 TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     const distributed::FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
-    // A row takes 1,000 bytes, and 20,000 for what is made of it; 16 rows on either side are read.
+    // A row takes 1,000 bytes, and 20,000 for intermediate data; 16 rows on either side are read.
     distributed::set_window(plan, task, 21'000 * 100 + 32'000);
     EXPECT_EQ(plan.window, 100);
     EXPECT_EQ(plan.memory, 21'000 * 100 + 32'000);
@@ -83,12 +84,12 @@ TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     EXPECT_THROW(distributed::set_window(plan, task, 40'000), InvalidTask);
 }
 
-TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
+TEST(FilterPlan, ranks_that_share_memory_store_collected_planes_once) {
     for (const int ranks : {1, 2, 3, 4}) {
         distributed::FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Configuration strips{1, ranks};
         const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
-        const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbours
+        const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbouring tiles
         EXPECT_EQ(distributed::memory_of(strips, task, 1200),
                   image + between + planes + planes * (ranks - 1) / ranks);
         task.shares_memory = true;
@@ -96,7 +97,7 @@ TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
     }
 }
 
-/// A machine where a filter takes so long for an element that it makes.
+/// A machine on which a filter takes `seconds` per output element.
 machine::Profile where_filters_take(Seconds seconds, machine::Profile machine) {
     machine.kernels.push_back({.name = "gaussian-derivatives",
                                .seconds_per_element = machine::exactly(seconds),
@@ -106,7 +107,7 @@ machine::Profile where_filters_take(Seconds seconds, machine::Profile machine) {
     return machine;
 }
 
-/// Every message takes a millisecond and little more.
+/// Every message takes a little more than a millisecond.
 machine::Profile slow_messages() {
     machine::Profile machine;
     machine.name = "slow";
@@ -116,7 +117,7 @@ machine::Profile slow_messages() {
     return machine;
 }
 
-TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
+TEST(FilterPlan, uses_fewer_ranks_if_these_are_faster) {
     const auto ranks = [&](Seconds seconds) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         return distributed::plan_filter(five_of({256, 256}, 8),
@@ -130,7 +131,7 @@ TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
 }
 
 TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
-    int between = 0; // all of the ranks, half of them, and any up to eight
+    int between = 0; // all ranks, half of them, and any number up to eight
     for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         const planner::Setting setting{.machine = machine, .element_size = 4};
@@ -154,7 +155,7 @@ TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     EXPECT_GT(between, 0);
 }
 
-TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
+TEST(FilterPlan, chooses_a_collective_if_rank_0_has_the_image) {
     for (const char* distribute : {"scatter", "broadcast", "binomial-scatter"}) {
         distributed::FilterTask task = five_of({512, 512}, 6);
         task.distribute = distribute;
@@ -167,7 +168,8 @@ TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
     }
 }
 
-/// Where one rank reads, and ranks together each read, so many bytes a second.
+/// A machine with these reading rates, of one rank alone and of all ranks together, in bytes per
+/// second.
 machine::Profile where_files_come(double alone, double together, machine::Profile machine) {
     const auto pass = [](double rate) {
         constexpr Elements bytes = 1 << 20;
@@ -183,12 +185,12 @@ machine::Profile where_files_come(double alone, double together, machine::Profil
     return machine;
 }
 
-TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
+TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
     const auto plan = [&](const machine::Profile& machine) {
         return distributed::plan_filter(five_of({512, 512}, 4),
                                         {.machine = machine, .element_size = 4});
     };
-    // A quarter each at the same rate, or everyone waiting for everyone.
+    // A quarter each at the same rate; or all wait for one.
     const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
     const machine::Profile in_turn = where_files_come(1e8, 1e6, slow_messages());
     EXPECT_EQ(plan(alike).configuration.distribute, nullptr);
@@ -223,7 +225,7 @@ TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "rows are read whole";
     EXPECT_NEAR(predicted({1, 4, scatter}, 512).read.value_or(0), image, 1e-9);
     EXPECT_NEAR(predicted({1, 4}, 512).write.value_or(0), 5 * image, 1e-9);
-    // Four planes wait in a file: they are written twice, and read.
+    // Four planes are kept in a file: they are written twice, and read once.
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
@@ -241,7 +243,7 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     const Seconds whole = seconds(512), in_windows = seconds(64), work = 512 * 512 * 5 * 1e-7 / 4;
     EXPECT_GT(whole, work);
     EXPECT_GT(in_windows, work);
-    EXPECT_NE(in_windows, whole); // smaller messages, and more of them
+    EXPECT_NE(in_windows, whole); // smaller messages, but more of them
     task.filters.insert(task.filters.begin(), {2, {"smooth"}, {}});
     EXPECT_GT(seconds(512), whole + 512 * 512 * 1e-7 / 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole operation, over threads: what it gives, and what it refuses.
+// The whole operation, over threads: results and errors.
 #include "sextant/distributed/filtering.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -45,7 +45,7 @@ TEST(Filtering, of_an_image_in_tiles_leaves_planes_in_these) {
     });
 }
 
-TEST(Filtering, counts_what_is_not_a_number_once_also_in_windows_with_margins) {
+TEST(Filtering, counts_each_NaN_once_also_in_windows_with_margins) {
     std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     for (const std::size_t at : {0, 61 * 40 + 7, 61 * 83 - 1})
         reinterpret_cast<float*>(bytes.data())[at] = std::numeric_limits<float>::quiet_NaN();
@@ -129,7 +129,7 @@ TEST(Filtering, cancelled_on_one_rank_in_the_middle_ends_on_every_rank_and_may_b
     });
 }
 
-TEST(Filtering, of_samples_less_an_offset_adds_it_to_what_is_smoothed) {
+TEST(Filtering, of_samples_less_an_offset_adds_it_to_smoothed_planes) {
     run_threads(1, [](Communicator communicator) {
         const auto offsets = [&](FilterOptions options) {
             return Filtering(communicator, options).offsets(1e9);
@@ -160,7 +160,7 @@ TEST(Filtering, refuses_options_that_are_not_valid_and_names_them) {
     EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
     EXPECT_THAT(refusal({.derivatives = {"z"}}), HasSubstr("derivative 'z'"));
     EXPECT_THAT(refusal({.kernel = Weights::p3pc, .truncate = 3}),
-                HasSubstr("truncate 3: the kernel p3pc has a reach of its own"));
+                HasSubstr("truncate 3: the kernel p3pc has a fixed size"));
     EXPECT_THAT(refusal({.kernel = Weights::truncated}), HasSubstr("kernel truncated: expected"));
     EXPECT_THAT(refusal({.before = std::vector<EarlierFilter>(17, {"x", 1})}),
                 HasSubstr("before names 17, expected 16 or fewer"));
@@ -183,7 +183,7 @@ TEST(Filtering, refuses_ranks_with_other_options_and_names_both) {
     });
 }
 
-/// What all of three ranks throw.
+/// The common exception of all three ranks.
 void expect_failure(
     const FilterOptions& options, const std::string& text,
     const std::function<ImageShape(int rank)>& shape_of = [](int) { return shape; }) {
@@ -208,7 +208,7 @@ void expect_failure(
 }
 
 TEST(Filtering, that_cannot_be_fails_alike_on_every_rank) {
-    expect_failure({.memory = 1000}, "allowed are 1000");
+    expect_failure({.memory = 1000}, "expected at most 1000");
     const auto missing_on = [](int rank) {
         return [rank](int r) { return r == rank ? ImageShape{} : shape; };
     };
@@ -225,7 +225,7 @@ TEST(Filtering, that_cannot_be_fails_alike_on_every_rank) {
     plan.configuration = {4, 1};
     expect_failure({.plan = plan}, "4x1 tiles, expected at most as many as the 3 ranks");
     plan.configuration = {1, 3};
-    expect_failure({.plan = plan}, "the plan has every rank read its tile", missing_on(1));
+    expect_failure({.plan = plan}, "the plan requires every rank to read its tile", missing_on(1));
     plan.window = 84;
     expect_failure({.plan = plan}, "windows of 84 rows, expected 1 to 83");
 }

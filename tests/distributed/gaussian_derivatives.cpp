@@ -34,7 +34,7 @@ TEST(Distributed, a_result_is_an_image_that_is_filtered_again_without_being_gath
     });
 }
 
-TEST(Distributed, what_is_not_a_number_spreads_as_far_as_the_kernel_reaches_and_no_further) {
+TEST(Distributed, NaN_spreads_exactly_as_far_as_the_kernel_reaches) {
     const ImageShape shape{30, 30};
     std::vector<std::byte> whole = samples_of(gray_f32, shape);
     reinterpret_cast<float*>(whole.data())[15 * 30 + 15] = std::numeric_limits<float>::quiet_NaN();
@@ -78,7 +78,7 @@ TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits)
             const auto expected = gaussian_derivatives(image, five);
             for (std::size_t k = 0; k < expected.size(); ++k)
                 EXPECT_TRUE(same_bits(kept[k].bytes(), expected[k].bytes())) << k;
-            // Planes of another number, or in which the image itself lies, are left alone.
+            // Planes of a different number, or planes that contain the input image, are not reused.
             const distributed::Image made = kept[1];
             const std::vector<std::byte> before(made.bytes().begin(), made.bytes().end());
             gaussian_derivatives(made, five, kept);
@@ -90,7 +90,7 @@ TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits)
     }
 }
 
-TEST(Distributed, what_cannot_be_filtered_is_refused_on_every_rank_alike) {
+TEST(Distributed, invalid_filters_are_refused_alike_on_every_rank) {
     run_threads(3, [](Communicator communicator) {
         const Grid grid{9, 9, 1, 3};
         const distributed::Image image(communicator, grid, gray_f32);

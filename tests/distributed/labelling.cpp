@@ -169,7 +169,7 @@ TEST(Labelling, is_cancelled_on_every_rank) {
             ++cancelled;
         }
         EXPECT_EQ(rows_written, communicator.rank() == 0 ? 10 : 0);
-        labelling_gives_the_serial_labels(communicator, shape); // the communicator can be used
+        labelling_gives_the_serial_labels(communicator, shape); // the communicator is still usable
     });
     EXPECT_EQ(cancelled, 3);
 }

@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Linear, representations_are_those_of_the_walk_on_every_grid) {
+TEST(Linear, representations_equal_the_serial_traversal_on_every_grid) {
     for (const int ranks : {1, 2, 6})
         run_threads(ranks, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11}, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of any length from everyone to everyone, and what is numbered with them.
+// Lists of any length, from all ranks to all, and numbers assigned to their entries.
 #include "sextant/distributed/list_exchange.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -10,12 +10,12 @@
 namespace sextant::test {
 namespace {
 
-/// What rank `from` gives rank `to`: some of these lists are empty.
+/// The list that rank `from` sends to rank `to`; some are empty.
 std::vector<int> gift(int from, int to) {
     return std::vector<int>(static_cast<std::size_t>((from + 2 * to) % 4), 100 * from + to);
 }
 
-TEST(ListExchange, gives_everyone_the_list_that_is_his) {
+TEST(ListExchange, delivers_every_list_to_its_rank) {
     for (int ranks = 1; ranks <= 6; ++ranks) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<std::vector<int>> to;
@@ -30,7 +30,7 @@ TEST(ListExchange, gives_everyone_the_list_that_is_his) {
     }
 }
 
-TEST(ListExchange, gives_everyone_his_list_on_many_ranks_too) {
+TEST(ListExchange, delivers_every_list_on_many_ranks) {
     for (const int ranks : {17, 23, 40}) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<std::vector<int>> to;
@@ -75,8 +75,8 @@ TEST(ListExchange, of_nothing_is_nothing) {
     });
 }
 
-TEST(Numbering, goes_by_pixels_row_by_row_across_tiles_and_adds_up_shares) {
-    // Things at pixels 1, 3 and 6 of 4x2 pixels in two columns; each rank has a share of 6.
+TEST(Numbering, follows_pixels_row_by_row_across_tiles_and_sums_contributions) {
+    // Items at pixels 1, 3 and 6 of 4x2 pixels in two columns; each rank owns a part of the six.
     run_threads(2, [](Communicator communicator) {
         const bool left = communicator.rank() == 0;
         const std::vector<Share> shares =

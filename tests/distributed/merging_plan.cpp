@@ -17,7 +17,7 @@ distributed::MergingPlan on(const char* machine, const Grid& grid, double densit
         grid, density, {.machine = profile, .element_size = sizeof(contour::Crossing)});
 }
 
-TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
+TEST(MergingPlan, compares_every_pattern_and_chooses_the_fastest) {
     const distributed::MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
     ASSERT_EQ(plan.alternatives.size(), contour::catalogue().size());
     EXPECT_EQ(plan.alternatives.front().configuration, plan.configuration);
@@ -40,7 +40,7 @@ TEST(MergingPlan, of_dense_edges_merges_neighbours_first) {
     EXPECT_EQ(on("das", {2048, 2048, 4, 4}, .5).configuration->name, "logp-lev-quad");
 }
 
-TEST(MergingPlan, is_told_as_json) {
+TEST(MergingPlan, is_written_as_json) {
     const std::string json = json_of(on("das", {512, 512, 2, 2}, .1)).text();
     EXPECT_THAT(json, testing::HasSubstr("\"density\""));
     EXPECT_THAT(json, testing::HasSubstr("\"logp-lev-bal\""));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours and edges strip by strip, over threads: those of the whole image, whatever crosses the
-// seams.
+// Contours and edges strip by strip, over threads: the same as of the whole image, however lines
+// cross the seams.
 #include "sextant/distributed/strip_contours.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -20,7 +20,7 @@ using distributed::PointOrder;
 using distributed::StripTiles;
 using distributed::StripWork;
 
-/// Strips of so many ranks: in a row, and in columns and rows where they can be.
+/// Strips for this number of ranks: tiles in a row, and in columns and rows if possible.
 std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
     std::vector<distributed::StripTiles> made;
     for (const int strips : {2, 3, 5, 8}) {
@@ -30,7 +30,7 @@ std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
     return made;
 }
 
-/// Everything that a strip is worked on with.
+/// The temporary data needed to process strips.
 struct Workplace {
     Workplace(const Communicator& ranks, const distributed::StripTiles& strips,
               const TemporaryFolder& folder)
@@ -42,7 +42,7 @@ struct Workplace {
     distributed::StripWork work{communicator, tiles, scratch, control};
 };
 
-/// A map's lines by strips are those of the walk along the whole image.
+/// The lines of a map in strips are the same as from a serial traversal of the whole image.
 void strips_give_the_serial_lines(const Communicator& communicator, const DirectionMap& map,
                                   const distributed::StripTiles& tiles,
                                   const TemporaryFolder& folder) {
@@ -121,7 +121,8 @@ TEST(ContourStrips, have_the_directions_of_the_whole_images_edges) {
     }
 }
 
-/// An image all of edges but for some holes: as many rounds of thinning as it is thick by.
+/// An image of edge pixels with some holes, so that thinning takes as many rounds as the regions
+/// are thick.
 std::vector<std::uint8_t> thick_codes(ImageShape image) {
     std::vector<std::uint8_t> codes;
     for (Elements i = 0; i < image.elements(); ++i) {
@@ -131,7 +132,7 @@ std::vector<std::uint8_t> thick_codes(ImageShape image) {
     return codes;
 }
 
-TEST(ContourStrips, thin_what_is_thicker_than_a_strips_margin_round_by_round) {
+TEST(ContourStrips, thin_regions_thicker_than_the_margin_round_by_round) {
     const TemporaryFolder folder;
     const ImageShape image{40, 53};
     const Tile all{0, 0, image.width, image.height};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An image filtered a window of rows at a time, as one that does not fit in memory is.
+// Filters an image in windows of rows, as for an image that does not fit in memory.
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-/// Windows of so many rows; the planes as rank 0 collects them.
+/// Filters in windows of this many rows; returns the planes collected by rank 0.
 std::vector<float> by_windows(const Communicator& communicator, RowSource& source,
                               const filtering::Configuration& configuration, Elements rows,
                               const distributed::Filters& filters) {
@@ -58,9 +58,9 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
     }
 }
 
-/// Tiles that are large enough to be made where rank 0 wants them, side by side and below each
-/// other, of several sizes.
-TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_rank_0) {
+/// Tiles large enough to be computed directly in rank 0's memory, in rows and columns, of several
+/// sizes.
+TEST(WindowFilter, gives_the_same_bits_if_ranks_write_to_the_memory_of_rank_0) {
     const ImageShape shape{419, 421};
     const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
     const distributed::Filter filter = filters()[0];
@@ -103,7 +103,7 @@ std::vector<filtering::Configuration> window_configurations(int columns, int row
     return configurations;
 }
 
-TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters) {
+TEST(WindowFilter, gives_the_same_bits_in_every_configuration_with_several_filters) {
     using kernel::Border;
     const ImageShape shape{29, 43};
     const std::vector<distributed::Filters> chains = {
@@ -131,8 +131,8 @@ TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters)
     }
 }
 
-/// Every rank in strips, in columns and in a grid between them, one after another in every order;
-/// and on as many ranks with fewer tiles in the middle or at first.
+/// All ranks in strips, in columns and in a grid between these, in every order; also with fewer
+/// tiles at the beginning or in the middle.
 std::vector<filtering::Configuration> changing_configurations(int ranks) {
     const Grid middle = near_square(ranks, 1, 1);
     const int fewer = std::max(1, ranks - 1);
@@ -145,7 +145,7 @@ std::vector<filtering::Configuration> changing_configurations(int ranks) {
         {1, ranks, {}, &collective::find("flat-gather"), false, {{2, fewer, 1}}}};
 }
 
-TEST(WindowFilter, gives_the_same_bits_where_tiles_change_between_filters) {
+TEST(WindowFilter, gives_the_same_bits_if_tiles_change_between_filters) {
     using kernel::Border;
     const std::vector<distributed::Filters> chains = {
         {{1.5, {"smooth"}, {Border::mirror, 0}},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# as_command.sh NAME: the example of this name writes the bytes of the command, on threads and processes; it
-# names what is wrong, and then leaves no file.
+# as_command.sh NAME: the example of this name writes the same bytes as the command, on threads and
+# processes; errors are reported and leave no file.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

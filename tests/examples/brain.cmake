@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs render_bricks (-DPROGRAM) as its help says and as it should not be run, in FOLDER (-DFOLDER).
-# The volumes are those of the Debian package mricron-data; without it, -DVOLUMES is empty.
+# Runs render_bricks (-DPROGRAM) as in its help, and with wrong arguments, in FOLDER (-DFOLDER). The
+# volumes are from the Debian package mricron-data; -DVOLUMES is empty if it is not installed.
 function(expect code pattern)
     execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE result
                     OUTPUT_VARIABLE output ERROR_VARIABLE output)

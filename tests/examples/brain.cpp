@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ray caster of examples/brain: its order of the bricks, its bricks against the whole, its
-// reader against files that are not what they should be.
+// The ray caster of examples/brain: the order of the bricks, bricks compared with the whole volume,
+// and files with errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 
@@ -33,7 +33,7 @@ using sextant::RgbaF32;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A ball with ripples, so that brightness changes in every brick.
+/// A ball with ripples, so that every brick has brightness variations.
 Volume ball(const V3i& size, const V3d& spacing = {1, 1, 1}) {
     Volume volume{size, spacing, {}};
     for (int z = 0; z < size.z; ++z) {
@@ -61,7 +61,7 @@ class Random {
     std::mt19937 engine_{20240607};
 };
 
-/// Where a ray enters and leaves a box; `leave` is less than `enter` where it misses.
+/// Entry and exit of a ray through a box; `leave` is less than `enter` if it misses the box.
 struct Passage {
     double enter = 0, leave = std::numeric_limits<double>::infinity();
 };
@@ -77,9 +77,9 @@ Passage passage(const Box& box, const V3d& eye, const V3d& direction) {
     return through;
 }
 
-/// The bricks that a ray passes, nearest first, found by trying all.
+/// The bricks hit by a ray, nearest first, found by testing all.
 std::vector<int> bricks_along(const Bricks& bricks, const V3d& eye, const V3d& direction) {
-    constexpr double touch = 1e-9; // a ray through an edge may touch any of the bricks there
+    constexpr double touch = 1e-9; // a ray through an edge may hit any of the adjacent bricks
     std::vector<std::pair<double, int>> met;
     for (int i = 0; i < bricks.count(); ++i) {
         const auto [enter, leave] = passage(bricks.brick(i), eye, direction);
@@ -121,7 +121,7 @@ TEST(BrickOrder, PutsTheNearerBrickFirstOnEveryRayFromAnywhere) {
     for (int trial = 0; trial < 300; ++trial) {
         const V3i parts(random.integer(1, 5), random.integer(1, 5), random.integer(1, 5));
         const Bricks bricks(ball({13, 11, 9}, {1, 1.5, 2}), parts);
-        expect_nearer_first(bricks, random.point(-30, 40), random); // outside, beside, above ...
+        expect_nearer_first(bricks, random.point(-30, 40), random); // outside, next to, above ...
         expect_nearer_first(bricks, random.point(0, 12), random);   // inside
     }
 }
@@ -134,14 +134,14 @@ TEST(BrickOrder, HoldsForAnEyeOnAPlaneBetweenBricks) {
     }
 }
 
-TEST(BrickOrder, KeepsTheOrderOfEightBricksSeenFromBehindAndTheRight) {
+TEST(BrickOrder, KeepsTheOrderOfEightBricksSeenFromTheBackAndTheRight) {
     const Volume head = ball({19, 22, 19});
     const Bricks bricks(head, {2, 2, 2});
     EXPECT_THAT(bricks.front_to_back(look_at(head, 145, 20).eye),
                 testing::ElementsAre(5, 1, 4, 7, 0, 3, 6, 2));
 }
 
-TEST(Bricks, CutTheWholeWithoutGapOrOverlap) {
+TEST(Bricks, DivideTheVolumeWithoutGapOrOverlap) {
     const Bricks bricks(ball({8, 9, 10}), {3, 2, 4});
     double sum = 0;
     for (int i = 0; i < bricks.count(); ++i) {
@@ -164,8 +164,8 @@ TEST(Bricks, RefuseMoreThanTheVolumeHasVoxels) {
     EXPECT_THROW(Bricks(volume, {0, 1, 1}), InvalidTask);
 }
 
-/// The largest difference between the bricks composited in order and the whole, which shows
-/// something.
+/// The largest difference between the composited bricks and the whole volume, which must not be
+/// empty.
 float difference(const Scene& scene, const Camera& camera, const V3i& parts) {
     const sextant::ImageShape shape{61, 47};
     const Bricks bricks(scene.head(), parts);
@@ -188,7 +188,7 @@ float difference(const Scene& scene, const Camera& camera, const V3i& parts) {
     return most;
 }
 
-TEST(Rendering, BricksInOrderAreTheWholePictureFromAnySide) {
+TEST(Rendering, BricksInOrderAreTheWholeImageFromAnySide) {
     const Volume head = ball({17, 21, 15}, {1, 1, 1.5});
     const Scene with_brain(head, head), without(head);
     for (const double turn : {0.0, 65.0, 145.0, 270.0}) {
@@ -198,10 +198,10 @@ TEST(Rendering, BricksInOrderAreTheWholePictureFromAnySide) {
     }
 }
 
-TEST(Rendering, BricksInOrderAreTheWholePictureFromInsideAndAlongAPlane) {
+TEST(Rendering, BricksInOrderAreTheWholeImageFromInsideAndAlongAPlane) {
     const Volume head = ball({17, 17, 17});
     const Scene scene(head);
-    // The middle column of pixels looks straight along the plane between the bricks.
+    // The middle column of pixels looks along the plane between the bricks.
     EXPECT_LT(difference(scene, {{8, -20, 8}, {8, 8, 8}, 40}, {2, 2, 2}), 5e-6F);
     EXPECT_LT(difference(scene, {{5, 6, 8}, {12, 12, 9}, 60}, {3, 3, 3}), 5e-6F);
 }
@@ -233,7 +233,7 @@ TEST(Rendering, ABrainOfAnotherSizeIsRefused) {
         ThrowsMessage<InvalidTask>(HasSubstr("4x5x7 voxels, expected 4x5x6")));
 }
 
-/// Writes small NIfTI files into a folder of its own.
+/// Writes small NIfTI files to a temporary folder.
 class Reading : public testing::Test {
   protected:
     Reading() { std::filesystem::create_directories(folder_); }
@@ -298,7 +298,7 @@ TEST_F(Reading, VoxelsThatAreNotFiniteCountAsZero) {
     EXPECT_EQ(volume.values[3], 0.25F);
 }
 
-TEST_F(Reading, RefusesWhatIsNotOneVolumeOfRealNumbers) {
+TEST_F(Reading, RefusesFilesOtherThanOneVolumeOfRealNumbers) {
     const std::vector<char> voxels(64, 'a');
     expect_refused(write(header({2, 2, 2, 3}, DT_UINT8, 8), voxels),
                    "has 4 dimensions, expected 3");

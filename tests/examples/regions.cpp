@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions of like brightness: known ones of an image, the same on any ranks.
+// Regions of similar brightness: known regions of an image, the same on any number of ranks.
 #include "regions.hpp"
 
 #include "sextant/comm/agreement.hpp"
@@ -10,7 +10,7 @@
 namespace sextant::example {
 namespace {
 
-/// Four steps of brightness from left to right, and on the second a bright square.
+/// Four steps of brightness from left to right, and a bright square on the second.
 int brightness_at(Elements x, Elements y) {
     const bool square = x >= 12 && x < 16 && y >= 5 && y < 9;
     return square ? 250 : 10 + 64 * static_cast<int>(x / 10) + static_cast<int>((x + y) % 3);

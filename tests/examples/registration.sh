@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The example writes the average that the command writes, on threads and processes.
+# The example and the command write the same average, on threads and processes.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

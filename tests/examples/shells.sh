@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Deep images of shells come out as sorting each pixel's fragments shows them, to the bit, by every
-# algorithm, on threads and processes; what is no such image is refused.
+# Deep images of shells equal the result of sorting each pixel's fragments, to the bit, with every
+# algorithm, on threads and processes; other input is refused.
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -41,8 +41,8 @@ fi
 
 composite="$SEXTANT composite -o $folder/out.exr"
 part=$folder/part_00.exr
-refuses 2 "operator over: deep images take deep" $composite "$part" --operator over
-refuses 2 "operator deep: for deep images, these are flat" $composite "$folder/sorted.exr" --operator deep
+refuses 2 "operator over: the images are deep, expected deep" $composite "$part" --operator over
+refuses 2 "operator deep: the images are flat, expected deep" $composite "$folder/sorted.exr" --operator deep
 refuses 2 "element u8: deep images are blended as f32" $composite "$part" --element u8
 refuses 1 "sorted.exr: is flat, expected deep pixels" $composite "$part" "$folder/sorted.exr"
 refuses 1 "part_00.exr: has deep pixels, expected flat ones" $composite "$folder/sorted.exr" "$part"

@@ -10,7 +10,7 @@
 namespace sextant::filtering {
 namespace {
 
-/// Filters of these margins on rows that each needs of the one before, in an image of 13 × 31.
+/// Filters with these margins and extra rows of the previous filter, in an image of 13 × 31.
 WindowTask task_of(const Configuration& configuration, const std::vector<halo::Margin>& margins,
                    Elements first, Elements rows) {
     constexpr Elements width = 13, height = 31;
@@ -34,7 +34,7 @@ WindowTask task_of(const Configuration& configuration, const std::vector<halo::M
 
 const std::vector<std::vector<halo::Margin>> chains = {{2}, {{1, 3}, 2}, {1, {2, 1}, 0}};
 
-/// Scatters with one gather, gathers with one scatter, and without.
+/// All scatters with one gather, all gathers with one scatter, and neither.
 std::vector<Configuration> configurations_of(int ranks) {
     std::vector<Configuration> configurations;
     for (Configuration configuration : grids_of(ranks)) {
@@ -78,7 +78,7 @@ TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
     }
 }
 
-/// From every grid to every other, of as many tiles or fewer, before some filter or before each.
+/// From every grid to every other with at most as many tiles, before one filter or before each.
 std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     std::vector<std::vector<Retiling>> all;
     for (const int count : {ranks, ranks - 1}) {
@@ -92,7 +92,7 @@ std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     return all;
 }
 
-TEST(WindowProgram, that_deals_tiles_out_anew_between_filters_is_proved) {
+TEST(WindowProgram, that_redistributes_tiles_between_filters_is_proved) {
     for (const int ranks : {2, 3, 6}) {
         for (const int first : {ranks, ranks - 1}) {
             for (const Configuration& grid : grids_of(first)) {
@@ -108,20 +108,21 @@ TEST(WindowProgram, that_deals_tiles_out_anew_between_filters_is_proved) {
     }
 }
 
-TEST(WindowProgram, that_deals_tiles_out_anew_is_proved_with_every_scatter_and_gather) {
+TEST(WindowProgram, that_redistributes_tiles_is_proved_with_every_scatter_and_gather) {
     for (Configuration configuration : configurations_of(6)) {
         for (const auto& retilings : retilings_of(6, 2)) {
             configuration.retilings = retilings;
             expect_proof(task_of(configuration, chains[1], 0, 31), configuration);
         }
     }
-    for (Configuration configuration : configurations_of(4)) { // and more ranks later than at first
+    // and more ranks in a later step than in the first
+    for (Configuration configuration : configurations_of(4)) {
         configuration.retilings = {{1, 2, 3}};
         expect_proof(task_of(configuration, chains[1], 8, 9), configuration);
     }
 }
 
-TEST(WindowProgram, exchanges_borders_only_where_tiles_stay) {
+TEST(WindowProgram, exchanges_borders_only_if_tiles_stay) {
     const auto messages = [](const std::vector<Retiling>& retilings) {
         const Configuration configuration{2, 2, nullptr, nullptr, false, retilings};
         WindowTask task = task_of(configuration, {1, 1}, 0, 31);
@@ -135,11 +136,12 @@ TEST(WindowProgram, exchanges_borders_only_where_tiles_stay) {
     };
     EXPECT_EQ(messages({}), 2 * 4 * 3); // with three neighbours, before each filter
     EXPECT_EQ(messages({{1, 2, 2}}), 2 * 4 * 3) << "the same tiles again are no change";
-    // The outer columns are of two tiles, the inner ones, with a pixel on either side, of all four.
+    // The outer columns belong to two tiles; the inner ones, with a margin of one pixel, to all
+    // four.
     EXPECT_EQ(messages({{1, 4, 1}}), 4 * 3 + 1 + 3 + 3 + 1);
 }
 
-TEST(WindowProgram, leaves_tiles_where_they_are) {
+TEST(WindowProgram, keeps_unchanged_tiles_in_place) {
     for (const Configuration& configuration : grids_of(6)) {
         WindowTask task = task_of(configuration, {2, 3}, 5, 20);
         task.collect = false;
@@ -175,7 +177,7 @@ TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
     expect_proof(task, configuration);
 }
 
-TEST(WindowProgram, packs_what_lies_in_pieces_and_nothing_else) {
+TEST(WindowProgram, packs_only_strided_messages) {
     const auto pieces = [](const Configuration& configuration) {
         int in_pieces = 0;
         for (const Program& program :
@@ -200,7 +202,7 @@ std::string refusal_of(const WindowTask& task, const Configuration& configuratio
     return "";
 }
 
-TEST(WindowProgram, that_cannot_be_is_refused_and_says_why) {
+TEST(WindowProgram, that_is_invalid_is_refused_with_the_reason) {
     using testing::HasSubstr;
     const Configuration configuration{2, 2};
     EXPECT_EQ(refusal_of(task_of(configuration, {1, 1}, 0, 31), configuration), "");

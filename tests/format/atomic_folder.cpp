@@ -45,7 +45,7 @@ TEST(AtomicFolder, appears_whole_when_it_is_finished) {
     EXPECT_EQ(around.entries(), 1);
 }
 
-TEST(AtomicFolder, leaves_nothing_where_it_was_not_finished) {
+TEST(AtomicFolder, leaves_nothing_if_it_was_not_finished) {
     const test::TemporaryFolder around;
     write_one(around.path("run"), "old");
     {
@@ -73,7 +73,7 @@ TEST(AtomicFolder, replaces_its_like_and_nothing_else) {
     EXPECT_EQ(test::content(around.path("file")), "mine");
 }
 
-TEST(AtomicFolder, goes_to_where_a_link_points) {
+TEST(AtomicFolder, follows_a_symbolic_link) {
     const test::TemporaryFolder around;
     write_one(around.path("run"), "old");
     fs::create_symlink("run", around.path("link"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever the bytes of a file are, reading it either throws InvalidFile or gives an image of the
-// shape that its header states, in little time and memory.
+// For any bytes in a file, reading either throws InvalidFile or returns an image of the shape
+// stated in the header, with little time and memory.
 #include "sextant/format/manifest.hpp"
 
 #include <string>
@@ -16,15 +16,15 @@ namespace {
 
 constexpr int mutations = 400;
 
-/// The most memory that this process ever had, in KiB.
+/// Peak memory of this process, in KiB.
 long peak_memory() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
 }
 
-/// A few bytes anywhere become others; half of the time near the start, where headers are, and
-/// now and then the extremes that arithmetic trips over.
+/// Changes a few bytes at random positions; half of the time near the start, where headers are, and
+/// sometimes to extreme values that cause overflow.
 void damage(std::string& bytes, Random& random) {
     const std::size_t reach =
         random.chance(50) ? std::min<std::size_t>(bytes.size(), 512) : bytes.size();
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFile,
                              return name;
                          });
 
-TEST(DamagedManifest, IsRejectedOrReadWhateverItsBytes) {
+TEST(DamagedManifest, IsRejectedOrReadForAnyBytes) {
     const TemporaryFolder folder;
     const std::string path = folder.path("manifest.json");
     const std::string whole = R"({"version": 1, "size": [7, 5], "element": "rgba f32",

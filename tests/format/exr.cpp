@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A file as other programs write it: each channel constant, of a type of its own.
+/// A file like those of other programs: each channel constant, with its own type.
 struct Exr {
     Imf::Header header{4, 3};
     std::map<std::string, float> values;
@@ -138,7 +138,7 @@ TEST_F(ExrFile, IsReadInEveryCompressionScanlineAndTiled) {
     }
 }
 
-TEST_F(ExrFile, OfOneColourIsBelievedHoweverSmallItIs) {
+TEST_F(ExrFile, OfOneColourIsAcceptedAtAnyFileSize) {
     for (const auto compression :
          {Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION, Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION,
           Imf::RLE_COMPRESSION}) {

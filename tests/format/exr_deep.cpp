@@ -44,7 +44,7 @@ std::string deep_failure(const std::function<void()>& part) {
     return "nothing";
 }
 
-/// A deep file as other programs write it: a sample of 1 in each channel of each pixel.
+/// A deep file like those of other programs: a sample of 1 in each channel of each pixel.
 void write_ones(const std::string& path, Imf::Header header,
                 const std::vector<std::string>& names) {
     header.setType(Imf::DEEPSCANLINE);
@@ -64,7 +64,7 @@ void write_ones(const std::string& path, Imf::Header header,
     file.writePixels(window.max.y - window.min.y + 1);
 }
 
-TEST(DeepExr, ComesBackBitForBit) {
+TEST(DeepExr, IsReadBackBitForBit) {
     const TemporaryFolder folder;
     for (const ImageShape shape : {ImageShape{13, 7}, ImageShape{1, 1}, ImageShape{2, 40}}) {
         const DeepImage image = some_lists(shape);
@@ -108,7 +108,7 @@ TEST(DeepExr, OtherChannelsAreRefused) {
     EXPECT_THAT(deep_failure([&] { format::read_deep(path); }), HasSubstr("has channel ZBack"));
 }
 
-TEST(DeepExr, FaultsAreRefusedBothWays) {
+TEST(DeepExr, ErrorsAreRefusedInReadingAndWriting) {
     const TemporaryFolder folder;
     const std::string path = folder.path("fault.exr");
     DeepImage image{{2, 1}, {0, 0, 2}, {{0, 0, 0, 1, 2}, {0, 0, 0, 1, 1}}};
@@ -116,7 +116,7 @@ TEST(DeepExr, FaultsAreRefusedBothWays) {
                                      "expected nearest first";
     EXPECT_EQ(deep_failure([&] { format::write_deep(path, image); }), fault);
     EXPECT_EQ(folder.entries(), 0);
-    format::write_exr_deep(path, image); // as another program may
+    format::write_exr_deep(path, image); // as another program may write it
     EXPECT_EQ(deep_failure([&] { format::read_deep(path); }), fault);
     EXPECT_THAT(deep_failure([&] {
                     format::write_deep(folder.path("a.png"), some_lists({2, 2}));
@@ -128,7 +128,7 @@ TEST(DeepExr, FaultsAreRefusedBothWays) {
                 HasSubstr("0x2 pixels"));
 }
 
-TEST(DeepExr, AFileCutOrSpoiltAnywhereIsRefusedOrReadWithoutFault) {
+TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrReadAsValid) {
     const TemporaryFolder folder;
     const std::string path = folder.path("whole.exr"), spoilt = folder.path("spoilt.exr");
     format::write_deep(path, some_lists({9, 5}));
@@ -143,7 +143,7 @@ TEST(DeepExr, AFileCutOrSpoiltAnywhereIsRefusedOrReadWithoutFault) {
     for (std::size_t i = 0; i < bytes.size(); i += 13) {
         std::string other = bytes;
         other[i] = static_cast<char>(other[i] ^ 0x55);
-        const std::string said = outcome(other); // InvalidFile, or an image that has no fault
+        const std::string said = outcome(other); // InvalidFile, or a valid image
         EXPECT_TRUE(said == "nothing" || said.starts_with(spoilt)) << i;
     }
 }

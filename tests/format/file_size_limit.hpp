@@ -7,7 +7,7 @@
 
 namespace sextant::test {
 
-/// While it lives, a file of this process grows to `limit` bytes and no further.
+/// During its lifetime, files of this process cannot grow beyond `limit` bytes.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(rlim_t limit) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// Samples of the pattern, frame after frame.
+/// The samples of the pattern, frame by frame.
 template <class T>
 std::string stack_bytes(std::int64_t frames, ImageShape shape, std::endian order) {
     Bytewise bytes(order);
@@ -19,7 +19,7 @@ std::string stack_bytes(std::int64_t frames, ImageShape shape, std::endian order
     return bytes.bytes();
 }
 
-/// An MRC file by the letter of MRC2014, 2 Å by 4 Å a pixel.
+/// An MRC file according to MRC2014, 2 Å by 4 Å per pixel.
 inline std::string mrc_bytes(int mode, std::int64_t frames, ImageShape shape, std::endian order,
                              const std::string& samples, std::size_t extended = 0) {
     Bytewise file(order);
@@ -43,7 +43,7 @@ inline std::string mrc_bytes(int mode, std::int64_t frames, ImageShape shape, st
     return file.bytes();
 }
 
-/// An NPY file as NumPy writes it; version 1, or 2 with its longer length.
+/// An NPY file as written by NumPy; version 1, or version 2 with its longer length field.
 inline std::string npy_bytes(const std::string& descr, bool fortran, const std::string& shape,
                              const std::string& samples, int version = 1) {
     std::string text = "{'descr': '" + descr +
@@ -62,7 +62,7 @@ inline std::string npy_bytes(const std::string& descr, bool fortran, const std::
     return file.text(text).text(samples).bytes();
 }
 
-/// A SER file of u16 images, whose shapes may differ, .5 by .25 nm a pixel.
+/// A SER file of u16 images, possibly of different shapes, .5 by .25 nm per pixel.
 inline std::string ser_bytes(bool wide, const std::vector<ImageShape>& shapes, int total) {
     const auto count = shapes.size();
     Bytewise file;
@@ -99,8 +99,8 @@ inline std::string ser_bytes(bool wide, const std::vector<ImageShape>& shapes, i
     return file.bytes();
 }
 
-/// A DM3 or DM4 file: a thumbnail in colour, and a stack of i16 with a pixel of .5 by .25 nm, a
-/// frame each .125 s. The tree is big-endian, its values are of either order.
+/// A DM3 or DM4 file: a colour thumbnail and a stack of i16 with pixels of .5 by .25 nm, one frame
+/// per .125 s. The tag tree is big-endian, its values are of either byte order.
 class DmBytes {
   public:
     DmBytes(int version, std::endian order) : wide_(version == 4), values_(order) {

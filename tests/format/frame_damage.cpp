@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever the bytes of a file of frames are, it either throws InvalidFile or gives frames of the
-// shape that its header states, in little time and memory.
+// For any bytes in a file of frames, reading either throws InvalidFile or returns frames of the
+// shape stated in the header, with little time and memory.
 #include <algorithm>
 #include <string>
 
@@ -27,7 +27,7 @@ class DamagedFrames : public testing::TestWithParam<Seed> {
         whole = content(path);
     }
 
-    /// Reads all that there is, as long as a frame is small. Any exception but InvalidFile fails.
+    /// Reads everything if frames are small. Any exception but InvalidFile fails the test.
     void try_to_read(const std::string& bytes) {
         fill_file(path, bytes);
         try {

@@ -13,7 +13,7 @@
 
 namespace sextant::test {
 
-/// Writes numbers as a file holds them: bytes that owe nothing to what is tested.
+/// Writes numbers byte by byte, independently of the code under test.
 class Bytewise {
   public:
     explicit Bytewise(std::endian order = std::endian::little) : order_(order) {}
@@ -37,7 +37,7 @@ class Bytewise {
         text_ += bytes;
         return *this;
     }
-    /// Zeros up to a position.
+    /// Writes zeros up to a position.
     Bytewise& fill_to(std::size_t position) {
         text_.resize(position);
         return *this;
@@ -50,8 +50,8 @@ class Bytewise {
     std::string text_;
 };
 
-/// The value that the frames of these tests have at a pixel, different for neighbours each way;
-/// small enough for any sample.
+/// The value of the test frames at a pixel; neighbours differ along every axis; small enough for
+/// any sample type.
 inline float pattern(std::int64_t frame, std::int64_t x, std::int64_t y) {
     return static_cast<float>((17 * frame + 5 * y + 3 * x) % 120);
 }
@@ -78,7 +78,7 @@ inline std::vector<float> read_rows(FrameSource& source, std::int64_t frame, Row
     return values;
 }
 
-/// Whether every frame holds the pattern, read whole, backwards, and in rows from anywhere.
+/// True if every frame contains the pattern, read whole, backwards, and in rows from any position.
 inline bool holds_pattern(FrameSource& source) {
     const ImageShape shape = source.header().shape;
     for (std::int64_t frame = source.header().frames - 1; frame >= 0; --frame) {
@@ -93,7 +93,7 @@ inline bool holds_pattern(FrameSource& source) {
     return true;
 }
 
-/// Writes the pattern by a sink, some rows at a time.
+/// Writes the pattern to a sink, some rows at a time.
 inline void write_pattern(const std::string& path, const FrameHeader& header,
                           const format::SinkOptions& options = {}) {
     const auto sink = format::create_frames(path, header, options);

@@ -109,7 +109,7 @@ TEST_F(Hdf5Frames, OfHyperSpyHaveAxesWithAttributes) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
+TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesWithARemark) {
     {
         Hdf5File file(path);
         file.dataset("/data", {3, 1, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A chunk that is large and compressed to little is read as it is decoded.
+// A large chunk that is compressed to a small size is read while it is decoded.
 #include "sextant/core/error.hpp"
 #include "sextant/format/hdf5_storage.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 using format::Hdf5Inflater;
 
-/// Deflates bytes as they come.
+/// Deflates bytes incrementally.
 class Deflater {
   public:
     Deflater() { deflateInit(&stream_, 1); }
@@ -54,7 +54,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Samples of four bytes, as a chunk holds them.
+/// Four-byte samples, as stored in a chunk.
 std::string deflated(const std::vector<std::uint32_t>& values, bool shuffled) {
     Deflater deflater;
     const std::string_view plain(reinterpret_cast<const char*>(values.data()), 4 * values.size());
@@ -91,7 +91,7 @@ TEST(Hdf5Inflater, GivesSamplesFromAnyPlaceOn) {
     }
 }
 
-TEST(Hdf5Inflater, TellsOfItsWorkAndRefusesDamage) {
+TEST(Hdf5Inflater, ReportsItsProgressAndRefusesDamage) {
     const std::vector<std::uint32_t> values(40 << 20);
     std::string stored = deflated(values, false);
     int reported = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples that an HDF5 file says are elsewhere, are not there, or cannot be decoded: they are read
-// only if they may be, and no fill value is taken for them.
+// HDF5 samples stored elsewhere, missing, or impossible to decode: references are followed only if
+// allowed, and fill values are not mistaken for samples.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -62,7 +62,7 @@ TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
     EXPECT_THAT(opening_fails(path, allowed), EndsWith("has 50 bytes, expected 91 from byte 0 on"));
 }
 
-TEST_F(Hdf5Elsewhere, WhatIsNoRegularFileIsNeverOpened) {
+TEST_F(Hdf5Elsewhere, OnlyRegularFilesAreOpened) {
     const std::string pipe = folder.path("pipe");
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, pipe, 91);
@@ -75,7 +75,7 @@ TEST_F(Hdf5Elsewhere, WhatIsNoRegularFileIsNeverOpened) {
 }
 
 TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
-    write_frames(folder.path("b.h5"), 0, 200); // more than the file has that leads to it
+    write_frames(folder.path("b.h5"), 0, 200); // larger than the referring file
     Hdf5File(path).link("/x", "../b.h5", "/d");
     EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
                                                    "--allow-external allows this");
@@ -124,7 +124,7 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
     EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets more than 8 deep"));
 }
 
-TEST_F(Hdf5Elsewhere, FramesWhoseSourceIsMissingAreLost) {
+TEST_F(Hdf5Elsewhere, FramesWithAMissingSourceAreUnreadable) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/2.h5"), 4, 6);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5", "2.h5"}, 2, 7, 13);
@@ -141,7 +141,7 @@ TEST_F(Hdf5Elsewhere, FramesWhoseSourceIsMissingAreLost) {
               path + ": dataset /x lacks all of its 3 sources of samples: 0.h5 is missing");
 }
 
-TEST_F(Hdf5Elsewhere, FramesBehindTheEndOfTheirSourceAreLost) {
+TEST_F(Hdf5Elsewhere, FramesBeyondTheEndOfTheirSourceAreUnreadable) {
     write_frames(folder.path("a/0.h5"), 0, 1);
     write_frames(folder.path("a/1.h5"), 2, 4);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5"}, 2, 7, 13);
@@ -186,7 +186,7 @@ TEST_F(Hdf5Elsewhere, AFilterThatIsNotInstalledIsNamed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("bitshuffle (filter 32008)"));
 }
 
-TEST_F(Hdf5Elsewhere, AChunkClaimsNoMoreThanWhatIsStoredOfItCanGive) {
+TEST_F(Hdf5Elsewhere, AChunkCannotExceedItsPossibleDecodedSize) {
     const std::vector<hsize_t> sides{30000, 30000};
     Hdf5File(path).chunk("/x", sides, H5T_IEEE_F32LE, sides, {H5Z_FILTER_DEFLATE},
                          std::string(200000, 'x'));
@@ -195,7 +195,7 @@ TEST_F(Hdf5Elsewhere, AChunkClaimsNoMoreThanWhatIsStoredOfItCanGive) {
                      "stored: damaged or truncated");
 }
 
-/// Counts in memory that is shared with the process that reads.
+/// A counter in memory shared with the reading process.
 std::size_t* decoded = nullptr;
 std::size_t count_and_copy(unsigned flags, std::size_t, const unsigned*, std::size_t bytes,
                            std::size_t*, void**) {

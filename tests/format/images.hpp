@@ -11,7 +11,7 @@
 
 namespace sextant::test {
 
-/// Pixels of any bits at all: NaN, infinities and denormal numbers among them.
+/// Pixels of arbitrary bits, including NaN, infinities and denormal numbers.
 inline Image any_bits(ImageShape shape, ElementFormat element, unsigned seed) {
     Random random(seed);
     Image image(shape, element);
@@ -32,7 +32,7 @@ inline Image any_colours(ImageShape shape, unsigned seed) {
     return image;
 }
 
-/// A smooth picture, which compresses as renderings do.
+/// A smooth image, which compresses like a rendered one.
 inline Image gradient(ImageShape shape, ElementFormat element) {
     Image image(shape, element);
     auto* value = reinterpret_cast<float*>(image.bytes().data());

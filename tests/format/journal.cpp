@@ -43,14 +43,14 @@ struct JournalOnDisk : testing::Test {
     std::string path = folder.path("a.journal");
 };
 
-TEST_F(JournalOnDisk, gives_back_what_it_is_of_and_its_records_in_order) {
+TEST_F(JournalOnDisk, returns_its_text_and_its_records_in_order) {
     write({"one", "", "three"});
     write({"four"});
     EXPECT_EQ(Journal::open(path).text(), "of a test");
     EXPECT_THAT(records(path), ElementsAre("one", "", "three", "four"));
 }
 
-TEST_F(JournalOnDisk, cut_anywhere_keeps_every_record_before_and_can_be_gone_on_with) {
+TEST_F(JournalOnDisk, truncated_anywhere_keeps_earlier_records_and_can_be_continued) {
     write({"one", "two"});
     const std::string whole = content(path);
     for (std::size_t size = 0; size < whole.size(); size += 3) { // each waits for the disk
@@ -92,7 +92,7 @@ TEST_F(JournalOnDisk, has_one_writer) {
                 ThrowsMessage<InvalidFile>(HasSubstr("is in use by another run")));
 }
 
-TEST_F(JournalOnDisk, is_told_from_other_files) {
+TEST_F(JournalOnDisk, is_distinguished_from_other_files) {
     fill_file(path, "something else altogether");
     EXPECT_THAT([&] { Journal::open(path); },
                 ThrowsMessage<InvalidFile>(HasSubstr("not a journal")));
@@ -112,7 +112,7 @@ TEST_F(JournalOnDisk, is_a_regular_file) {
     }
 }
 
-TEST_F(JournalOnDisk, that_cannot_grow_says_so_and_keeps_its_records) {
+TEST_F(JournalOnDisk, that_cannot_grow_reports_it_and_keeps_its_records) {
     write({"one"});
     Journal journal = Journal::append_to(path, "of a test");
     const std::string large(1 << 16, 'x');

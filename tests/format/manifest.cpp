@@ -26,13 +26,13 @@ class Manifest : public testing::Test {
         fill_file(path, json);
         return format::read_manifest(path);
     }
-    /// What the message says after the path, which every message starts with.
+    /// The message after the path, with which every message starts.
     std::string fails(const std::string& json) const {
         const std::string message = failure([&] { read(json); });
         EXPECT_THAT(message, StartsWith(path + ": "));
         return message.substr(std::min(message.size(), path.size() + 2));
     }
-    /// A good manifest of two partials but for its size, order and bricks.
+    /// A valid manifest of two partial images, except for these values of size, order and bricks.
     std::string fails(const std::string& its_size, const std::string& its_order,
                       const std::string& its_bricks) const {
         return fails("{\"size\": " + its_size + ", \"order_front_to_back\": " + its_order +
@@ -69,7 +69,7 @@ TEST_F(Manifest, OfDepthNeedsNoOrder) {
     EXPECT_EQ(partials.paths[0], folder.path("partial_0.rgbaz32f.zst"));
 }
 
-TEST_F(Manifest, ComesBackAsItWasWritten) {
+TEST_F(Manifest, IsReadBackAsWritten) {
     format::Partials partials{{7, 5},
                               rgba_depth_f32,
                               {folder.path("b.exr"), folder.path("partial_0.rgbaz32f.zst")},
@@ -89,7 +89,7 @@ TEST_F(Manifest, ThatCouldNotBeReadIsNotWritten) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(Manifest, IsToldByItsExtension) {
+TEST_F(Manifest, IsRecognisedByItsExtension) {
     EXPECT_TRUE(format::is_manifest("a/scene.json"));
     EXPECT_TRUE(format::is_manifest("SCENE.JSON"));
     EXPECT_FALSE(format::is_manifest("scene.exr"));

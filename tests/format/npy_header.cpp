@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Headers of NPY files by NumPy's own rules; tests/peers/npy.py compares with NumPy.
+// Headers of NPY files according to NumPy's rules; tests/peers/npy.py compares with NumPy.
 #include "sextant/core/error.hpp"
 #include "sextant/format/npy.hpp"
 

@@ -31,7 +31,7 @@ class Planes : public testing::Test {
     std::string path = folder.path("planes.tif");
 };
 
-TEST_F(Planes, that_come_window_by_window_lie_one_after_another) {
+TEST_F(Planes, that_arrive_window_by_window_are_stored_one_after_another) {
     for (const std::int64_t rows : {1, 7, 30}) {
         auto to = sink();
         for (std::int64_t first = 0; first < shape.height; first += rows) {

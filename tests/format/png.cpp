@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A PNG as other programs write it.
+/// A PNG file with the options of other programs.
 struct Png {
     spng_ihdr header{2, 1, 8, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 0, 0, 0};
     spng_plte palette{};
@@ -84,7 +84,7 @@ TEST_F(PngFile, GivesEverySampleOf8BitsItsExactQuotient) {
     }
 }
 
-TEST_F(PngFile, OfAnyShapeComesBackWithinItsRounding) {
+TEST_F(PngFile, OfAnyShapeIsReadBackWithinItsRounding) {
     for (const ImageShape shape : {ImageShape{1, 1}, {997, 1}, {1, 997}, {33, 17}}) {
         const Image image = any_colours(shape, 5);
         format::write_image(path, image);
@@ -164,7 +164,7 @@ TEST_F(PngFile, OfFewBitsOrInterlacedIsRead) {
     }
 }
 
-TEST_F(PngFile, ClampsWhatItCannotHold) {
+TEST_F(PngFile, ClampsValuesOutOfRange) {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinity = std::numeric_limits<float>::infinity();
     write({5, 1},
@@ -196,7 +196,7 @@ TEST_F(PngFile, ClaimsNoMoreThanItHolds) {
     png.samples.assign(8, 0);
     png.write(path);
     std::string bytes = content(path);
-    // 65536×65536, with the checksum that this header has.
+    // 65536×65536, with the checksum of this header.
     bytes.replace(16, 8, std::string("\0\1\0\0\0\1\0\0", 8));
     std::uint32_t sum = 0xffffffffU;
     for (std::size_t i = 12; i < 29; ++i) {
@@ -210,7 +210,7 @@ TEST_F(PngFile, ClaimsNoMoreThanItHolds) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 17179869184 bytes of pixels"));
 }
 
-TEST_F(PngFile, IsNotTakenWholeWhereAFewBytesClaimManyPixels) {
+TEST_F(PngFile, IsNotDecodedWholeIfAFewBytesClaimManyPixels) {
     png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as colours
     png.samples.assign(2000 * 16000, 0);
     png.write(path);

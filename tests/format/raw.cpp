@@ -24,7 +24,7 @@ std::string compressed(std::string_view bytes) {
     return frame;
 }
 
-/// The same without the size in its header, as a pipe through the zstd command makes it.
+/// The same without the size in its header, like the output of the zstd command in a pipe.
 std::string streamed(std::string_view bytes) {
     std::string frame(ZSTD_compressBound(bytes.size()) + 64, '\0');
     ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -38,7 +38,7 @@ std::string_view text(const Image& image) {
     return {reinterpret_cast<const char*>(image.bytes().data()), image.bytes().size()};
 }
 
-/// A folder with a manifest of 7×5 pixels, and one image that fits it.
+/// A folder with a manifest of 7×5 pixels, and a matching image.
 class RawFile : public testing::Test {
   protected:
     RawFile() { describe("rgba f32"); }
@@ -87,7 +87,7 @@ TEST_F(RawFile, IsReadWithFramesToSkipAndWindowsOfAnySize) {
     fill_file(packed, skipped + compressed(bytes.substr(0, 100)) + skipped +
                           compressed(bytes.substr(100)) + skipped);
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
-    std::string wide = streamed(bytes); // its window is in the sixth byte
+    std::string wide = streamed(bytes); // its window size is in the sixth byte
     ASSERT_EQ(wide[4] & 0x20, 0);
     wide[5] = static_cast<char>((31 - 10) << 3);
     fill_file(packed, wide);
@@ -147,7 +147,7 @@ TEST_F(RawFile, TooSmallForItsManifestIsRejectedBeforeMemoryIsTaken) {
                 HasSubstr("too few for the 274877906944 bytes of pixels"));
 }
 
-TEST_F(RawFile, WithoutAManifestSaysWhereItLooked) {
+TEST_F(RawFile, WithoutAManifestNamesTheExpectedPath) {
     format::write_image(plain, image);
     std::filesystem::remove(folder.path("manifest.json"));
     EXPECT_EQ(reading_fails("a.rgba32f"),
@@ -164,7 +164,7 @@ TEST_F(RawFile, IsReadByAManifestOfAnyNameThroughItsHeader) {
     EXPECT_TRUE(same_bits(read, image));
 }
 
-TEST_F(RawFile, WhoseNameContradictsItsPixelsIsRejected) {
+TEST_F(RawFile, WithANameThatContradictsItsPixelsIsRejected) {
     format::write_image(plain, image);
     describe("rgba+depth f32");
     EXPECT_EQ(reading_fails("a.rgba32f"),
@@ -174,7 +174,7 @@ TEST_F(RawFile, WhoseNameContradictsItsPixelsIsRejected) {
               deep + ": ends in .rgbaz32f, but its pixels are rgba f32");
 }
 
-TEST_F(RawFile, MissingIsSaidFirst) {
+TEST_F(RawFile, MissingIsReportedFirst) {
     EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": does not exist");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a child reads: all that is good, and of what ends it a clear word.
+// Reading in a child process: complete data is passed on, and a fatal error becomes a clear
+// message.
 #include "sextant/format/read_apart.hpp"
 
 #include <chrono>
@@ -27,7 +28,7 @@ using testing::StartsWith;
 
 enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws, lasts };
 
-/// Has a frame for each trouble.
+/// A source with a frame for each kind of error.
 class TroubledSource : public FrameSource {
   public:
     explicit TroubledSource(Pace pace)
@@ -73,7 +74,7 @@ std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
     return failure([&] { read_frame(source, frame); });
 }
 
-TEST(ReadApart, GivesWhatTheSourceGives) {
+TEST(ReadApart, ReturnsTheDataOfTheSource) {
     const auto source = troubled();
     const FrameHeader& header = source->header();
     EXPECT_EQ(header.frames, 7);
@@ -85,7 +86,7 @@ TEST(ReadApart, GivesWhatTheSourceGives) {
     EXPECT_EQ(rows.front(), pattern(0, 0, 2));
 }
 
-TEST(ReadApart, WhatTheSourceRefusesIsRefusedInItsWords) {
+TEST(ReadApart, ErrorsOfTheSourceKeepTheirText) {
     const auto source = troubled();
     EXPECT_EQ(failure_of_frame(*source, refuses), "some.h5: frame 1 is torn");
     EXPECT_EQ(failure_of_frame(*source, throws), "some.h5: something else");
@@ -127,7 +128,7 @@ TEST(ReadApart, TakesAsLongAsItMakesProgress) {
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
 }
 
-TEST(ReadApart, GoesOnWhenTheThreadThatOpenedItHasEnded) {
+TEST(ReadApart, ContinuesAfterTheOpeningThreadHasEnded) {
     std::unique_ptr<FrameSource> source;
     std::thread([&] { source = troubled(); }).join();
     for (int i = 0; i < 20; ++i) {
@@ -136,7 +137,7 @@ TEST(ReadApart, GoesOnWhenTheThreadThatOpenedItHasEnded) {
     }
 }
 
-/// Of a process that is killed while it reads: this one becomes the parent of its child.
+/// A process is killed while it reads: this process then becomes the parent of its child.
 TEST(ReadApart, EndsWithAParentThatIsKilled) {
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     int ends[2];
@@ -150,7 +151,7 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
     }
     char opened = 0;
     ASSERT_EQ(read(ends[0], &opened, 1), 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // it is in its loop
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // it is in its loop by then
     ASSERT_EQ(kill(parent, SIGKILL), 0);
     ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
     pid_t ended = 0;
@@ -164,9 +165,9 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST(ReadApart, LeavesNoProcessBehind) {
+TEST(ReadApart, LeavesNoProcess) {
     { const auto source = troubled(); }
-    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1); // there are no children
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1); // no child processes are left
     EXPECT_EQ(errno, ECHILD);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A series registers alike, whatever it is kept in.
+// A series gives the same registration in every file format.
 #include "sextant/registration/frame_series.hpp"
 
 #include <functional>
@@ -20,7 +20,7 @@ constexpr ImageShape small{72, 64};
 constexpr std::int64_t count = 5;
 constexpr auto little = std::endian::little;
 
-/// Frames of whole numbers up to 255, which every format holds.
+/// Frames of integers up to 255, which every format can store.
 FramesMade counted_frames() {
     SeriesPlan plan;
     plan.shape = small;
@@ -70,7 +70,7 @@ std::string bytes_of_frame(std::int64_t frame) {
     return Bytewise(little).put_all(samples_of<T>(frame)).bytes();
 }
 
-/// A file of the pattern, with our samples in place of it.
+/// A file of the pattern, with these samples in its place.
 template <class T>
 std::string with_our_samples(std::string file) {
     for (std::int64_t frame = 0; frame < count; ++frame) {
@@ -94,7 +94,7 @@ void write_sink(const std::string& path, Sample sample, std::int64_t first, std:
     sink->commit();
 }
 
-/// A file a frame.
+/// One file per frame.
 void write_files(const TemporaryFolder& folder, const std::string& extension) {
     for (std::int64_t frame = 0; frame < count; ++frame)
         write_sink(folder.path("f_" + std::to_string(frame) + extension), Sample::u8, frame,
@@ -108,7 +108,7 @@ void write_jpegs(const TemporaryFolder& folder) {
 }
 
 void write_velox(const std::string& path) {
-    std::vector<std::uint16_t> values; // frames run fastest
+    std::vector<std::uint16_t> values; // the frame index varies fastest
     for (std::int64_t y = 0; y < small.height; ++y) {
         for (std::int64_t x = 0; x < small.width; ++x) {
             for (std::int64_t frame = 0; frame < count; ++frame)
@@ -149,7 +149,7 @@ const std::vector<RigidMotion>& expected() {
     return motions;
 }
 
-/// How a series is kept: makes it, and names it to those who open it.
+/// A file format: writes a series, and returns the name under which to open it.
 struct Keeping {
     std::string name;
     std::function<std::string(const TemporaryFolder& folder)> make;
@@ -227,7 +227,7 @@ TEST_P(Registering, GivesTheBitsThatTheFramesInMemoryGive) {
         EXPECT_EQ(motions[frame].tx, expected()[frame].tx) << frame;
         EXPECT_EQ(motions[frame].ty, expected()[frame].ty) << frame;
     }
-    EXPECT_GT(std::abs(motions.back().tx), 3); // there was something to register
+    EXPECT_GT(std::abs(motions.back().tx), 3); // the motions are not trivial
 }
 
 INSTANTIATE_TEST_SUITE_P(FromEveryFormat, Registering, testing::ValuesIn(keepings()),

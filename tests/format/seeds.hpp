@@ -14,7 +14,7 @@
 
 namespace sextant::test {
 
-/// A small file of frames, from which damaged ones are made.
+/// A small valid file of frames, to be damaged.
 struct Seed {
     std::string name, detail;
     std::function<void(const std::string& path)> make;
@@ -67,7 +67,7 @@ inline std::vector<Seed> seeds() {
     };
 }
 
-/// The same of HDF5, which the library reads.
+/// The same for HDF5, which is read with its library.
 inline std::vector<Seed> hdf5_seeds() {
     const auto write = [](const std::string& path) {
         Hdf5File file(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Series of a file a frame, and the PNG and JPEG files that they are often made of.
+// Series with one file per frame, and the PNG and JPEG files that they often consist of.
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
     EXPECT_EQ(format::format_of_frames(folder.path()), "files of PNG");
 }
 
-TEST_F(Sequence, OfWildcardsNumbersOrAListIsWhatTheyName) {
+TEST_F(Sequence, OfWildcardsNumbersOrAListHasTheNamedFiles) {
     for (const int number : {8, 9, 10, 12})
         write("f" + std::to_string(number) + ".tif", number == 12 ? 3 : number - 8);
     write("other.tif", 0);
@@ -59,12 +59,12 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListIsWhatTheyName) {
     const auto listed = format::open_frames(folder.path("list.txt"));
     EXPECT_EQ(listed->header().frames, 2);
     EXPECT_TRUE(holds_pattern(*listed));
-    fill_file(folder.path("list.txt"), "\xef\xbb\xbf" // as editors of Windows begin it
+    fill_file(folder.path("list.txt"), "\xef\xbb\xbf" // with the byte order mark of Windows editors
                                        "other.tif\r\nf9.tif\r\n");
     EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
 }
 
-TEST_F(Sequence, RefusesWhatIsNone) {
+TEST_F(Sequence, RefusesOtherNames) {
     const auto refusal = [&](const std::string& name) {
         return failure([&] { format::open_frames(folder.path(name)); });
     };
@@ -113,7 +113,7 @@ TEST(NaturalOrder, ComparesNumbersAsNumbers) {
     EXPECT_NE(format::naturally_before("f01", "f1"), format::naturally_before("f1", "f01"));
 }
 
-/// A PNG by the library, of any kind.
+/// A PNG of any kind, written with the library.
 void write_png(const std::string& path, spng_ihdr header, std::vector<std::uint8_t> samples,
                bool palette = false) {
     std::FILE* const file = std::fopen(path.c_str(), "wb");
@@ -147,7 +147,7 @@ TEST_F(Sequence, ReadsEveryKindOfPng) {
     EXPECT_FLOAT_EQ(read_frame(*format::open_frames(path), 0)[0], luminance(200, 100, 50));
 }
 
-/// A part of a PNG: its length, kind, bytes and checksum.
+/// A PNG chunk: its length, kind, bytes and checksum.
 void put_chunk(Bytewise& file, const std::string& kind, const std::string& bytes) {
     std::uint32_t sum = 0xffffffff;
     for (const char byte : kind + bytes) {
@@ -160,7 +160,7 @@ void put_chunk(Bytewise& file, const std::string& kind, const std::string& bytes
         .put<std::uint32_t>(~sum);
 }
 
-/// A zlib stream that holds its bytes as they are.
+/// A zlib stream that stores its bytes uncompressed.
 std::string stored_stream(const std::string& bytes) {
     std::uint32_t low = 1, high = 0;
     for (const char byte : bytes) {
@@ -180,7 +180,8 @@ TEST_F(Sequence, ReadsInterlacedPngInRowsAsWell) {
     file.text("\x89PNG\r\n\x1a\n");
     const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);
     put_chunk(file, "IHDR", interlaced);
-    // The passes of 2×2 pixels: the first, the second, the row below; each row behind its filter.
+    // The passes of 2×2 pixels: the first, the second, the lower row; each row begins with its
+    // filter type.
     put_chunk(file, "IDAT", stored_stream(std::string("\0\x0a\0\x14\0\x1e\x28", 7)));
     put_chunk(file, "IEND", "");
     const std::string path = folder.path("a.png");
@@ -225,7 +226,7 @@ TEST_F(Sequence, RefusesProgressiveJpegOutOfProportionToTheirFile) {
                 HasSubstr("too few for the 1800000000 bytes"));
 }
 
-TEST_F(Sequence, RefusesJpegWhoseDataEndEarly) {
+TEST_F(Sequence, RefusesTruncatedJpeg) {
     const std::string path = folder.path("a.jpg");
     write_jpeg(path, 64, 64, 1, std::vector<unsigned char>(64 * 64, 99), false);
     std::vector<unsigned char> noise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats whose samples lie in the file as they are: MRC, NPY, SER, DM3, DM4 and headerless ones.
+// Formats with uncompressed samples: MRC, NPY, SER, DM3, DM4 and headerless files.
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,7 +63,7 @@ TEST_F(StoredFrames, OfMrcMayBeHalves) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(StoredFrames, OfMrcLieBehindAnExtendedHeaderOfAMegabyte) {
+TEST_F(StoredFrames, OfMrcFollowAnExtendedHeaderOfAMegabyte) {
     const auto order = std::endian::big;
     const auto source =
         open("a.mrc",
@@ -72,14 +72,14 @@ TEST_F(StoredFrames, OfMrcLieBehindAnExtendedHeaderOfAMegabyte) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(StoredFrames, OfMrcAreBytesWithoutASignWhereImodWroteThem) {
+TEST_F(StoredFrames, OfMrcAreUnsignedBytesIfWrittenByImod) {
     std::string bytes = mrc_bytes(0, 1, {2, 1}, std::endian::little, std::string("\x80\xff", 2));
     EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{-128, -1}));
     bytes.replace(152, 4, Bytewise().put<std::int32_t>(1146047817).bytes());
     EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{128, 255}));
 }
 
-TEST_F(StoredFrames, ThatAFileIsTooShortForAreLeftOutAndSaid) {
+TEST_F(StoredFrames, BeyondTheEndOfAFileAreLeftOutWithARemark) {
     const auto order = std::endian::little;
     const std::string bytes =
         mrc_bytes(1, 20, shape, order, stack_bytes<std::int16_t>(20, shape, order));
@@ -208,7 +208,7 @@ TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
     }
 }
 
-TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutAreSaid) {
+TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutGiveARemark) {
     const std::string bytes = ser_bytes(false, {shape, shape, {13, 6}, shape}, 9);
     const auto source = open("a.ser", bytes);
     EXPECT_EQ(remarks(*source), "stopped after 4 of 9 images; frame 2 is 13×6, expected 13×7");
@@ -249,7 +249,7 @@ TEST_F(StoredFrames, OfDigitalMicrographHaveAnIntervalOnAnAxisOfTime) {
     EXPECT_EQ(scans->header().frame_interval, 0);
 }
 
-TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
+TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesWithARemark) {
     const std::string said = "its frames are on several axes (3×2): all 6 planes are read as one "
                              "series";
     const std::string samples = stack_bytes<std::int16_t>(6, shape, std::endian::little);
@@ -278,7 +278,7 @@ TEST_F(StoredFrames, OfDigitalMicrographHaveTagsOfBelievableNames) {
                 HasSubstr("has a tag with a name of 6002 characters: damaged"));
 }
 
-TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
+TEST_F(StoredFrames, WithoutAHeaderAreReadByTheLayoutInTheirName) {
     const std::string samples = stack_bytes<std::uint16_t>(3, shape, std::endian::big);
     const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");
     EXPECT_EQ(source->header().frames, 3);

@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// An empty folder of its own for a test, gone with it.
+/// A new empty folder for a test, removed with it.
 class TemporaryFolder {
   public:
     TemporaryFolder() {
@@ -30,7 +30,7 @@ class TemporaryFolder {
     std::string path() const { return path_.string(); }
     std::string path(const std::string& name) const { return (path_ / name).string(); }
 
-    /// How many files and folders lie in it.
+    /// Number of files and folders in it.
     std::ptrdiff_t entries() const {
         return std::distance(std::filesystem::directory_iterator(path_),
                              std::filesystem::directory_iterator());

@@ -88,14 +88,14 @@ TEST_F(TiffFrames, OfColourAreReadAsTheirLuminance) {
     EXPECT_FLOAT_EQ(grey[1], 255);
 }
 
-TEST_F(TiffFrames, WhoseZeroIsWhiteAreTurnedRound) {
+TEST_F(TiffFrames, WithWhiteAsZeroAreInverted) {
     TiffBytes file(std::endian::big, false);
     file.add({{2, 1}, 16, 1, 0},
              Bytewise(std::endian::big).put<std::uint16_t>(0).put<std::uint16_t>(65534).bytes());
     EXPECT_EQ(read_frame(*open(file.bytes()), 0), (std::vector<float>{65535, 1}));
 }
 
-TEST_F(TiffFrames, OfFloatsAreNotTurnedRound) {
+TEST_F(TiffFrames, OfFloatsAreNotInverted) {
     TiffBytes halves(std::endian::little, false);
     halves.add({{2, 1}, 16, 3, 0},
                Bytewise().put<std::uint16_t>(0x3c00).put<std::uint16_t>(0xc000).bytes());
@@ -126,14 +126,14 @@ TEST_F(TiffFrames, HaveThePixelSizeOfAResolutionInCentimetres) {
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.001, .001, "cm"}));
 }
 
-TEST_F(TiffFrames, BehindASinglePageOfImageJAreFound) {
+TEST_F(TiffFrames, AfterASinglePageOfImageJAreFound) {
     TiffBytes file(std::endian::big, false);
     const std::string text = "ImageJ=1.53t\nimages=5\nslices=5\n";
     std::string samples;
     for (int frame = 0; frame < 5; ++frame)
         samples += pattern_bytes<std::uint16_t>(frame, shape, std::endian::big);
     const std::size_t first = samples.size() / 5;
-    // The directory speaks of the first frame only, and what follows it lies behind.
+    // The directory describes only the first frame; the others follow its samples.
     TiffBytes one(std::endian::big, false);
     one.add({shape, 16, 1, 1, 1, 0, text}, samples.substr(0, first));
     TiffBytes all(std::endian::big, false);
@@ -160,7 +160,7 @@ TEST_F(TiffFrames, PassOverThumbnails) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, OfAnotherSizeAreSaidAndOnlyThoseFail) {
+TEST_F(TiffFrames, OfAnotherSizeGiveARemarkAndOnlyTheseFail) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
     file.add({{13, 6}, 8}, pattern_bytes<std::uint8_t>(1, {13, 6}));
@@ -175,7 +175,7 @@ TEST_F(TiffFrames, OfAnotherSizeAreSaidAndOnlyThoseFail) {
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
 }
 
-TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileAreSaidToo) {
+TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileGiveARemarkToo) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 64, 3}, pattern_bytes<double>(0, shape));
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
@@ -185,7 +185,7 @@ TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileAreSaidToo) {
     EXPECT_TRUE(read_frame(*source, 0) == pattern_frame<float>(0, shape));
 }
 
-TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
+TEST_F(TiffFrames, ThatAreTruncatedAreLeftOutWithARemark) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=3\n";
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
@@ -204,7 +204,7 @@ TEST_F(TiffFrames, ThatBeginInTheHeaderOfTheFileAreLeftOut) {
         file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
         std::string bytes = file.bytes();
         const std::size_t value = bytes.rfind(std::string("\x11\x01\x04\x00", 4)) + (big ? 12 : 8);
-        bytes.replace(value, 4, std::string(4, '\0')); // the position of the last strip
+        bytes.replace(value, 4, std::string(4, '\0')); // the offset of the last strip
         const auto source = open(bytes);
         EXPECT_EQ(source->header().frames, 1);
         EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames complete");
@@ -253,7 +253,7 @@ TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
               path + ": its format has no named parts, but \"::part\" follows its name");
 }
 
-/// A page of the pattern by the library itself, in the ways that no test here builds by hand.
+/// A page of the pattern written by the library, with options that the tests do not write by hand.
 struct Codec {
     const char* name;
     int compression, tile, planar;

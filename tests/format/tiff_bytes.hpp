@@ -11,7 +11,7 @@
 
 namespace sextant::test {
 
-/// A TIFF file put together by the letter of its specification, a strip a page.
+/// A TIFF file written according to the specification, with one strip per page.
 class TiffBytes {
   public:
     TiffBytes(std::endian order, bool big) : order_(order), big_(big), file_(order) {
@@ -27,8 +27,9 @@ class TiffBytes {
         int bits = 16, format = 1, photometric = 1, channels = 1, subfile = 0;
         std::string description = {};
         std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
-        int extra = -1;                    ///< meaning of the last sample; negative: not stated
-        int tile = 0;                      ///< side of tiles, which `samples` has one after another
+        int extra = -1;                    ///< meaning of the last sample; negative: unspecified
+        /// side of the square tiles, stored one after the other; 0: a strip
+        int tile = 0;
         int compression = 1;
     };
 
@@ -93,7 +94,7 @@ class TiffBytes {
         std::uint64_t count, value;
     };
 
-    /// Where the lists of tiles are, of three or more.
+    /// Positions of the lists of tiles, of which there are three or more.
     struct Tiles {
         std::uint64_t count = 0, positions = 0, sizes = 0;
     };
@@ -131,7 +132,7 @@ class TiffBytes {
             file_.put<std::uint16_t>(entry.tag).put<std::uint16_t>(entry.type);
             put_offset(file_, entry.count);
             const std::size_t field = file_.size() + (big_ ? 8 : 4);
-            if (entry.type == 3) // short values lie at the front of their field
+            if (entry.type == 3) // short values are at the start of their field
                 file_.put<std::uint16_t>(static_cast<std::uint16_t>(entry.value));
             else if (entry.type == 4 && entry.count == 1)
                 file_.put<std::uint32_t>(static_cast<std::uint32_t>(entry.value));
@@ -161,7 +162,7 @@ std::string pattern_bytes(std::int64_t frame, ImageShape shape,
     return Bytewise(order).put_all(pattern_frame<T>(frame, shape)).bytes();
 }
 
-/// The same cut into square tiles, with zeros beyond the frame.
+/// The same in square tiles, with zeros beyond the frame.
 template <class T>
 std::string tiled_pattern(std::int64_t frame, ImageShape shape, std::int64_t tile) {
     Bytewise bytes(std::endian::little);
@@ -177,7 +178,7 @@ std::string tiled_pattern(std::int64_t frame, ImageShape shape, std::int64_t til
     return bytes.bytes();
 }
 
-/// A file of the pattern in tiles, three or more a frame.
+/// A file of the pattern in tiles, three or more per frame.
 template <class T>
 std::string tiled_stack(std::int64_t frames, ImageShape shape, int tile) {
     TiffBytes file(std::endian::little, false);

@@ -21,14 +21,14 @@ using testing::HasSubstr;
 
 constexpr ImageShape shape{5, 4};
 
-/// Planes whose samples are all the number of the plane in the file.
+/// Planes whose samples all equal the number of the plane in the file.
 std::string plane(std::int64_t number) {
     return std::string(static_cast<std::size_t>(shape.elements()), static_cast<char>(number));
 }
 
 class TiffHyperstack : public testing::Test {
   protected:
-    /// A file of so many pages, described by the first.
+    /// A file of this many pages, described in the first.
     void write(const std::string& description, std::int64_t pages) {
         TiffBytes file(std::endian::little, false);
         for (std::int64_t page = 0; page < pages; ++page)
@@ -36,7 +36,7 @@ class TiffHyperstack : public testing::Test {
                      plane(page));
         fill_file(path, file.bytes());
     }
-    /// Which planes are read as frames.
+    /// The planes that are read as frames.
     std::vector<int> planes_read(std::optional<std::int64_t> channel = {},
                                  std::optional<std::int64_t> slice = {}) {
         source = format::open_frames(path, {channel, slice});
@@ -53,7 +53,7 @@ class TiffHyperstack : public testing::Test {
 
 using Planes = std::vector<int>;
 
-TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelAndSaysSo) {
+TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelWithARemark) {
     write("ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\nhyperstack=true\nfinterval=20\ntunit=ms\n",
           6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
@@ -80,7 +80,7 @@ TEST_F(TiffHyperstack, HasNoOtherChannelOrSliceThanItsOwn) {
               folder.path("a.mrc") + ": has no channel 1, expected channel 0");
 }
 
-TEST_F(TiffHyperstack, BehindASinglePageIsReadByItsAxes) {
+TEST_F(TiffHyperstack, AfterASinglePageIsReadByItsAxes) {
     TiffBytes file(std::endian::little, false);
     std::string planes;
     for (std::int64_t i = 0; i < 12; ++i)
@@ -107,7 +107,7 @@ TEST_F(TiffHyperstack, OfSlicesAloneGivesThemAsFrames) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{1, 4, 0, 2}));
 }
 
-TEST_F(TiffHyperstack, WhoseAxesAreNotAllItsImagesIsAStackAsImageJTakesIt) {
+TEST_F(TiffHyperstack, WithInconsistentAxesIsAStackAsInImageJ) {
     write("ImageJ=1.53t\nimages=5\nchannels=2\nframes=3\n", 5);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4}));
     write(
@@ -137,7 +137,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadInItsOrder) {
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadPageByPageWhereThatIsStated) {
+TEST_F(TiffHyperstack, OfOmeIsReadPageByPageIfSoStated) {
     std::string data;
     for (const auto& [page, channel, frame] :
          std::vector<std::array<int, 3>>{{0, 1, 1}, {1, 0, 1}, {2, 1, 0}, {3, 0, 0}}) {
@@ -150,7 +150,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadPageByPageWhereThatIsStated) {
     EXPECT_EQ(planes_read(1), (Planes{2, 0}));
 }
 
-TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesWhatIsInThisOne) {
+TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfThisOne) {
     const std::string data =
         "<TiffData FirstT=\"0\" IFD=\"0\" PlaneCount=\"2\"><UUID "
         "FileName=\"a.tif\">urn:uuid:1</UUID></TiffData><TiffData FirstT=\"2\" IFD=\"0\" "
@@ -190,13 +190,13 @@ TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
     EXPECT_EQ(remarks(*source), "its axes are not named: all 6 planes are read as frames");
 }
 
-TEST_F(TiffHyperstack, ThatIsCutOffGivesTheFramesThatAreWhole) {
+TEST_F(TiffHyperstack, ThatIsTruncatedGivesTheCompleteFrames) {
     write("ImageJ=1.53t\nimages=8\nchannels=2\nframes=4\n", 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
     EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames complete"));
 }
 
-/// Two samples a pixel, the second ten more than the first.
+/// Two samples per pixel, the second larger by ten.
 std::string pairs() {
     std::string samples;
     for (char i = 0; i < shape.elements(); ++i)
@@ -229,7 +229,7 @@ TEST_F(TiffHyperstack, LeavesAlphaOut) {
     }
 }
 
-TEST_F(TiffHyperstack, SaysThatASampleBehindAColourIsLeftOut) {
+TEST_F(TiffHyperstack, ReportsAnIgnoredSampleAfterAColour) {
     TiffBytes file(std::endian::little, false);
     file.add({.shape = {1, 1}, .bits = 8, .photometric = 2, .channels = 4, .extra = 0},
              "\x0a\x14\x1e\x28");

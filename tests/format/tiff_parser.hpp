@@ -9,19 +9,18 @@
 
 namespace sextant::test {
 
-/// A directory of a TIFF file: of each tag the number of its values, and the first one or the
-/// position of all.
+/// A TIFF directory: for each tag the number of values, and the first value or the offset of all.
 struct TiffDirectory {
     struct Entry {
         std::uint64_t type = 0, count = 0, value = 0;
-        std::string field; ///< as it is stored
+        std::string field; ///< as stored
     };
     std::map<int, Entry> entries;
 
     std::uint64_t value(int tag) const { return entries.at(tag).value; }
 };
 
-/// Reads the directories of a file in this machine's byte order by the letter of the specification.
+/// Reads the directories of a file in this machine's byte order, according to the specification.
 class TiffParser {
   public:
     explicit TiffParser(std::string bytes) : bytes_(std::move(bytes)) {
@@ -47,7 +46,7 @@ class TiffParser {
 
   private:
     std::uint64_t number(std::uint64_t at, std::size_t size) const {
-        std::uint64_t value = 0; // of a machine whose lowest byte comes first
+        std::uint64_t value = 0; // assumes a little-endian machine
         std::memcpy(&value, bytes_.data() + at, size);
         return value;
     }

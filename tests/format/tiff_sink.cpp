@@ -30,7 +30,7 @@ class TiffSink : public testing::Test {
     std::string description(const TiffParser& file) {
         return file.text(file.directories().front(), 270);
     }
-    /// A file without its samples, which are zero, but for those of one frame.
+    /// A file whose samples are all zero, except those of one frame.
     void write_sparse(const FrameHeader& header, std::int64_t frame,
                       const std::vector<std::uint32_t>& samples) {
         const format::TiffLayout layout(header, {});
@@ -74,7 +74,7 @@ TEST_F(TiffSink, WritesFramesThatAreReadAgain) {
     }
 }
 
-TEST_F(TiffSink, PutsTheSamplesOfAllFramesBehindOneAnotherAsImageJExpects) {
+TEST_F(TiffSink, StoresTheSamplesOfAllFramesConsecutivelyAsImageJExpects) {
     for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
         const TiffParser file = written({5, shape, sample, 1, {}, {}});
         EXPECT_THAT(description(file), HasSubstr("ImageJ="));
@@ -106,7 +106,7 @@ TEST_F(TiffSink, PutsDirectoriesAndTextsAtEvenPositions) {
     }
 }
 
-TEST_F(TiffSink, SaysPixelSizeUnitAndIntervalAsImageJReadsThem) {
+TEST_F(TiffSink, WritesPixelSizeUnitAndIntervalAsImageJReadsThem) {
     const TiffParser file = written({2, shape, Sample::u8, 1, {.3, 7, "µm"}, {}, .05});
     EXPECT_THAT(description(file), HasSubstr("\nunit=\\u00B5m\n")) << "Java's properties";
     EXPECT_THAT(description(file), HasSubstr("\nfinterval=0.05\n"));
@@ -117,7 +117,7 @@ TEST_F(TiffSink, SaysPixelSizeUnitAndIntervalAsImageJReadsThem) {
     }
 }
 
-TEST_F(TiffSink, TakesAnotherUnitWhereTheResolutionIsTooLargeForTiff) {
+TEST_F(TiffSink, UsesAnotherUnitIfTheResolutionIsTooLargeForTiff) {
     const TiffParser file = written({1, shape, Sample::u8, 1, {2.5e-10, 2.5e-10, "m"}, {}});
     EXPECT_THAT(description(file), HasSubstr("\nunit=nm\n"));
     const PixelSize pixel = format::open_frames(path)->header().pixel;
@@ -197,7 +197,7 @@ TEST_F(TiffSink, WritesBigTiffOfSamplesBeyond4GiBThatImageJDoesNotRead) {
     EXPECT_EQ(row, samples);
 }
 
-TEST_F(TiffSink, RefusesWhatNobodyCanWrite) {
+TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
     const auto refused = [&](FrameHeader header) {
         return failure([&] { format::create_frames(path, header); });
     };
@@ -222,7 +222,7 @@ TEST_F(TiffSink, KeepsSamplesThatFloatsWouldRound) {
     EXPECT_EQ(found, labels);
 }
 
-TEST_F(TiffSink, LeavesAWholeFileOrNone) {
+TEST_F(TiffSink, LeavesACompleteFileOrNone) {
     {
         const auto sink = format::create_frames(path, {2, shape, Sample::u8, 1, {}, {}});
         sink->write(pattern_frame<float>(0, shape));

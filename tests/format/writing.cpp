@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> names{"a.exr", "a.png", "a.rgba32f", "a.rgba32f.zst"};
 
-/// A file system of 16 KiB, where the tests may make one.
+/// A file system of 16 KiB, if the tests may create one.
 class SmallDisk {
   public:
     explicit SmallDisk(const std::string& folder) : folder_(folder) {
@@ -44,7 +44,7 @@ class SmallDisk {
 class Writing : public testing::Test {
   protected:
     TemporaryFolder folder;
-    Image image = any_colours({397, 301}, 1); // more than any buffer holds, also compressed
+    Image image = any_colours({397, 301}, 1); // larger than any buffer, even compressed
 };
 
 TEST_F(Writing, LeavesTheFileAlone) {
@@ -80,7 +80,7 @@ TEST_F(Writing, ThatBreaksOffLeavesTheOldFileAndNoOther) {
     EXPECT_EQ(folder.entries(), 4);
 }
 
-/// Whether the file system of a folder can hold files without a name.
+/// True if the file system of a folder supports unnamed files.
 bool knows_nameless_files(const std::string& folder) {
     const int file = open(folder.c_str(), O_WRONLY | O_TMPFILE, 0666);
     if (file >= 0)
@@ -88,7 +88,7 @@ bool knows_nameless_files(const std::string& folder) {
     return file >= 0;
 }
 
-TEST_F(Writing, HasNothingToLeaveBehindWhereItIsKilled) {
+TEST_F(Writing, LeavesNoFileIfItIsKilled) {
     if (!knows_nameless_files(folder.path()))
         GTEST_SKIP() << "needs files without a name";
     AtomicFile file(folder.path("a.txt"));
@@ -99,7 +99,7 @@ TEST_F(Writing, HasNothingToLeaveBehindWhereItIsKilled) {
     EXPECT_EQ(content(folder.path("a.txt")).size(), std::size_t{1} << 20);
 }
 
-TEST_F(Writing, CanBeAskedForBeforehandAndLeavesNoTraceThen) {
+TEST_F(Writing, CanBeCheckedBeforehandWithoutATrace) {
     fill_file(folder.path("old"), "old");
     require_writable(folder.path("new"));
     require_writable(folder.path("old"));
@@ -110,7 +110,7 @@ TEST_F(Writing, CanBeAskedForBeforehandAndLeavesNoTraceThen) {
     EXPECT_THROW(require_writable(folder.path()), InvalidFile);
 }
 
-TEST_F(Writing, ToAFullDiskSaysSo) {
+TEST_F(Writing, ToAFullDiskReportsIt) {
     const SmallDisk disk(folder.path());
     if (!disk.mounted())
         GTEST_SKIP() << "needs the right to mount a file system";
@@ -125,7 +125,7 @@ TEST_F(Writing, ToAFullDiskSaysSo) {
     }
 }
 
-TEST_F(Writing, ToAFullDeviceSaysSoAndKeepsTheDevice) {
+TEST_F(Writing, ToAFullDeviceReportsItAndKeepsTheDevice) {
     EXPECT_EQ(failure([] { write_file("/dev/full", "text"); }),
               "/dev/full: cannot be written: No space left on device");
     write_file("/dev/null", "text");
@@ -209,7 +209,7 @@ TEST_F(Writing, SeekingOverwritesAndAFailureIsRemembered) {
     EXPECT_EQ(content(folder.path("b")), "abXYef");
 }
 
-TEST_F(Writing, WhatAFormatCannotHoldFails) {
+TEST_F(Writing, OfUnsupportedPixelsFails) {
     const Image none({0, 5}, rgba_f32), other({2, 2}, ElementFormat{"labels", 4});
     for (const std::string& name : names) {
         const std::string path = folder.path(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes what fuzzing begins with: small files of every format, one folder an extension.
+// Writes the initial inputs for fuzzing: small files of every format, one folder per extension.
 #include <filesystem>
 #include <iostream>
 

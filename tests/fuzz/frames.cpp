@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads any bytes as a file of frames of one format, the one whose extension it is compiled for.
+// Reads arbitrary bytes as a file of frames in one format, chosen by the extension it was compiled
+// for.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
@@ -44,7 +45,7 @@ void read_some(sextant::FrameSource& source) {
             source.read_rows(frame, {0, rows}, values);
             source.read_rows(frame, {header.shape.height - rows, header.shape.height}, values);
         } catch (const sextant::InvalidFile&) {
-            continue; // the next may be whole
+            continue; // the next frame may be readable
         }
     }
 }

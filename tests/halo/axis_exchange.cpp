@@ -20,7 +20,7 @@ TEST(AxisExchange, fills_every_margin_inside_the_image_corners_too) {
     }
 }
 
-TEST(AxisExchange, sends_at_most_four_messages_a_rank_and_moves_corners_twice) {
+TEST(AxisExchange, sends_at_most_four_messages_per_rank_and_moves_corners_twice) {
     const Grid grid{40, 60, 4, 6, 2}; // tiles of 10 x 10
     const Proof proof = test::proved(test::halo_case(grid, by_axis));
     EXPECT_EQ(proof.messages, 2 * (3 * 6 + 4 * 5));

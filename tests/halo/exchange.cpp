@@ -22,7 +22,7 @@ TEST(HaloExchange, fills_every_margin_inside_the_image_and_leaves_the_rest) {
     }
 }
 
-TEST(HaloExchange, brings_what_lies_behind_the_neighbours_where_a_margin_reaches_over_them) {
+TEST(HaloExchange, fetches_pixels_beyond_the_neighbours_for_wide_margins) {
     for (const Grid& grid : wide_grids) {
         const test::Case c = test::halo_case(grid);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;

@@ -34,7 +34,7 @@ test::Case frame_case(const Grid& grid) {
             claim};
 }
 
-TEST(FrameExchange, brings_what_lies_around_each_tile_and_leaves_the_tile) {
+TEST(FrameExchange, fetches_the_margin_of_each_tile_and_keeps_the_tile) {
     for (const Grid& grid : grids) {
         const test::Case c = frame_case(grid);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
@@ -59,7 +59,7 @@ TEST(FrameExchange, has_bands_that_make_up_the_margin_and_do_not_overlap) {
     }
 }
 
-TEST(FrameExchange, sends_what_an_exchange_of_whole_tiles_sends) {
+TEST(FrameExchange, sends_the_same_as_an_exchange_of_whole_tiles) {
     for (const Grid& grid : grids) {
         const Proof frames = test::proved(frame_case(grid));
         const Proof wholes = test::proved(test::halo_case(grid, {exchange, padded_tile}));

@@ -35,7 +35,7 @@ TEST(Redistribution, is_proved_between_any_grids_with_any_margins) {
     }
 }
 
-TEST(Redistribution, that_brings_a_pixel_from_elsewhere_is_refused) {
+TEST(Redistribution, with_a_pixel_from_a_wrong_position_is_refused) {
     const sextant::Grid from{11, 17, 2, 3};
     const Grid to{{11, 17, 3, 2}, 1};
     const Schedule right = schedule_of(from, to);

@@ -24,8 +24,8 @@ std::string name_of(const Stencil& s) {
                        s.overlaps ? ", overlapped" : "", s.collects ? ", collected" : "");
 }
 
-/// Every grid of so many ranks, on images whose tiles differ, are smaller than the margin, or
-/// empty.
+/// Every grid for this many ranks, on images whose tiles differ in size, are smaller than the
+/// margin, or empty.
 template <class Visit>
 void for_each_stencil(int ranks, Visit visit) {
     for (int columns = 1; columns <= ranks; ++columns) {
@@ -48,7 +48,7 @@ TEST(Stencil, is_proved_on_every_grid_of_1_to_12_ranks) {
     }
 }
 
-TEST(Stencil, computes_what_needs_no_neighbour_before_anything_has_come) {
+TEST(Stencil, computes_inner_pixels_before_any_message_arrives) {
     const Stencil s{{{40, 60, 4, 6}, 2}, 5, 0, true}; // tiles of 10 x 10
     for (int rank = 0; rank < s.grid.ranks(); ++rank) {
         const Program program = stencil(s, rank);
@@ -77,7 +77,7 @@ TEST(Stencil, makes_each_element_once) {
     });
 }
 
-TEST(Stencil, with_a_halo_that_is_wrong_by_a_pixel_is_refused) {
+TEST(Stencil, with_a_halo_off_by_one_pixel_is_refused) {
     const Stencil s{{{17, 19, 3, 2}, 2}, 2, 0, true};
     const Schedule right = schedule_of(s);
     int wrong = 0;

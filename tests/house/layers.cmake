@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
-# Fails on an include of a layer that is not below, directly or through others; on rooms of a layer that
-# include each other; on <mpi.h> outside comm/ and lab/, SimGrid outside simulate/ and OTF2 outside report/;
-# and on a folder that is no layer.
+# Fails if a layer includes one that is not below it, directly or indirectly; if folders of a layer
+# include each other; if <mpi.h> is included outside comm/ and lab/, SimGrid outside simulate/ or
+# OTF2 outside report/; and if a folder is not a layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -52,7 +52,7 @@ foreach(file IN LISTS files)
         endif()
     endforeach()
 endforeach()
-# Rooms of a layer that include each other, directly or through others.
+# Folders of a layer that include each other, directly or indirectly.
 list(REMOVE_DUPLICATES rooms)
 foreach(room IN LISTS rooms)
     set(reached ${beside_${room}})

@@ -14,7 +14,7 @@ std::span<std::byte> bytes_of(std::vector<Pixel>& pixels) {
     return std::as_writable_bytes(std::span(pixels));
 }
 
-TEST(Background, shows_through_where_the_picture_is_not_opaque) {
+TEST(Background, shows_through_transparent_pixels) {
     std::vector<RgbaF32> picture = {{1, 0, 0, 1}, {0, 0, 0, 0}, {0.25f, 0, 0, 0.5f}}, to(3);
     kernel::put_behind(rgba_f32, bytes_of(picture), {0, 0.5f, 0, 1}, bytes_of(to));
     EXPECT_EQ(to[0], (RgbaF32{1, 0, 0, 1}));
@@ -22,7 +22,7 @@ TEST(Background, shows_through_where_the_picture_is_not_opaque) {
     EXPECT_EQ(to[2], (RgbaF32{0.25f, 0.25f, 0, 1}));
 }
 
-TEST(Background, leaves_the_depth_and_may_write_onto_the_picture) {
+TEST(Background, keeps_the_depth_and_may_work_in_place) {
     std::vector<RgbaDepthF32> picture = {{0, 0, 0, 0, 7}, {1, 0, 0, 1, -2}};
     kernel::put_behind(rgba_depth_f32, bytes_of(picture), {0, 0, 1, 1}, bytes_of(picture));
     EXPECT_EQ(picture[0], (RgbaDepthF32{0, 0, 1, 1, 7}));

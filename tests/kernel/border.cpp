@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-/// What is seen from 5 before a line to 5 after it, v where that is the constant.
+/// The extended samples from 5 before a line to 5 after it; v stands for the constant.
 std::string seen(kernel::Border border, const std::string& line) {
     std::string all;
     const auto size = static_cast<Elements>(line.size());
@@ -25,7 +25,7 @@ TEST(Border, shows_the_last_sample_the_image_mirrored_or_a_constant) {
     EXPECT_EQ(seen(kernel::Border::constant, "abcdefg"), "vvvvvabcdefgvvvvv");
 }
 
-TEST(Border, of_an_image_thinner_than_what_is_read_is_mirrored_again_and_again) {
+TEST(Border, of_an_image_smaller_than_the_reach_is_mirrored_repeatedly) {
     EXPECT_EQ(seen(kernel::Border::mirror, "abc"), "babcbabcbabcb");
     EXPECT_EQ(seen(kernel::Border::mirror, "ab"), "babababababa");
     EXPECT_EQ(seen(kernel::Border::mirror, "a"), "aaaaaaaaaaa");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the steps of edge detection are, on every kind of processor; and what is refused.
+// Steps of edge detection, for each instruction set; errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
@@ -37,7 +37,7 @@ TEST(Canny, finds_the_maxima_of_the_reference_on_every_processor) {
     }
 }
 
-TEST(Canny, finds_in_a_tile_what_it_finds_in_the_image) {
+TEST(Canny, finds_the_same_in_a_tile_as_in_the_image) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const std::vector<std::uint8_t> all = found_in_tile(field, whole_of(shape), {1, 2});
@@ -52,7 +52,7 @@ TEST(Canny, finds_in_a_tile_what_it_finds_in_the_image) {
     }
 }
 
-/// As the finder sees it: of bytes, floats or 16-bit samples.
+/// The gradient as the detector computes it, from bytes, floats or 16-bit samples.
 template <class Sample>
 std::vector<Sample> bumps(ImageShape shape) {
     std::vector<Sample> samples;
@@ -113,7 +113,7 @@ TEST(Canny, thins_and_directs_as_the_reference) {
     }
 }
 
-TEST(Canny, directs_a_tile_in_place_of_codes_of_it_and_of_what_lies_around_it) {
+TEST(Canny, directs_a_tile_in_place_from_codes_of_it_and_its_margin) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
@@ -146,7 +146,7 @@ TEST(Canny, follows_the_rim_of_a_bright_disc_once_round_with_the_disc_to_the_lef
             ends += code == kernel::edge_end ? 1 : 0;
             EXPECT_NEAR(std::hypot(static_cast<double>(x - 20), static_cast<double>(y - 20)), 12,
                         1);
-            if (code >= 0) { // rows run downward: the middle lies to the left
+            if (code >= 0) { // rows run downward: the centre is to the left
                 const kernel::Step step = kernel::steps[code];
                 EXPECT_LT(step.x * (20 - y) - step.y * (20 - x), 0) << x << ", " << y;
             }
@@ -156,7 +156,7 @@ TEST(Canny, follows_the_rim_of_a_bright_disc_once_round_with_the_disc_to_the_lef
     EXPECT_NEAR(static_cast<double>(points), 68, 6) << "one pixel wide: 4 √2 · 12";
 }
 
-/// Components of what is there, or, by four neighbours, of what is not.
+/// Number of components of the edges (8 neighbours) or of the background (4 neighbours).
 std::size_t pieces(std::vector<std::uint8_t> edges, ImageShape shape, bool of_background) {
     if (of_background)
         std::transform(edges.begin(), edges.end(), edges.begin(),
@@ -170,7 +170,7 @@ std::size_t pieces(std::vector<std::uint8_t> edges, ImageShape shape, bool of_ba
 
 TEST(Canny, thins_to_lines_of_one_pixel_and_leaves_pieces_and_holes_as_they_are) {
     for (Shape shape : shapes({31, 23})) {
-        for (Elements x = 0; x < 31; ++x) // what lies beyond the image is one piece with its rim
+        for (Elements x = 0; x < 31; ++x) // the border is connected with the outside
             shape.at(x, 0) = shape.at(x, 22) = 0;
         for (Elements y = 0; y < 23; ++y)
             shape.at(0, y) = shape.at(30, y) = 0;
@@ -197,7 +197,7 @@ TEST(Canny, thins_to_lines_of_one_pixel_and_leaves_pieces_and_holes_as_they_are)
     }
 }
 
-TEST(Canny, takes_what_is_no_number_for_no_edge) {
+TEST(Canny, finds_no_edge_at_NaNs) {
     GradientField field = disc_gradient({21, 21}, 10, 10, 6);
     field.x[6 * 21 + 10] = std::numeric_limits<float>::quiet_NaN();
     field.y[4 * 21 + 10] = std::numeric_limits<float>::quiet_NaN();
@@ -225,7 +225,7 @@ TEST(Canny, refuses_thresholds_that_are_reversed_and_a_gradient_that_is_too_smal
     EXPECT_THAT(refusal({1, 2}, narrow), testing::HasSubstr("9x9 pixels at (0, 0)"));
 }
 
-TEST(Canny, refuses_in_one_go_what_lies_outside_and_thresholds_that_are_reversed) {
+TEST(Canny, refuses_tiles_outside_the_image_and_reversed_thresholds) {
     const std::vector<std::uint8_t> samples = bumps<std::uint8_t>({9, 9});
     const kernel::SampleView whole{samples.data(), 9, whole_of({9, 9}), {9, 9}};
     std::vector<std::uint8_t> codes(81);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slopes of images, and the sums over cells that fields are fitted by.
+// Gradients of images, and the sums over cells from which displacement fields are fitted.
 #include "sextant/kernel/fit/cell_sums.hpp"
 
 #include "sextant/kernel/filter/float_plane.hpp"
@@ -154,7 +154,7 @@ TEST(CellSums, of_an_image_and_itself_at_rest_leave_no_residual) {
     }
 }
 
-TEST(CellSums, leave_out_what_is_no_number_in_either_image) {
+TEST(CellSums, skip_NaNs_of_either_image) {
     Scene scene({24, 24}, .3, 5);
     scene.reference.row(12)[12] = std::numeric_limits<float>::quiet_NaN();
     expect_the_definition(scene);

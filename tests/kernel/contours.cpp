@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Heads and ranks of contours, on every kind of processor; and what is refused.
+// Heads and ranks of contours, for each instruction set; errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/label/contour_ranking.hpp"
 
@@ -18,7 +18,7 @@ using kernel::DirectionView;
 using kernel::Ranked;
 using testing::HasSubstr;
 
-/// What the planes and chains of a whole image say of each pixel.
+/// Head and rank of each pixel, from the planes and chains of a whole image.
 std::vector<Ranked> ranked(const ContourRanking& ranking, ImageShape image) {
     constexpr Elements frame = 3;
     const Elements stride = image.width + frame;
@@ -28,7 +28,7 @@ std::vector<Ranked> ranked(const ContourRanking& ranking, ImageShape image) {
     std::vector<Ranked> made;
     for (std::size_t i = 0; i < size; ++i) {
         if (static_cast<Elements>(i) % stride >= image.width)
-            EXPECT_TRUE(contours[i] == -7 && ranks[i] == -7) << "written beside the planes";
+            EXPECT_TRUE(contours[i] == -7 && ranks[i] == -7) << "written outside the planes";
         else if (contours[i] < 0)
             made.push_back({-1, ranks[i]});
         else
@@ -77,7 +77,7 @@ TEST(Contours, of_random_maps_are_those_of_the_reference) {
     }
 }
 
-TEST(Contours, closed_have_their_smallest_pixel_as_head_and_say_so) {
+TEST(Contours, closed_ones_are_marked_and_have_their_smallest_pixel_as_head) {
     const DirectionMap map = rings({9, 7});
     ContourRanking ranking;
     ranking.apply(map.view(), whole(map.image));
@@ -93,7 +93,7 @@ TEST(Contours, closed_have_their_smallest_pixel_as_head_and_say_so) {
 }
 
 TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_others) {
-    // Three points lead to the one in the middle, from the left, from above and from the right.
+    // Three points link to the central one, from the left, from above and from the right.
     DirectionMap map = no_directions("junction", {3, 3});
     map.at(1, 1) = 2;
     map.at(1, 2) = kernel::edge_end;
@@ -111,7 +111,7 @@ TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_other
     EXPECT_EQ(ranking.points(), 5);
 }
 
-/// Follows a contour from one tile of a cut image to the next.
+/// Follows a contour across the tiles of an image.
 std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
     std::vector<ContourRanking> rankings(static_cast<std::size_t>(grid.ranks()));
     struct Entered {
@@ -141,7 +141,7 @@ std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
             Elements end = chain.end, links = ranks[i];
             for (bool leaves = chain.leaves; leaves;) {
                 const auto& [entry, next] = entries[static_cast<std::size_t>(end)];
-                EXPECT_EQ(entry.pixel, end) << "no tile knows of an entry";
+                EXPECT_EQ(entry.pixel, end) << "no tile has this crossing";
                 links += entry.links;
                 end = next.end;
                 leaves = next.leaves;
@@ -156,7 +156,7 @@ TEST(Contours, of_tiles_lead_from_entry_to_entry_to_those_of_the_image) {
     const ImageShape image{37, 23};
     for (const DirectionMap& map : direction_maps(image)) {
         if (map.name == "rings" || map.name.find("blobs") != std::string::npos)
-            continue; // closed ones would never end
+            continue; // closed contours would never end
         const auto expected = kernel::contours_reference(map.view());
         const bool closed = [&] {
             ContourRanking ranking;

@@ -15,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-/// Lists of 0 to `most` fragments whose depths often tie; colours tell every fragment apart.
+/// Lists of 0 to `most` fragments, often of equal depth; colours identify every fragment.
 DeepImage random_lists(ImageShape shape, int most, std::mt19937& random) {
     DeepImage image{shape, {0}, {}};
     for (Elements pixel = 0; pixel < shape.elements(); ++pixel) {
@@ -48,7 +48,7 @@ std::vector<RgbaF32> blended(const Memory& pixels, int capacity, ImageShape shap
 
 constexpr ImageShape lists_shape{31, 7};
 
-TEST(DeepKernel, FoldsAreOneSortHoweverBracketed) {
+TEST(DeepKernel, FoldsEqualOneSortForAnyBracketing) {
     std::mt19937 random(5);
     for (int operands = 1; operands <= 5; ++operands) {
         std::vector<DeepImage> images;
@@ -73,13 +73,13 @@ TEST(DeepKernel, FoldsAreOneSortHoweverBracketed) {
     }
 }
 
-TEST(DeepKernel, FoldsMayLieWhereAnyOfTheirSourcesDoes) {
+TEST(DeepKernel, FoldsMayWriteOverAnyOfTheirSources) {
     std::mt19937 random(8);
     for (std::size_t operands = 1; operands <= 4; ++operands) {
         std::vector<DeepImage> images;
         for (std::size_t i = 0; i < operands; ++i)
             images.push_back(random_lists(lists_shape, 4, random));
-        for (const int capacity : {3, 16}) { // not room for all, and room for all
+        for (const int capacity : {3, 16}) { // too little capacity, and enough
             const Operator op = kernel::deep_operator(capacity);
             Memory apart(lists_shape.elements() * op.element.size);
             for (std::size_t place = 0; place <= operands; ++place) {
@@ -106,7 +106,7 @@ TEST(DeepKernel, FoldsMayLieWhereAnyOfTheirSourcesDoes) {
     }
 }
 
-TEST(DeepKernel, TheNearestAreKeptAndAllAreCountedWhereThereIsNoRoom) {
+TEST(DeepKernel, BeyondTheCapacityTheNearestAreKeptAndAllAreCounted) {
     std::mt19937 random(6);
     const int capacity = 3;
     const Operator op = kernel::deep_operator(capacity);
@@ -137,7 +137,7 @@ TEST(DeepKernel, TheNearestAreKeptAndAllAreCountedWhereThereIsNoRoom) {
     }
 }
 
-TEST(DeepKernel, NothingLeavesAPixelAsItIs) {
+TEST(DeepKernel, AnEmptyOperandKeepsAPixel) {
     std::mt19937 random(7);
     const DeepImage image = random_lists(lists_shape, 4, random);
     const Operator op = kernel::deep_operator(6);

@@ -47,7 +47,7 @@ TEST(Feature, eigenvalues_are_those_of_the_matrix) {
     EXPECT_FLOAT_EQ(smaller[1], -3);
 }
 
-/// Planes of the whole picture, one after another.
+/// Planes of the whole image, one after another.
 std::vector<float> filtered(const Picture<float>& picture, const std::vector<std::string>& names) {
     const ImageShape image = picture.image();
     std::vector<float> all(names.size() * static_cast<std::size_t>(image.elements()));
@@ -59,7 +59,7 @@ std::vector<float> filtered(const Picture<float>& picture, const std::vector<std
     return all;
 }
 
-/// Values of any magnitude, and beside them what their features are in double precision.
+/// Values of any magnitude, and their features in double precision.
 struct Derivatives {
     std::vector<float> xx, xy, yy;
 };
@@ -97,7 +97,7 @@ TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitu
             const double xx = d.xx[i], xy = d.xy[i], yy = d.yy[i];
             expect_near(length[i], std::hypot(xx, xy));
             const double mean = (xx + yy) / 2, apart = std::hypot((xx - yy) / 2, xy);
-            const double size = std::abs(mean) + apart; // what is left of it may have few digits
+            const double size = std::abs(mean) + apart; // cancellation may leave few digits
             const double within = 3e-7 * size + 2 * std::numeric_limits<float>::denorm_min();
             EXPECT_NEAR(larger[i], mean + apart, within);
             EXPECT_NEAR(smaller[i], mean - apart, within);
@@ -105,7 +105,7 @@ TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitu
     });
 }
 
-TEST(Feature, a_length_is_infinite_or_no_number_only_where_a_derivative_is_or_floats_end) {
+TEST(Feature, a_magnitude_is_infinite_or_NaN_only_if_a_derivative_is_or_floats_overflow) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x = {infinite, nan, 3e38F, 0, 1e-45F, 2e38F};
@@ -122,7 +122,7 @@ TEST(Feature, a_length_is_infinite_or_no_number_only_where_a_derivative_is_or_fl
 }
 
 TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {
-    Picture<float> picture({40, 700}); // more rows than a band has
+    Picture<float> picture({40, 700}); // more rows than a band
     picture.fill_random(5, 1000);
     const std::vector<float> five = filtered(picture, {"x", "y", "xx", "yy"});
     const std::vector<float> made = filtered(picture, {"gradient-magnitude", "y", "laplacian"});
@@ -135,7 +135,7 @@ TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {
     }
 }
 
-TEST(FilterBank, refuses_what_is_asked_for_twice_however_it_is_called) {
+TEST(FilterBank, refuses_a_feature_requested_twice_under_any_name) {
     EXPECT_THROW(FilterBank(1, {"xy", "yx"}), InvalidTask);
     EXPECT_THROW(FilterBank(1, {"laplacian", "laplacian"}), InvalidTask);
     EXPECT_NO_THROW(FilterBank(1, {"laplacian", "xx"}));

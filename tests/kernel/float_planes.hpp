@@ -6,7 +6,7 @@
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>
 
-// Whole images of floats, for the tests of what registers them.
+// Whole images of floats, for the tests of registration.
 namespace sextant::test {
 
 /// Samples from −1 to 1.

@@ -50,7 +50,7 @@ TYPED_TEST(Fold, may_write_onto_any_of_its_sources_and_leaves_the_others_alone) 
     }
 }
 
-/// Folds the leading layers, then that sum with more layers, and so on, at random cuts.
+/// Folds the first layers, then the result with more layers, and so on, divided at random.
 template <class Kind>
 std::vector<typename Kind::Pixel> folded_in_runs(const Operator& op, Layers<Kind>& layers,
                                                  Random& random) {
@@ -67,7 +67,7 @@ std::vector<typename Kind::Pixel> folded_in_runs(const Operator& op, Layers<Kind
     return sum;
 }
 
-TYPED_TEST(Fold, in_leading_runs_gives_the_same_bits_just_where_the_operator_says_so) {
+TYPED_TEST(Fold, in_leading_runs_has_the_same_bits_exactly_if_the_operator_declares_it) {
     Random random(13);
     int different = 0;
     for (int k = 2; k <= most_layers; ++k) {
@@ -81,7 +81,7 @@ TYPED_TEST(Fold, in_leading_runs_gives_the_same_bits_just_where_the_operator_say
     EXPECT_EQ(different == 0, this->op.exact_when_split) << different << " differ";
 }
 
-TYPED_TEST(Fold, of_operands_in_another_order_gives_the_same_bits_just_where_it_is_commutative) {
+TYPED_TEST(Fold, in_another_order_has_the_same_bits_exactly_if_it_is_commutative) {
     Layers<TypeParam> layers(2, 5000, 17);
     auto sources = layers.sources();
     auto forward = layers[0], backward = layers[0];
@@ -100,7 +100,8 @@ TYPED_TEST(Fold, takes_the_same_layer_more_than_once) {
     EXPECT_TRUE(same_bits(to, thrice.folded_plainly(), 1025));
 }
 
-/// Whether it may give way to nothing: infinitely far and transparent, or nowhere.
+/// True if the pixel may be replaced by an empty one: infinitely far and transparent, or without a
+/// depth.
 template <class Pixel>
 bool nothing_itself(const Pixel& pixel) {
     if constexpr (requires { pixel.depth; })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Gaussian derivatives are: the readable reference, polynomials, borders, and what is refused.
+// Gaussian derivatives: compared with the readable reference, on polynomials, at borders; errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
@@ -22,7 +22,7 @@ double sum_of_magnitudes(const std::vector<double>& weights) {
     return sum;
 }
 
-/// Holds every derivative of samples of at most 1 against the reference.
+/// Compares every derivative of samples of magnitude up to 1 with the reference.
 void expect_the_reference(const SampleView& input, double sigma,
                           const std::vector<Derivative>& wanted, BorderRule rule,
                           const kernel::GaussianKernel& kernel = {}) {
@@ -91,7 +91,7 @@ TEST(GaussianDerivatives, of_integers_are_those_of_the_same_floats) {
     expect_same(Picture<std::uint16_t>(image, 5).fill_random(7, 65535));
 }
 
-/// x^p y^q about the middle.
+/// x^p y^q about the centre.
 Picture<float> polynomial(ImageShape image, int p, int q) {
     Picture<float> picture(image);
     return std::move(picture.fill([=](Elements x, Elements y) {
@@ -148,7 +148,7 @@ TEST(GaussianDerivatives, of_a_mirrored_border_have_no_slope_across_it) {
         EXPECT_EQ(planes.at(1, x, 20), 0);
 }
 
-TEST(GaussianDerivatives, are_not_a_number_just_where_a_sample_that_counts_is_none) {
+TEST(GaussianDerivatives, are_NaN_exactly_if_a_sample_with_a_weight_is_NaN) {
     const ImageShape image{140, 31};
     auto picture = random_picture(image, 11);
     const Elements at_x = 65, at_y = 15;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives against those of scipy.ndimage, and against double precision where samples
-// are as large as floats can be.
+// Gaussian derivatives compared with scipy.ndimage, and with double precision for the largest
+// floats.
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Doubles = std::vector<double>;
 
 const GaussianKernel scipy_at_8{GaussianKernel::Weights::truncated, 8};
 
-/// One sample after another, along x and then along y, all in double precision.
+/// First along x, then along y, in double precision.
 Doubles serial_derivative(const Picture<float>& picture, double sigma, Derivative derivative,
                           BorderRule rule, const GaussianKernel& kernel) {
     const auto [width, height] = picture.image();
@@ -56,7 +56,7 @@ double largest_of(const Doubles& values) {
     return largest;
 }
 
-/// The largest error as a share of the largest magnitude.
+/// The largest error, relative to the largest magnitude.
 double error_of(const Planes& planes, std::size_t k, const Doubles& expected) {
     double error = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -69,7 +69,7 @@ double error_of(const Planes& planes, std::size_t k, const Doubles& expected) {
     return error / largest_of(expected);
 }
 
-/// What tests/kernel/scipy_gaussian.py prints.
+/// A row of the output of tests/kernel/scipy_gaussian.py.
 struct ScipyRow {
     Border border;
     double sigma;
@@ -93,7 +93,7 @@ void expect_row(const ScipyRow& row, const Planes& planes, double within) {
     EXPECT_NEAR(planes.at(0, 30, 22), row.last, error) << row.sigma << " " << row.x << row.y;
 }
 
-TEST(GaussianAccuracy, is_1e_4_of_the_largest_magnitude_of_what_scipy_makes_with_truncate_8) {
+TEST(GaussianAccuracy, is_1e_4_of_the_largest_magnitude_of_scipy_with_truncate_8) {
     const auto picture = scipy_picture();
     int rows = 0;
     for (const ScipyRow& row : scipy_rows) {
@@ -107,7 +107,7 @@ TEST(GaussianAccuracy, is_1e_4_of_the_largest_magnitude_of_what_scipy_makes_with
     EXPECT_EQ(rows, 3 * 5 * 9);
 }
 
-TEST(GaussianAccuracy, truncated_as_in_scipy_gives_what_scipy_gives) {
+TEST(GaussianAccuracy, truncated_as_in_scipy_equals_scipy) {
     const auto picture = scipy_picture();
     int rows = 0;
     for (const ScipyRow& row : scipy_rows) {
@@ -141,7 +141,7 @@ TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_of_a_step_o
     }
 }
 
-TEST(GaussianAccuracy, of_a_sine_that_is_wide_beside_the_scale_is_kept) {
+TEST(GaussianAccuracy, of_a_sine_much_longer_than_the_scale_is_kept) {
     const ImageShape image{160, 9};
     Picture<float> waves(image);
     waves.fill([](Elements x, Elements) { return 50 + 40 * std::sin(static_cast<double>(x) / 9); });
@@ -153,7 +153,7 @@ TEST(GaussianAccuracy, of_a_sine_that_is_wide_beside_the_scale_is_kept) {
     }
 }
 
-/// Within 1e-5 of the largest, and infinite where floats end.
+/// Within 1e-5 of the largest value, and infinite beyond the range of floats.
 void expect_as_in_double_precision(const Picture<float>& picture, double sigma) {
     const auto wanted = every_derivative();
     const Planes planes = derivatives_of(picture.view(), sigma, wanted);
@@ -175,7 +175,7 @@ void expect_as_in_double_precision(const Picture<float>& picture, double sigma) 
     }
 }
 
-TEST(GaussianAccuracy, does_not_end_where_sums_of_samples_would_not_fit_in_a_float) {
+TEST(GaussianAccuracy, is_kept_if_sums_of_samples_exceed_a_float) {
     const ImageShape image{75, 21};
     for (const double sigma : {.5, 1., 3.}) {
         Picture<float> noise(image), signs(image);
@@ -191,7 +191,7 @@ TEST(GaussianAccuracy, does_not_end_where_sums_of_samples_would_not_fit_in_a_flo
     EXPECT_NEAR(smooth.at(0, 40, 10) / 3e38, 1, 1e-6);
 }
 
-TEST(GaussianAccuracy, does_not_end_where_samples_are_small) {
+TEST(GaussianAccuracy, is_kept_for_small_samples) {
     const ImageShape image{41, 17};
     const auto picture = random_picture(image, 4);
     Picture<float> small(image);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives have the same bits however an image is cut and laid out, on every processor.
+// Gaussian derivatives have the same bits for any tiles and memory layout, and for each instruction
+// set.
 #include "sextant/kernel/pixel_fold.hpp"
 
 #include "tests/kernel/kinds.hpp"
@@ -9,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// Each tile from a copy of just the samples that it reads.
+/// Each tile from a copy of exactly the samples that it needs.
 Planes derivatives_by_tiles(const Picture<float>& picture, double sigma,
                             const std::vector<Derivative>& wanted, BorderRule rule,
                             const std::vector<Tile>& tiles) {
@@ -60,12 +61,12 @@ TEST(GaussianBits, are_the_same_for_strips_of_any_height_and_columns_of_any_widt
                                          tiles_of({70, 23, columns, 1})) == expected);
 }
 
-TEST(GaussianBits, are_the_same_where_results_are_too_large_for_the_caches) {
+TEST(GaussianBits, are_the_same_for_results_that_exceed_the_caches) {
     const ImageShape image{1531, 1411};
     const auto picture = random_picture(image, 3);
     ASSERT_TRUE(kernel::exceeds_caches(6 * image.elements() * 4) ||
                 !kernel::exceeds_caches(Bytes{50} << 20));
-    // Rows that are aligned are written past the caches, rows of Planes are not.
+    // Aligned rows are written with streaming stores; the rows of Planes are not aligned.
     std::vector<Memory> memory;
     std::vector<Plane> aligned;
     const Elements stride = 1536;
@@ -86,7 +87,7 @@ TEST(GaussianBits, are_the_same_where_results_are_too_large_for_the_caches) {
     }
 }
 
-TEST(GaussianBits, are_the_same_alone_and_beside_other_derivatives) {
+TEST(GaussianBits, are_the_same_with_and_without_other_derivatives) {
     const auto picture = random_picture({133, 19}, 4);
     const auto wanted = every_derivative();
     const Planes all = derivatives_of(picture.view(), 2, wanted);

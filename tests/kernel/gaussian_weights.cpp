@@ -129,7 +129,7 @@ TEST(GaussianWeights, of_the_p3pc_kernel_are_the_derivatives_but_for_the_tails_t
     };
     const auto smooth = gaussian_weights(sigma, 0, p3pc_kernel);
     EXPECT_NEAR(gaussian(0) / smooth[smooth.size() / 2], std::erf(2.3 / std::sqrt(2.)), 1e-3)
-        << "what lies beyond 11.5 of 5 pixels is given to the rest";
+        << "the weight beyond 11.5 of 5 pixels is redistributed";
     const auto slope = gaussian_weights(sigma, 1, p3pc_kernel);
     const auto bend = gaussian_weights(sigma, 2, p3pc_kernel);
     for (int i = -18; i <= 18; ++i) {

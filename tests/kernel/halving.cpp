@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pyramid's next level against the Gaussian from its definition, at even places.
+// The next level of a pyramid, compared with the Gaussian from its definition, at even positions.
 #include "sextant/kernel/filter/float_plane.hpp"
 
 #include "tests/kernel/float_planes.hpp"
@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Halving, gives_the_smoothed_image_at_even_places_whatever_the_size) {
+TEST(Halving, gives_the_smoothed_image_at_even_positions_for_any_size) {
     for (const ImageShape shape :
          {ImageShape{1, 1}, {2, 1}, {1, 2}, {5, 4}, {64, 3}, {65, 31}, {130, 66}}) {
         const kernel::FloatPlane fine = random_plane(shape, 3);

@@ -11,20 +11,20 @@
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>
 
-// The operators in all their element formats, each with pixels to try it on and its readable fold.
+// The operators with all element types, each with test pixels and a readable fold.
 namespace sextant::test {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// Premultiplied colour, now and then opaque or transparent.
+/// Premultiplied colour, sometimes opaque or transparent.
 inline RgbaF32 random_colour(Random& random) {
     const float a = random.chance(30) ? random.number(0, 1) : random.number(0, 999) / 1000.0f;
     const auto colour = [&] { return a * (random.number(0, 1000) / 1000.0f); };
     return {colour(), colour(), colour(), a};
 }
 
-/// Any bits: denormals, infinities and NaN of all kinds among them.
+/// Arbitrary bits, including denormals, infinities and all kinds of NaN.
 inline float random_float(Random& random) {
     static const std::vector<float> odd = {
         0.0f,  -0.0f,     1.0f,       -1.0f,        0x1p-149f,     -0x1p-130f, 0x1.fffffep127f,
@@ -41,7 +41,7 @@ inline float random_depth(Random& random) {
     return random.pick(depths);
 }
 
-/// `usual` pixels are colours, `odd` ones whatever the bits can say.
+/// `usual` pixels are colours, `odd` ones have arbitrary bits.
 template <class Pixel>
 struct Pixels;
 
@@ -165,7 +165,7 @@ std::byte* bytes_of(std::vector<Pixel>& pixels, std::size_t first = 0) {
     return reinterpret_cast<std::byte*>(pixels.data() + first);
 }
 
-/// Equal to the bit, so that a NaN equals itself and −0 is not 0.
+/// Equal to the bit: a NaN equals itself, and −0 differs from 0.
 template <class Pixel>
 bool same_bits(const Pixel* a, const Pixel* b, Elements elements) {
     return elements == 0 ||
@@ -176,7 +176,7 @@ bool same_bits(const std::vector<Pixel>& a, const std::vector<Pixel>& b, Element
     return same_bits(a.data(), b.data(), elements);
 }
 
-/// Layers of pixels, with one more pixel behind each that no fold may touch.
+/// Layers of pixels, with one more pixel after each that no fold may write.
 template <class Kind>
 class Layers {
   public:

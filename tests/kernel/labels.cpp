@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What connected components are, on every kind of processor; and what is refused.
+// Connected components, for each instruction set; errors.
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
@@ -42,7 +42,7 @@ Labelling labels_of(const SampleView& input, Labeller& labeller) {
         made.labels.insert(made.labels.end(), row, row + input.tile.width);
         EXPECT_THAT(std::vector<Label>(row + input.tile.width, row + stride),
                     ElementsAre(-7, -7, -7))
-            << "written beside the plane";
+            << "written outside the plane";
     }
     return made;
 }
@@ -144,7 +144,7 @@ TEST(Labels, of_floats_and_16_bits_are_those_of_bytes_alike) {
     }
 }
 
-TEST(Labels, of_what_is_not_a_number_are_of_one_pixel_by_value) {
+TEST(Labels, by_value_separate_every_NaN) {
     Picture<float> picture({70, 3});
     picture.fill([](Elements, Elements) { return std::numeric_limits<float>::quiet_NaN(); });
     Labeller by_value({Neighbours::eight, Sameness::value});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each operator means, for two pixels, apart from any fold.
+// Each operator on two pixels, without a fold.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-/// Samples told apart by their colour.
+/// Samples that differ in colour.
 std::vector<RgbaDepthF32> samples() {
     std::vector<RgbaDepthF32> all;
     for (float depth : {1.0f, 1.0f, 2.0f, -0.0f, 0.0f, -infinity, infinity, infinity, not_a_number,
@@ -20,7 +20,7 @@ std::vector<RgbaDepthF32> samples() {
     return all;
 }
 
-/// Which of two wins, by its colour: 1 or 2.
+/// The pixel that wins, by its colour: 1 or 2.
 float winner(float first_depth, float second_depth, float first_a = 1, float second_a = 1) {
     const RgbaDepthF32 first{1, 0, 0, first_a, first_depth},
         second{2, 0, 0, second_a, second_depth};
@@ -37,7 +37,7 @@ TEST(NearestSample, of_two_is_the_nearer_the_earlier_of_equals_and_never_nan_if_
     EXPECT_EQ(winner(not_a_number, not_a_number), 1);
 }
 
-TEST(NearestSample, hides_nothing_infinitely_far_where_it_is_transparent) {
+TEST(NearestSample, hides_nothing_if_transparent_and_infinitely_far) {
     EXPECT_EQ(winner(infinity, infinity, 0, 1), 2);
     EXPECT_EQ(winner(infinity, infinity, 1, 0), 1);
     EXPECT_EQ(winner(infinity, infinity, 0, 0), 1);
@@ -56,7 +56,7 @@ TEST(NearestSample, is_associative_with_ties_infinities_nan_and_transparency) {
     }
 }
 
-TEST(OverPixel, an_opaque_front_hides_and_a_transparent_front_shows_what_is_behind) {
+TEST(OverPixel, an_opaque_front_hides_the_back_and_a_transparent_one_shows_it) {
     const RgbaF32 red{1, 0, 0, 1}, half{0, 0.25f, 0, 0.5f}, clear{};
     EXPECT_EQ(kernel::over(red, half), red);
     EXPECT_EQ(kernel::over(clear, half), half);
@@ -110,7 +110,8 @@ TEST(OverPixel, of_two_in_u8_is_the_exact_quotient_rounded_for_every_front_back_
 }
 
 TEST(OverPixel, of_many_in_few_digits_is_rounded_once) {
-    const std::vector<RgbaU8> faint(8, {1, 1, 1, 128}); // each seen through half of what is before
+    // each seen through the previous one, which halves it
+    const std::vector<RgbaU8> faint(8, {1, 1, 1, 128});
     EXPECT_EQ(folded("over", faint), (RgbaU8{2, 2, 2, 254}));
     std::vector<RgbaF16> halves(9, kernel::Wide<RgbaF16>::narrow({0x1p-11f, 0, 0, 0}));
     halves[0] = kernel::Wide<RgbaF16>::narrow({1, 0, 0, 0});
@@ -125,7 +126,7 @@ TEST(AddedPixels, saturate_in_u8_and_overflow_to_infinity_in_f16) {
     EXPECT_EQ(to_float(folded("add", lights).g), infinity);
 }
 
-TEST(MaxChannel, is_the_larger_number_whichever_comes_first) {
+TEST(MaxChannel, is_the_larger_number_in_either_order) {
     const auto max_both_ways = [](float a, float b) {
         const float forward = kernel::max(a, b), backward = kernel::max(b, a);
         EXPECT_EQ(std::bit_cast<std::uint32_t>(forward), std::bit_cast<std::uint32_t>(backward));
@@ -139,7 +140,7 @@ TEST(MaxChannel, is_the_larger_number_whichever_comes_first) {
     EXPECT_TRUE(std::isnan(kernel::max(not_a_number, not_a_number)));
 }
 
-TEST(NotANumber, is_one_and_the_same_whatever_it_came_from) {
+TEST(NotANumber, has_the_same_bits_for_any_origin) {
     const RgbaF32 odd{infinity, -infinity, -not_a_number, std::bit_cast<float>(0x7f800001u)};
     const RgbaF32 sum = folded("add", std::vector<RgbaF32>{odd, {-infinity, infinity, 0, 0}});
     for (float channel : {sum.r, sum.g, sum.b, sum.a})

@@ -12,7 +12,7 @@
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>
 
-// Images of one channel and their Gaussian derivatives, for the tests of both.
+// Images of one channel and their Gaussian derivatives, for tests.
 namespace sextant::test {
 
 using kernel::Border;
@@ -40,7 +40,7 @@ inline Tile whole(ImageShape image) {
     return {0, 0, image.width, image.height};
 }
 
-/// A rectangle of an image in memory of its own, its rows `padding` samples apart.
+/// A rectangle of an image in its own memory, with rows `padding` samples apart.
 template <class Sample>
 class Picture {
   public:
@@ -72,7 +72,7 @@ class Picture {
     ImageShape image() const { return image_; }
     SampleView view() const { return {samples_.data(), stride_, tile_, image_}; }
 
-    /// The samples of `part` alone, in memory without anything around.
+    /// A copy of exactly the samples of `part`.
     Picture cut(const Tile& part) const {
         Picture made(image_, part);
         made.fill([&](Elements x, Elements y) { return at(x, y); });
@@ -94,7 +94,7 @@ inline Picture<float> random_picture(ImageShape image, unsigned seed) {
     return std::move(Picture<float>(image).fill_random(seed, 100000));
 }
 
-/// A plane for each derivative of an image, with a frame around it that nothing may touch.
+/// A plane for each derivative of an image, surrounded by a margin that must not change.
 class Planes {
   public:
     static constexpr Elements frame = 3;
@@ -107,7 +107,7 @@ class Planes {
                   std::vector<float>(static_cast<std::size_t>(stride_ * (image.height + 2 * frame)),
                                      untouched)) {}
 
-    /// From the first sample of a tile on.
+    /// Starting at the first sample of a tile.
     std::vector<Plane> of(const Tile& tile) {
         std::vector<Plane> made;
         for (auto& plane : planes_)
@@ -119,7 +119,7 @@ class Planes {
     std::size_t count() const { return planes_.size(); }
     ImageShape image() const { return image_; }
 
-    /// With the frames, to the bit.
+    /// Compares bits, including the margins.
     bool operator==(const Planes& other) const {
         for (std::size_t k = 0; k < count(); ++k) {
             const std::vector<float>&a = planes_[k], &b = other.planes_[k];
@@ -152,7 +152,7 @@ class Planes {
     std::vector<std::vector<float>> planes_;
 };
 
-/// All of an image at once.
+/// Computes the whole image at once.
 inline Planes derivatives_of(const SampleView& input, double sigma,
                              const std::vector<Derivative>& wanted, BorderRule rule = {},
                              const kernel::GaussianKernel& kernel = {}) {

@@ -5,7 +5,7 @@
 
 namespace sextant::test {
 
-/// Kernels run as on one kind of processor while this lives.
+/// During its lifetime, kernels use one instruction set.
 class AsOn {
   public:
     explicit AsOn(std::int64_t target) { choose(target); }
@@ -18,7 +18,7 @@ class AsOn {
     }
 };
 
-/// Calls `body` with the name of each kind of processor that this machine can be.
+/// Calls `body` with the name of each instruction set that this machine supports.
 template <class Body>
 void on_every_processor(Body&& body) {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

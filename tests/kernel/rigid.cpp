@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Images seen through rigid maps, and the sums of how they fit, against their definitions on every
-// kind of processor.
+// Images under rigid maps, and the sums of their fit, compared with their definitions for each
+// instruction set.
 #include "sextant/kernel/fit/rigid_map.hpp"
 
 #include <algorithm>
@@ -76,8 +76,8 @@ TEST(RigidMap, warps_to_bilinear_samples_on_every_processor) {
     }
 }
 
-/// The sums as a list, each with what it may be wrong by: a share of the number of its terms times
-/// the largest of them.
+/// The sums as a list, each with its tolerance: a fraction of the number of its terms times the
+/// largest term.
 struct Sum {
     std::string name;
     double value, largest;
@@ -126,7 +126,7 @@ TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
     }
 }
 
-TEST(RigidSums, leave_out_what_gaps_enter_on_every_processor) {
+TEST(RigidSums, skip_pixels_next_to_gaps_on_every_processor) {
     kernel::FloatPlane reference = random_plane({90, 61}, 1), moved = random_plane({84, 66}, 2);
     constexpr float gap = std::numeric_limits<float>::quiet_NaN();
     reference.row(20)[40] = reference.row(3)[2] = moved.row(31)[17] = gap;
@@ -177,7 +177,7 @@ TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole) {
                 "of tiles");
 }
 
-/// J and D are derivatives: a small motion changes R∘ψ by J p, T∘φ∘ψ by D p.
+/// J and D are derivatives: a small motion p changes R∘ψ by J p, and T∘φ∘ψ by D p.
 TEST(RigidSums, hold_the_derivatives_of_a_smooth_image) {
     const ImageShape shape{80, 80};
     kernel::FloatPlane image(shape);

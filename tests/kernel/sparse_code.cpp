@@ -16,7 +16,7 @@ using kernel::SparseEncoder;
 
 constexpr Elements lengths[] = {1, 15, 16, 17, 1024, 1025, 5000, 20011};
 
-/// What an encoder wrote, and what was written behind the room that it had.
+/// The output of an encoder, and the bytes written beyond its capacity.
 struct Written {
     std::vector<std::byte> bytes;
     bool coded = false, beyond = false;
@@ -46,7 +46,7 @@ class Sparse : public testing::Test {
     const Operator& op = operator_of<Kind>();
     const std::vector<std::byte> nothing = undrawn(op);
 
-    /// The elements from `first` on as a code says them.
+    /// The elements from `first` on, decoded.
     std::vector<Element> read(const Written& code, Elements elements, Elements first) const {
         std::vector<Element> pixels(static_cast<std::size_t>(elements - first));
         if (code.coded) {
@@ -78,7 +78,7 @@ TYPED_TEST(Sparse, codes_give_back_every_bit_and_never_need_more_room_than_the_e
     }
 }
 
-TYPED_TEST(Sparse, codes_are_written_just_where_they_pay) {
+TYPED_TEST(Sparse, codes_are_written_only_if_they_save_space) {
     using Pixel = typename TypeParam::Pixel;
     const Elements n = 20011;
     SparseEncoder encoder(this->nothing, n);
@@ -110,7 +110,7 @@ TYPED_TEST(Sparse, codes_are_the_same_on_every_processor) {
     });
 }
 
-/// What is wrong with damaged bytes is said, or they say other elements; nothing outside is read.
+/// Damaged bytes cause an error or decode to other elements; nothing outside is read.
 TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
     using Pixel = typename TypeParam::Pixel;
     const Elements n = 2000;
@@ -134,20 +134,20 @@ TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
     EXPECT_GT(refused, 100);
 }
 
-TYPED_TEST(Sparse, density_is_the_share_of_cells_that_hold_something) {
+TYPED_TEST(Sparse, density_is_the_fraction_of_nonempty_cells) {
     const Elements n = 20011;
     const auto density = [&](std::size_t drawing) {
         const auto pixels = draw<typename TypeParam::Pixel>(drawings[drawing], this->op, n, 1, 4);
         return kernel::sampled_density(std::as_bytes(std::span(pixels)), this->op);
     };
     EXPECT_EQ(density(0), 0);
-    EXPECT_NEAR(density(1), 1, .01); // what is drawn may look like nothing
-    EXPECT_NEAR(density(2), 1, .01); // of every cell there is a half
+    EXPECT_NEAR(density(1), 1, .01); // active pixels may look empty
+    EXPECT_NEAR(density(2), 1, .01); // half of every cell
     EXPECT_NEAR(density(9), 2. / 3, .02);
     EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }
 
-TEST(Density, of_bands_tells_where_in_images_something_was_drawn) {
+TEST(Density, of_bands_locates_active_pixels) {
     const Operator& op = kernel::find("over");
     const Elements pixels = 30000;
     std::vector<RgbaF32> images(2 * pixels);
@@ -164,7 +164,7 @@ TEST(Density, of_bands_tells_where_in_images_something_was_drawn) {
     EXPECT_EQ(kernel::sampled_bands({}, 7, op, 2), (std::vector<double>{1, 1}));
 }
 
-TEST(SparseCodes, say_what_is_wrong_with_them) {
+TEST(SparseCodes, report_their_errors) {
     const Operator& op = kernel::find("over");
     const auto nothing = undrawn(op);
     SparseEncoder encoder(nothing, 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Components of images labelled in strips: those of the whole image, however it is cut.
+// Components of images labelled in strips: the same as of the whole image, for any strips.
 #include "sextant/kernel/label/strip_seams.hpp"
 
 #include "sextant/core/error.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using kernel::Label;
 
-/// Labels of all, from strips of so many rows.
+/// Labels of the whole image, from strips of this many rows.
 std::vector<Label> labels_by_strips(const Shape& shape, kernel::Connection connection,
                                     Elements rows) {
     const ImageShape image = shape.image;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bits on every kind of processor: each that this machine can be is tried in turn.
+// The same bits for each instruction set that this machine supports.
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/processor.hpp"
 
@@ -72,7 +72,7 @@ TYPED_TEST(OnEveryProcessor, folds_onto_any_source_give_the_bits_of_the_plain_fo
     }
 }
 
-TYPED_TEST(OnEveryProcessor, slices_of_what_no_cache_holds_give_the_bits_of_the_plain_fold) {
+TYPED_TEST(OnEveryProcessor, folds_larger_than_caches_have_the_bits_of_the_plain_fold) {
     constexpr Elements whole = Elements{1} << 40;
     for (const Elements size : {1, 15, 64, 333, 4099}) {
         Layers<TypeParam> layers(3, size, static_cast<unsigned>(size));

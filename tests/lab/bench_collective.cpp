@@ -29,7 +29,7 @@ lab::ContestOptions brief() {
     return options;
 }
 
-/// Rank 0's results.
+/// The results of rank 0.
 CollectiveResults bench(int ranks, const CollectiveCase& what) {
     CollectiveResults first;
     run_threads(ranks, [&](Communicator communicator) {
@@ -40,12 +40,12 @@ CollectiveResults bench(int ranks, const CollectiveCase& what) {
     return first;
 }
 
-TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndHasDealtWhatItShould) {
+TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeWithTheRightResult) {
     for (const int ranks : {1, 2, 3, 6}) {
         std::set<std::string> timed;
         for (CollectiveCase& what : lab::usual_collective_cases()) {
             what.sizes = {0, 1, 7, 64, 1000};
-            const CollectiveResults results = bench(ranks, what); // throws if one is wrong
+            const CollectiveResults results = bench(ranks, what); // throws if a result is wrong
             ASSERT_EQ(results.sizes.size(), what.sizes.size());
             for (const auto& of_size : results.sizes) {
                 for (const auto& result : of_size.results)
@@ -87,7 +87,7 @@ TEST(BenchCollective, TablesAreThoseOfTheOsuBenchmarks) {
     what.algorithms = {"flat-scatter", "binomial-scatter"};
     const CollectiveResults results = bench(3, what);
     const std::string text = to_text(results, "threads", 3);
-    EXPECT_THAT(text, testing::HasSubstr("# scatter, 3 ranks over threads; bytes of each rank; "
+    EXPECT_THAT(text, testing::HasSubstr("# scatter, 3 ranks over threads; bytes per rank; "
                                          "medians of 3 rounds\n"));
     EXPECT_THAT(text, testing::ContainsRegex("# binomial-scatter\n# Size +Median\\(us\\) +95 %\n"
                                              "1 +[0-9.]+ +\\[[0-9.]+, [0-9.]+\\]\n"

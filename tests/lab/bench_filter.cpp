@@ -18,7 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Rank 0's results of few rounds; throws where a way makes other bits than one rank.
+/// The results of rank 0, with few rounds; throws if a configuration has different bits from one
+/// rank.
 FilterResults timed_filters(int ranks, const FilterCase& what) {
     ContestOptions options;
     options.rounds = 3;
@@ -32,7 +33,7 @@ FilterResults timed_filters(int ranks, const FilterCase& what) {
     return first;
 }
 
-TEST(BenchFilter, TimesTheChosenWayAndOthersAndAllMakeTheSameBits) {
+TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsWithTheSameBits) {
     for (const int ranks : {1, 2, 3}) {
         for (const ElementFormat& element : {gray_f32, gray_u8, gray_u16}) {
             FilterCase what;
@@ -45,7 +46,7 @@ TEST(BenchFilter, TimesTheChosenWayAndOthersAndAllMakeTheSameBits) {
                 names.insert(result.name);
                 EXPECT_GT(result.wall.median, 0);
             }
-            EXPECT_EQ(names.size(), results.results.size()) << "a way is timed twice";
+            EXPECT_EQ(names.size(), results.results.size()) << "a configuration is timed twice";
             EXPECT_EQ(results.results.size() > 1, ranks > 1);
             EXPECT_EQ(results.results.front().ratio.median, 1);
             EXPECT_TRUE(names.contains(results.by_wall.best));
@@ -56,7 +57,7 @@ TEST(BenchFilter, TimesTheChosenWayAndOthersAndAllMakeTheSameBits) {
     }
 }
 
-TEST(BenchFilter, LeavesOutTheLeastPromisingWays) {
+TEST(BenchFilter, LeavesOutTheLeastPromisingConfigurations) {
     FilterCase what;
     what.shape = {32, 32};
     what.filter.sigma = 1;
@@ -66,7 +67,7 @@ TEST(BenchFilter, LeavesOutTheLeastPromisingWays) {
     EXPECT_GT(results.left_out, 0);
 }
 
-/// What is wrong with a file of cases.
+/// The error of a file of cases.
 std::string refusal_of_filter_cases(const std::string& text) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("cases.json");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans that are timed and rehearsed. No test asserts a time; they hold what is counted.
+// Scans that are timed and simulated. The tests check counts, never times.
 #include "sextant/lab/bench_scan.hpp"
 
 #include "sextant/comm/agreement.hpp"
@@ -29,7 +29,7 @@ ScanCase small_case() {
     return what;
 }
 
-TEST(BenchScan, times_every_way_and_counts_what_each_applied) {
+TEST(BenchScan, times_every_configuration_and_counts_its_applications) {
     ContestOptions options;
     options.rounds = 5;
     options.least_turn = 0;
@@ -76,7 +76,7 @@ TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_liter
     EXPECT_NEAR(results.results[0].usage.efficiency, .25, .001);
 }
 
-TEST(BenchScan, draws_its_fastest_way_with_a_bar_an_application) {
+TEST(BenchScan, draws_its_fastest_configuration_with_one_bar_per_application) {
     const ScanResults results = rehearse_scan(small_case(), 3, 1);
     const std::string picture = picture_of(results);
     const auto json = to_json(results);
@@ -109,7 +109,7 @@ void expect_complaint(const std::string& content, std::string_view word) {
     std::filesystem::remove(path);
 }
 
-TEST(ScanCases, name_what_is_wrong_with_them) {
+TEST(ScanCases, name_their_errors) {
     expect_complaint("[]", "is an array of 0, expected a JSON object");
     expect_complaint(R"({"cases": [{"valeus": 4}]})",
                      "cases[0] has the unknown field 'valeus'; did you mean values");
@@ -127,7 +127,7 @@ TEST(ScanCases, name_what_is_wrong_with_them) {
     expect_complaint(R"({"cases": [{"times": {"kind": "correlated", "correlation": 1}}]})",
                      "less than 1");
     expect_complaint(R"({"cases": [{"strategies": ["scan-then-propagate"], "threads": [2]}]})",
-                     "no strategy takes");
+                     "no strategy supports");
 }
 
 TEST(MockOperator, joins_neighbours_and_nothing_else) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What pages of benchmarks say of all their cases.
+// Summaries of all cases on benchmark pages.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/planner/planner.hpp"
@@ -16,7 +16,7 @@ using testing::Not;
 
 const SizeOfCases pixels{"pixels", [](double size) { return std::to_string(size); }};
 
-/// A median whose interval reaches a tenth to either side.
+/// A median with an interval of ±10 %.
 Estimate about(Seconds median) {
     return {median, {.9 * median, 1.1 * median}};
 }
@@ -27,11 +27,11 @@ std::vector<TimedConfiguration> two_cases() {
             {"large", "b", 3e-2, about(2e-2), 1000}, {"large", "mpi", {}, about(4e-2), 1000}};
 }
 
-TEST(Regrets, are_of_what_was_predicted_to_be_fastest_over_what_was) {
+TEST(Regrets, compare_the_predicted_fastest_with_the_fastest) {
     const std::vector<CaseRegret> all = regrets(two_cases());
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all[0].followed, "a");
-    EXPECT_EQ(all[0].best, "b"); // what has no prediction could not have been chosen
+    EXPECT_EQ(all[0].best, "b"); // not a candidate, because it has no prediction
     EXPECT_DOUBLE_EQ(all[0].ratio.median, 2);
     EXPECT_EQ(all[1].best, "a");
     EXPECT_DOUBLE_EQ(all[1].ratio.median, 1);
@@ -42,15 +42,15 @@ TEST(Regrets, are_as_uncertain_as_the_times_that_they_compare) {
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.low, 1.8 / 1.1);
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.high, 2.2 / .9);
     EXPECT_FALSE(all[0].within_noise());
-    EXPECT_DOUBLE_EQ(all[1].ratio.interval.high, 1); // of a way over itself
-    // A turn that waited for another program, once in a while: fifty times as long, or as fast.
+    EXPECT_DOUBLE_EQ(all[1].ratio.interval.high, 1); // of a configuration over itself
+    // A round interrupted by another program: fifty times as long, or as fast.
     const std::vector<CaseRegret> noisy = regrets(
         {{"case", "a", 1e-3, Estimate{.5, {.009, .6}}, 1}, {"case", "b", 2e-3, about(.01), 1}});
     EXPECT_DOUBLE_EQ(noisy[0].ratio.median, 50);
     EXPECT_TRUE(noisy[0].within_noise());
 }
 
-TEST(Regrets, need_two_ways_with_both_times) {
+TEST(Regrets, need_two_configurations_with_both_times) {
     EXPECT_THAT(regrets({}), IsEmpty());
     EXPECT_THAT(regrets({{"case", "a", 1e-3, about(2e-3), 1}, {"case", "b", {}, about(1e-3), 1}}),
                 IsEmpty());
@@ -71,13 +71,13 @@ TEST(BenchSummary, plots_predictions_regret_and_scaling) {
     EXPECT_THAT(sections[2].html, HasSubstr("mpi: 40.0 ms"));
 }
 
-TEST(BenchSummary, leaves_out_what_nothing_is_known_for) {
+TEST(BenchSummary, omits_cases_without_times) {
     for (const report::Section& section : summary_sections(
              {{"case", "a", {}, about(1e-3), 1}, {"case", "b", {}, about(2e-3), 1}}, pixels))
         EXPECT_EQ(section.html, "") << section.title;
 }
 
-TEST(PredictedSeconds, grow_with_what_is_moved) {
+TEST(PredictedSeconds, grow_with_the_data_moved) {
     const auto planner = planner::default_planner("threads").planner;
     const auto seconds = [&](Elements elements) {
         const collective::Algorithm& row = collective::catalogue().front();

@@ -22,7 +22,7 @@ namespace {
 
 using lab::CompositeCase;
 
-TEST(Contest, RanksTakeTheSameTurnsAndEachRoundHasAllContestants) {
+TEST(Contest, RanksUseTheSameOrderAndEachRoundHasAllContestants) {
     constexpr int ranks = 3, contestants = 4, rounds = 9;
     std::array<std::string, ranks> turns;
     run_threads(ranks, [&](Communicator communicator) {
@@ -32,7 +32,7 @@ TEST(Contest, RanksTakeTheSameTurnsAndEachRoundHasAllContestants) {
             works.push_back([&own, name] { own += name; });
         lab::ContestOptions options;
         options.rounds = rounds;
-        options.least_turn = 0; // once a turn
+        options.least_turn = 0; // once per round
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(scores.size(), works.size());
         for (const auto& score : scores)
@@ -64,7 +64,7 @@ TEST(Contest, TheSlowestRankCounts) {
     });
 }
 
-TEST(Contest, WithBarriersNobodyRunsAhead) {
+TEST(Contest, WithBarriersNoRankRunsAhead) {
     std::array<std::atomic<int>, 2> done{};
     std::atomic<int> farthest = 0;
     run_threads(2, [&](Communicator communicator) {
@@ -79,7 +79,7 @@ TEST(Contest, WithBarriersNobodyRunsAhead) {
         options.rounds = 5;
         options.barriers = true;
         options.most_repeats = 7;
-        options.least_turn = 1; // so that it takes them all
+        options.least_turn = 1; // so that all configurations run
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
     });
@@ -94,7 +94,7 @@ TEST(Contest, RatiosArePairedByRound) {
     EXPECT_EQ(ratio.interval.high, 2);
 }
 
-TEST(BenchComposite, CountsWhatTheBusiestRankSends) {
+TEST(BenchComposite, CountsTheDataSentByTheBusiestRank) {
     run_threads(4, [](Communicator communicator) {
         CompositeCase what;
         what.shape = {40, 10};
@@ -128,7 +128,7 @@ TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
                 lab::ContestOptions options;
                 options.rounds = 5;
                 options.least_turn = 0;
-                lab::bench_composite(communicator, what, options); // throws if one is wrong
+                lab::bench_composite(communicator, what, options); // throws if a result is wrong
             }
         }
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The papers' tables beside ours: what is counted must agree, and verdicts must be able to fail.
+// Sextant's results compared with the tables of papers: counts must agree, and verdicts must be
+// able to fail.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/simulate/simulation.hpp"
@@ -47,7 +48,7 @@ TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
     expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
 }
 
-TEST(Reproduce, what_algorithms_send_is_what_table_1_says) {
+TEST(Reproduce, algorithms_send_the_data_of_table_1) {
     const Result table = experiment("shift-based", "Table 1").run(Extent::quick);
     for (const char* label : {"direct-send, messages", "binary-swap, messages", "radix-k, messages",
                               "shift-based, messages", "shift-based, images"})
@@ -57,7 +58,7 @@ TEST(Reproduce, what_algorithms_send_is_what_table_1_says) {
 TEST(Reproduce, a_static_routing_keeps_the_rounds_of_binary_swap_apart) {
     const Result found = experiment("shift-based", "section 4").run(Extent::quick);
     expect_all_claims(found);
-    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // as shifts are routed
+    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // the routing of shifts
 }
 
 TEST(Reproduce, random_halves_get_little_more_than_half) {
@@ -68,7 +69,7 @@ TEST(Reproduce, random_halves_get_little_more_than_half) {
     }
 }
 
-TEST(Reproduce, the_delta_deals_as_measured_what_no_rank_forwards_at_length) {
+TEST(Reproduce, the_delta_scatters_as_measured_without_long_forwarding) {
     const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
     for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
         EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
@@ -92,7 +93,7 @@ TEST(Reproduce, on_the_delta_combining_beats_permutations_for_small_messages) {
     EXPECT_NEAR(ratio(row(figure, "1-lev-xor, 128")).value(), 1, .2);
 }
 
-TEST(Reproduce, series_scale_as_the_thesis_says) {
+TEST(Reproduce, series_scale_as_in_the_thesis) {
     for (const char* item : {"Figures 5.1, 5.2", "Figures 5.7, 5.8", "Figure 5.9"})
         expect_all_claims(experiment("registration", item).run(Extent::quick));
     const Result weak = experiment("registration", "Figures 5.3, 5.4").run(Extent::quick);
@@ -100,7 +101,7 @@ TEST(Reproduce, series_scale_as_the_thesis_says) {
               2 * row(weak, "kogge-stone, 512 cores").ours.front());
 }
 
-TEST(Reproduce, blelloch_s_circuit_is_faster_than_its_published_bound_by_what_it_leaves_out) {
+TEST(Reproduce, blelloch_s_circuit_beats_its_published_bound_by_the_omitted_terms) {
     const Result found = experiment("registration", "equation 4.18").run(Extent::quick);
     EXPECT_NEAR(row(found, "4096 frames, 512 cores").theirs.value(), 124.1, .05);
     EXPECT_NEAR(row(found, "512 frames, 512 cores").theirs.value(), 26.9, .05);
@@ -129,10 +130,10 @@ TEST(Reproduce, the_delta_is_charged_what_figure_6_prints) {
 
 TEST(Reproduce, c3_chooses_the_best_as_seldom_as_was_found) {
     EXPECT_EQ(experiment("c3", "Figure 7").run(Extent::quick).claims.front().found,
-              "at 1 of 11 sizes; 10.2 % lost in the mean, 45.5 % at most");
+              "at 1 of 11 sizes; 10.2 % lost on average, 45.5 % at most");
 }
 
-TEST(Reproduce, what_keeps_ports_busy_takes_what_table_1_says) {
+TEST(Reproduce, schedules_that_keep_ports_busy_take_the_times_of_table_1) {
     const Result theory = experiment("shift-based", "Figure 2").run(Extent::quick);
     for (const Row& each : theory.rows) {
         if (each.label.starts_with("shift-based") || each.label.starts_with("binary-swap")) {
@@ -141,7 +142,7 @@ TEST(Reproduce, what_keeps_ports_busy_takes_what_table_1_says) {
     }
 }
 
-TEST(Reproduce, messages_of_a_crossbar_get_what_was_measured) {
+TEST(Reproduce, messages_of_a_crossbar_have_the_measured_bandwidth) {
     const Result found = experiment("shift-based", "Figures 4-7, 9: matrices").run(Extent::quick);
     EXPECT_NEAR(ratio(found.rows.front()).value(), 1, .05) << found.rows.front().label;
 }
@@ -149,39 +150,40 @@ TEST(Reproduce, messages_of_a_crossbar_get_what_was_measured) {
 TEST(Reproduce, one_message_takes_the_full_path_of_table_1) {
     const Result figure = experiment("p3pc", "Figure 2").run(Extent::quick);
     expect_all_claims(figure);
-    for (const Row& each : figure.rows) { // more where a side is busy for longer than the path is
+    // longer if one side is busy for longer than the full path
+    for (const Row& each : figure.rows) {
         EXPECT_GT(ratio(each).value(), .97) << each.label;
         EXPECT_LT(ratio(each).value(), 1.3) << each.label;
     }
     EXPECT_DOUBLE_EQ(ratio(row(figure, "nn, 500K values")).value(), 1);
 }
 
-TEST(Reproduce, what_the_p3pc_paper_estimates_is_what_played_schedules_take) {
+TEST(Reproduce, simulated_schedules_take_the_times_estimated_in_the_p3pc_paper) {
     for (const char* item : {"Figure 9", "Figure 10"}) {
         const Result figure = experiment("p3pc", item).run(Extent::quick);
         for (const Row& each : figure.rows)
             EXPECT_NEAR(ratio(each).value(), 1, .22) << each.label;
-        for (const Claim& claim : figure.claims) { // strips have no neighbours at their sides
+        for (const Claim& claim : figure.claims) { // strips have no neighbours along one axis
             EXPECT_EQ(claim.holds, claim.found != "1x16") << claim.text << ": " << claim.found;
         }
     }
 }
 
-TEST(Reproduce, what_is_dealt_here_is_measured_beside_a_model_of_layouts_and_one_without) {
+TEST(Reproduce, scatters_here_are_compared_with_models_with_and_without_layouts) {
     const Result figure = experiment("p3pc", "Figures 2, 4, here").run(Extent::quick);
     ASSERT_EQ(figure.rows.size(), 16u);
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const auto& ours = figure.rows[i].ours; // LogGP*, P-3PC, measured
         const auto& contiguous = figure.rows[i / 4 * 4].ours;
         EXPECT_THAT(ours, Each(Ge(0))) << figure.rows[i].label;
-        if (i >= 8) // on a busy machine the answer alone may take as long as small messages
+        if (i >= 8) // on a busy machine the reply alone may take as long as small messages
             EXPECT_GT(ours[2], 0) << figure.rows[i].label;
         EXPECT_EQ(ours[0], contiguous[0]) << figure.rows[i].label;
         EXPECT_EQ(contiguous[1], contiguous[0]) << figure.rows[i].label;
     }
 }
 
-TEST(Reproduce, contour_ranking_is_charged_no_more_than_the_paper_says) {
+TEST(Reproduce, contour_ranking_costs_no_more_than_in_the_paper) {
     const Result figure = experiment("c3", "Figure 14").run(Extent::quick);
     expect_all_claims(figure);
     for (const Row& each : figure.rows) {
@@ -206,7 +208,7 @@ TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
     expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
 }
 
-TEST(Table, names_what_is_missing) {
+TEST(Table, names_the_missing_part) {
     const Table rates("shift_based_frame_rates");
     EXPECT_EQ(rates.rows(), 9u);
     EXPECT_EQ(rates.number(0, "frames_per_second"), 14.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regret, noise floor and errors, from measurements whose verdict is known.
+// Regret, noise floor and errors, from measurements with a known verdict.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/evaluate.hpp"
 #include "sextant/lab/evaluation.hpp"
@@ -16,7 +16,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-/// Two ways of 2 ranks in four launches; every second launch is three times as slow.
+/// Two configurations of 2 ranks in four launches; every second launch is three times as slow.
 Evaluation evaluation(const std::string& chosen) {
     Evaluation made;
     made.seed = 7;
@@ -35,7 +35,7 @@ Evaluation evaluation(const std::string& chosen) {
     return made;
 }
 
-TEST(Judge, weighs_ways_within_each_launch) {
+TEST(Judge, compares_configurations_within_each_launch) {
     const Verdict bad = judge(evaluation("direct-send"));
     EXPECT_THAT(bad.planner.values, ElementsAre(DoubleNear(1, 1e-12)));
     ASSERT_EQ(bad.losses.size(), 1u);
@@ -46,7 +46,7 @@ TEST(Judge, weighs_ways_within_each_launch) {
     EXPECT_THAT(good.floor.values, ElementsAre(0));
 }
 
-TEST(Judge, knows_what_fixed_policies_would_have_cost) {
+TEST(Judge, computes_the_cost_of_fixed_policies) {
     for (const Regrets& policy : judge(evaluation("binary-swap")).policies) {
         const double expected = policy.policy.starts_with("binary swap") ? 0
                                 : policy.policy == "direct send"         ? 1
@@ -65,7 +65,7 @@ TEST(Judge, counts_cases_of_several_machines_alike) {
     EXPECT_EQ(verdict.policies.front().values.size(), 2u);
 }
 
-TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
+TEST(Winners, are_those_of_the_best_parameters) {
     Evaluation few = evaluation("binary-swap"), many = evaluation("binary-swap");
     many.ranks = 4;
     many.cases[0].configurations = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
@@ -81,7 +81,7 @@ TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
     EXPECT_THROW(winners(std::vector{few, many}), InvalidTask);
 }
 
-TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_cluster) {
+TEST(Winners, are_hierarchical_if_early_rounds_fill_the_nodes_of_a_cluster) {
     Evaluation cluster = evaluation("binary-swap");
     cluster.transport = "simulated";
     cluster.ranks = 16;
@@ -96,11 +96,11 @@ TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_
     EXPECT_EQ(winner("2,2,4"), "hierarchical radix-k");
     EXPECT_EQ(winner("2,4,2"), "radix-k");
     EXPECT_EQ(winner("8,2"), "radix-k");
-    cluster.cores = 64; // all on one
+    cluster.cores = 64; // all on one node
     EXPECT_EQ(winner("4,2,2"), "radix-k");
 }
 
-TEST(Judge, shows_noise_where_halves_disagree) {
+TEST(Judge, shows_noise_if_halves_disagree) {
     Evaluation noisy = evaluation("binary-swap");
     noisy.cases[0].configurations = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},
                                      {"direct-send", false, 1.0, {2, 1, 2, 1}}};
@@ -129,7 +129,7 @@ TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
     std::filesystem::remove(path);
 }
 
-TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_what_is_asked) {
+TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_the_stated_range) {
     const auto cases = draw_cases(2026, 200), again = draw_cases(2026, 200);
     Elements least = 1 << 30, most = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scan on threads, on values whose combination is exact and not commutative.
+// Every scan on threads, with an operator that is exact and not commutative.
 #include "sextant/comm/threads.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 
@@ -17,13 +17,13 @@ TEST(Threads, EveryScanGivesTheSerialOneFrom1To17Ranks) {
     }
 }
 
-TEST(Threads, NoScanOfMpiIsOfferedWhereThereIsNone) {
+TEST(Threads, ThereAreNoMpiScansWithoutMpi) {
     run_threads(2, [](const Communicator& communicator) {
         EXPECT_TRUE(lab::mpi_scan_baselines(communicator).empty());
     });
 }
 
-TEST(ExactOperators, TellAnyOtherOrderApart) {
+TEST(ExactOperators, DistinguishAnyOtherOrder) {
     const auto x = exact_value<Matrix>(1), y = exact_value<Matrix>(2), z = exact_value<Matrix>(3);
     EXPECT_NE(combine(x, y), combine(y, x));
     EXPECT_EQ(combine(combine(x, y), z), combine(x, combine(y, z)));

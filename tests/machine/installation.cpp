@@ -12,7 +12,7 @@ using testing::Contains;
 
 namespace filesystem = std::filesystem;
 
-TEST(Installation, is_found_relative_to_a_program_before_the_configured_place) {
+TEST(Installation, is_found_relative_to_a_program_before_the_configured_path) {
     const Installation found = installation_of("/opt/moved/bin/sextant");
     ASSERT_GE(found.data.size(), 2u);
     EXPECT_NE(found.data.front(), found.data.back());

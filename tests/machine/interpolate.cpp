@@ -22,7 +22,7 @@ TEST(Interpolation, is_piecewise_linear_between_measured_sizes) {
     EXPECT_FALSE(at_size(bent, 199).extrapolated);
 }
 
-TEST(Interpolation, goes_on_beyond_the_ends_and_says_so) {
+TEST(Interpolation, extrapolates_beyond_the_ends_and_reports_it) {
     const Estimate above = at_size(bent, 300);
     EXPECT_DOUBLE_EQ(above.median, 23);
     EXPECT_TRUE(above.extrapolated);
@@ -32,7 +32,7 @@ TEST(Interpolation, goes_on_beyond_the_ends_and_says_so) {
     EXPECT_EQ(at_size(late, 0).median, 0) << "never below zero";
 }
 
-TEST(Interpolation, of_a_single_point_is_that_point_wherever_it_is_asked) {
+TEST(Interpolation, of_a_single_point_is_constant) {
     const std::vector<Point> one = {point(64, 64, 2)};
     for (Bytes bytes : {Bytes{0}, Bytes{64}, Bytes{1} << 40}) {
         EXPECT_EQ(at_size(one, bytes).median, 2);
@@ -81,7 +81,7 @@ TEST(Interpolation, between_block_lengths_is_linear_in_their_logarithm) {
     EXPECT_EQ(at_size_and_block(points, 0, 8).median, 0);
 }
 
-TEST(Interpolation, takes_the_nearest_block_length_outside_of_them_and_says_so) {
+TEST(Interpolation, uses_the_nearest_block_length_outside_their_range_and_reports_it) {
     const std::vector<Point> points = {point(64, 4, 8), point(64, 16, 4), point(128, 4, 16),
                                        point(128, 16, 8)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 64, 2).median, 8);
@@ -90,7 +90,7 @@ TEST(Interpolation, takes_the_nearest_block_length_outside_of_them_and_says_so) 
     EXPECT_TRUE(at_size_and_block(points, 64, 64).extrapolated);
 }
 
-TEST(Interpolation, by_size_alone_where_each_size_has_a_block_length_of_its_own) {
+TEST(Interpolation, by_size_alone_if_each_size_has_its_own_block_length) {
     // As in the P-3PC paper: always 100 blocks.
     const std::vector<Point> points = {point(0, 0, 1), point(400, 4, 3), point(800, 8, 7)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 600, 6).median, 5);
@@ -106,7 +106,7 @@ TEST(Interpolation, needs_points) {
     EXPECT_THROW(fitted_line({}), std::invalid_argument);
 }
 
-TEST(FittedLine, is_the_line_where_there_is_one) {
+TEST(FittedLine, is_exact_for_points_on_a_line) {
     const std::vector<Point> line = {point(0, 0, 2), point(10, 10, 7), point(1000, 1000, 502)};
     EXPECT_DOUBLE_EQ(fitted_line(line).constant, 2);
     EXPECT_DOUBLE_EQ(fitted_line(line).slope, 0.5);

@@ -82,7 +82,7 @@ Profile full_profile() {
     return p;
 }
 
-/// Expects a text to be refused with this message behind "file.json: ".
+/// Expects a text to be refused with this message after "file.json: ".
 void expect_refused(const std::string& text, const std::string& message) {
     try {
         parse_profile(text, "file.json");
@@ -144,7 +144,7 @@ TEST(ProfileFile, the_das_machine_holds_table_1_of_the_paper) {
     EXPECT_EQ(cells, 60);
 }
 
-TEST(ProfileFile, errors_name_file_field_value_and_what_was_expected) {
+TEST(ProfileFile, errors_name_file_field_value_and_expected_value) {
     expect_refused("", "is not JSON");
     expect_refused("[1, 2]", "is an array of 2, expected a JSON object");
     expect_refused("{}", "version is missing");
@@ -197,7 +197,7 @@ TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals)
     expect_refused(points("7"), at + " is 7, expected an array");
 }
 
-TEST(ProfileFile, passes_stand_in_order_and_have_operands) {
+TEST(ProfileFile, passes_are_in_order_and_have_operands) {
     const auto points = [](const std::string& text) {
         return R"({"version": 1, "name": "m", "date": "d", "method": "m", "operators": [)"
                R"({"name": "over", "points": )" +
@@ -226,7 +226,7 @@ TEST(ProfileFile, a_file_that_cannot_be_read_is_refused_by_name) {
     }
 }
 
-/// One random change: a byte, a missing stretch, a stretch that comes twice, or the end cut off.
+/// One random change: a byte, a missing or repeated part, or a truncation.
 std::string damaged(std::string text, std::mt19937& random) {
     if (text.empty())
         return text;

@@ -45,7 +45,7 @@ TEST(Topology, the_paper_s_fat_tree_is_twice_as_far_as_it_is) {
     EXPECT_DOUBLE_EQ(published_wiring(fat_tree).latency, 16);
 }
 
-/// The same by walking all pairs of a tree in which node i hangs below i / 2.
+/// The same by visiting all pairs of a tree in which node i is a child of i / 2.
 double mean_by_walking(int p) {
     double sum = 0;
     for (int i = 1; i <= p; ++i) {
@@ -62,9 +62,9 @@ TEST(Topology, trees_of_any_size_are_counted_link_by_link) {
         EXPECT_NEAR(exact_wiring(of(Shape::binary_tree, {p})).latency, mean_by_walking(p), 1e-12);
 }
 
-TEST(Topology, shuffle_exchange_is_walked_from_every_processor) {
+TEST(Topology, shuffle_exchange_is_traversed_from_every_processor) {
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {2})).latency, 0.5);
-    // 00 - 01 - 10 - 11: shuffles join 01 and 10, exchanges the last bit.
+    // Shuffles connect 01 and 10, exchanges flip the last bit: a line 00 - 01 - 10 - 11.
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {4})).latency, 1.25);
 }
 

@@ -6,7 +6,7 @@
 namespace sextant::machine {
 namespace {
 
-TEST(Values, name_every_value_of_a_profile_and_tell_its_worth) {
+TEST(Values, name_every_value_of_a_profile_and_its_precision) {
     Profile profile;
     LinkCosts link;
     link.link = Link::same_node;
@@ -24,7 +24,7 @@ TEST(Values, name_every_value_of_a_profile_and_tell_its_worth) {
     const Precision worth = worth_of(profile, .02);
     EXPECT_EQ(worth.values, 4);
     EXPECT_EQ(worth.wide, 1);
-    EXPECT_NEAR(worth.nine_in_ten, .5, 1e-9); // of four, all
+    EXPECT_NEAR(worth.nine_in_ten, .5, 1e-9); // all of four
     EXPECT_EQ(worth_of({}, .02).values, 0);
 }
 

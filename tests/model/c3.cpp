@@ -56,7 +56,7 @@ TEST(C3, is_in_seconds_the_units_of_all_rounds) {
     EXPECT_FALSE(prediction.timeline.events.empty());
 }
 
-/// The h and b that one round of messages within groups is charged with, seen by its cost.
+/// The h and b charged for one round of messages within groups, derived from its cost.
 Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) {
     const Schedule schedule = make_schedule(256, [&](int rank) {
         ProgramBuilder builder;
@@ -80,17 +80,17 @@ TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
     // Neighbours in a row: two processors, h = 1/2. Without groups the whole mesh has h = 10.625.
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, true).latency, .5);
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, false).latency, 10.625);
-    // 1 and 2 are neighbours, but cuttings into pairs part them: four in a row, h = 1.25.
+    // 1 and 2 are neighbours, but belong to different aligned pairs: four in a row, h = 1.25.
     EXPECT_DOUBLE_EQ(charge_of({{1, 2}}, true).latency, 1.25);
-    // Two rows that groups share: one submachine of 2 x 2, both messages on its links.
+    // Groups that share two rows: one submachine of 2 x 2, with both messages on its links.
     const Units shared = charge_of({{0, 17}, {1, 16}}, true);
     EXPECT_DOUBLE_EQ(shared.latency, 1);
     EXPECT_DOUBLE_EQ(shared.packets, 1 + 1 + 1);
-    // Two messages of one pair are one of twice the size, also from two groups.
+    // Two messages between one pair count as one of twice the size, also in two groups.
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
 }
 
-TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {
+TEST(C3, applies_to_other_numbers_of_ranks_with_a_remark) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const auto task = compositing::one_image_each(12, 120);
     const Schedule schedule = make_schedule(12, [&](int rank) {

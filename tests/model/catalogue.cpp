@@ -41,7 +41,8 @@ Curve curve(Path path, Layout layout, Strategy strategy, std::vector<machine::Po
     return {path, layout, strategy, {}, std::move(points)};
 }
 
-/// A machine where every path costs 1 and 1 a byte, and strides of 4 bytes 3 a byte, of 16 two.
+/// A machine where every path costs 1, and 1 per byte; 3 per byte for blocks of 4 bytes, 2 for
+/// blocks of 16.
 machine::Profile detailed_machine(Link where = Link::same_node) {
     machine::Profile profile;
     profile.name = "detailed";
@@ -68,7 +69,7 @@ double seconds(const char* model, const Schedule& schedule, const machine::Profi
         .seconds;
 }
 
-TEST(Models, have_names_of_their_own_which_find_them) {
+TEST(Models, have_unique_names_which_find_them) {
     std::set<std::string_view> names;
     for (const Model& model : catalogue()) {
         EXPECT_TRUE(names.insert(model.name).second);
@@ -79,7 +80,7 @@ TEST(Models, have_names_of_their_own_which_find_them) {
     EXPECT_THROW(find("p4pc"), InvalidTask);
 }
 
-TEST(Models, say_what_a_profile_lacks) {
+TEST(Models, name_costs_missing_from_a_profile) {
     const Schedule schedule = strided(4, 10, 8);
     const auto refusal = [&](const char* model, const char* machine) -> std::string {
         try {
@@ -98,7 +99,7 @@ TEST(Models, say_what_a_profile_lacks) {
     EXPECT_EQ(refusal("3pc", "das"), "");
 }
 
-TEST(Models, remark_on_what_costs_nothing_and_what_was_not_measured) {
+TEST(Models, report_missing_costs) {
     const machine::Profile das = test::shipped_machine("das");
     const auto task = compositing::one_image_each(4, 4 << 20);
     const Schedule schedule = make_schedule(4, [&](int rank) {
@@ -113,7 +114,7 @@ TEST(Models, remark_on_what_costs_nothing_and_what_was_not_measured) {
     EXPECT_THAT(prediction.remarks, Contains(HasSubstr("are outside the range measured on das")));
 }
 
-TEST(Models, see_the_node_that_each_rank_lies_on) {
+TEST(Models, use_the_node_of_each_rank) {
     machine::Profile machine = detailed_machine(Link::same_node);
     machine.links.push_back(machine.links[0]);
     machine.links[1].link = Link::other_node;
@@ -147,7 +148,7 @@ TEST(LogGP, is_three_paths_with_a_side_of_g_and_a_path_of_2o_and_l) {
     EXPECT_DOUBLE_EQ(seconds("loggp", one, machine), 2 * 2 + 7 + 5);
 }
 
-TEST(P3pcExtended, prices_strides_by_their_length_where_p3pc_cannot) {
+TEST(P3pcExtended, charges_strides_by_their_length_unlike_p3pc) {
     const machine::Profile machine = detailed_machine();
     EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(4, 25, 8), machine), 301);
     EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(16, 20, 32), machine), 641);
@@ -156,7 +157,7 @@ TEST(P3pcExtended, prices_strides_by_their_length_where_p3pc_cannot) {
                      seconds("p3pc", strided(20, 5, 30), machine));
 }
 
-TEST(P3pcExtended, packs_by_a_copy_where_packing_was_not_measured) {
+TEST(P3pcExtended, packs_by_a_copy_if_packing_was_not_measured) {
     machine::Profile machine = detailed_machine();
     const Schedule schedule = strided(4, 25, 8);
     EXPECT_THROW(seconds("p3pc-extended", schedule, machine, Strategy::packing), CannotExpress);
@@ -220,7 +221,7 @@ TEST(P3pcExtended, crowded_links_lengthen_the_run_and_more_so_when_they_are_slow
     EXPECT_THROW(seconds("p3pc-extended", crowd(), machine), CannotExpress);
 }
 
-TEST(P3pcExtended, knows_no_crowd_where_no_network_is_described) {
+TEST(P3pcExtended, has_no_contention_without_a_network) {
     const Schedule schedule = crowd();
     const machine::Profile machine = detailed_machine(Link::other_node);
     const Prediction prediction =
@@ -230,7 +231,7 @@ TEST(P3pcExtended, knows_no_crowd_where_no_network_is_described) {
     EXPECT_THAT(prediction.remarks, Contains(HasSubstr("no contention")));
 }
 
-/// Rank 1 combines what rank 0 has with its own.
+/// Rank 1 combines rank 0's element with its own.
 Schedule pair_that_folds() {
     return make_schedule(2, [](int rank) {
         ProgramBuilder builder;
@@ -246,7 +247,7 @@ Schedule pair_that_folds() {
     });
 }
 
-TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
+TEST(P3pcExtended, moves_no_data_between_threads_that_is_only_folded) {
     machine::Profile machine = detailed_machine(Link::same_process);
     machine.operators = {{.name = "over",
                           .element = "f32",
@@ -276,7 +277,7 @@ TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
     EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
 }
 
-/// Rank 0 makes so many bytes for rank 1.
+/// Rank 0 computes this many bytes for rank 1.
 Schedule pair_that_computes(Elements bytes) {
     return make_schedule(2, [=](int rank) {
         ProgramBuilder builder;
@@ -291,7 +292,7 @@ Schedule pair_that_computes(Elements bytes) {
     });
 }
 
-TEST(P3pcExtended, moves_nothing_between_threads_that_kernels_make_where_it_is_wanted) {
+TEST(P3pcExtended, moves_no_kernel_results_written_at_their_destination) {
     const std::vector<int> nodes = {0, 0};
     const auto predicted = [&](Link within, Elements bytes) {
         const machine::Profile machine = detailed_machine(within);

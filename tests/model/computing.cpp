@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What computing costs, on a machine of round figures.
+// The cost of computing, on a machine with round figures.
 #include <array>
 
 #include "tests/model/machines.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using machine::exactly;
 
-/// A message takes 10 seconds, however long; making a sum takes 3.
+/// A message takes 10 seconds for any size; computing a sum takes 3.
 machine::Profile slow_machine() {
     machine::Profile profile;
     profile.name = "slow";
@@ -37,7 +37,7 @@ Prediction predicted(const machine::Profile& machine, std::span<const KernelUse>
                                     .timeline = true});
 }
 
-TEST(Computing, costs_what_its_kernel_takes_for_an_element) {
+TEST(Computing, costs_the_kernels_time_per_element) {
     const std::array<KernelUse, 1> names = {{{"sum"}}};
     const Prediction prediction = predicted(slow_machine(), names);
     Seconds busy = 0;
@@ -52,7 +52,7 @@ TEST(Computing, costs_what_its_kernel_takes_for_an_element) {
     EXPECT_TRUE(prediction.remarks.empty());
 }
 
-TEST(Computing, costs_what_passes_that_do_as_much_take) {
+TEST(Computing, costs_as_much_as_passes_with_the_same_work) {
     machine::Profile machine = slow_machine();
     machine.kernels[0].passes = {{1, 4, exactly(40)},
                                  {1, 8, exactly(60)},
@@ -66,7 +66,7 @@ TEST(Computing, costs_what_passes_that_do_as_much_take) {
     EXPECT_NEAR(work(6) / work(8), 5. / 6, 1e-9);
 }
 
-TEST(Computing, costs_nothing_where_the_profile_does_not_know_the_kernel_and_says_so) {
+TEST(Computing, costs_nothing_with_a_remark_if_the_profile_lacks_the_kernel) {
     const std::array<KernelUse, 1> names = {{{"product"}}};
     const Prediction unknown = predicted(slow_machine(), names);
     ASSERT_EQ(unknown.remarks.size(), 1u);

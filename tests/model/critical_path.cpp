@@ -26,8 +26,8 @@ Schedule composite(const char* name, int ranks, Elements pixels,
         ranks, [&](int rank) { return compositing::program(algorithm, task, tuning, rank); });
 }
 
-/// A machine of one link class with a latency of 1 and a second per byte, where an operand costs
-/// `per_element` a pixel.
+/// A machine with one link class, a latency of 1 s and 1 s per byte, where folding takes
+/// `per_element` per pixel and operand.
 machine::Profile plain_machine(double per_element = 0) {
     machine::Profile profile;
     profile.name = "plain";
@@ -44,7 +44,7 @@ machine::Profile plain_machine(double per_element = 0) {
     return profile;
 }
 
-/// Prices that are the same for all messages.
+/// The same prices for all messages.
 Prices flat(double send, double receive, double full) {
     return {[=](const Message&) {
         return MessageCost{Span(send), Span(receive), Span(full), {}, {}};
@@ -70,9 +70,9 @@ Schedule stream(int messages) {
     });
 }
 
-TEST(CriticalPath, of_shift_based_and_binary_swap_is_what_the_shift_based_paper_s_table_1_says) {
+TEST(CriticalPath, of_shift_based_and_binary_swap_equals_table_1_of_the_paper) {
     const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
-    const double alpha = 1e-6, beta = 16 * .53e-9; // of a pixel
+    const double alpha = 1e-6, beta = 16 * .53e-9; // per pixel
     for (int p : {2, 8, 16, 64}) {
         const Elements n = 64 * 1000;
         const double data = beta * n * (p - 1) / p;
@@ -84,18 +84,18 @@ TEST(CriticalPath, of_shift_based_and_binary_swap_is_what_the_shift_based_paper_
     }
 }
 
-TEST(CriticalPath, of_direct_send_is_nearly_twice_that_where_all_send_to_the_same_rank_first) {
+TEST(CriticalPath, of_direct_send_is_nearly_double_if_all_send_to_one_rank_first) {
     const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
     const Elements n = 64 * 1000;
     for (int p : {2, 8, 16, 64}) {
         const double message = 1e-6 + 16 * .53e-9 * n / p;
         EXPECT_NEAR(test::predicted("hockney", composite("direct-send", p, n, {}), infiniband, 16),
                     (2 * (p - 1) - 1) * message, 1e-12)
-            << "the last rank hears from nobody before the others have been served";
+            << "the last rank receives nothing before the others";
     }
 }
 
-TEST(CriticalPath, of_binary_swap_without_overlap_is_what_the_radix_k_paper_says) {
+TEST(CriticalPath, of_binary_swap_without_overlap_equals_the_radix_k_paper) {
     const machine::Profile machine = test::shipped_machine("blue-gene-p");
     const Elements n = 64 * 1000;
     for (int p : {2, 8, 64}) {
@@ -124,9 +124,9 @@ TEST(CriticalPath, a_receiver_receives_one_message_after_another) {
                      10 + 4 * 4);
 }
 
-TEST(CriticalPath, a_path_shorter_than_a_side_delays_nobody_but_the_next_message) {
+TEST(CriticalPath, a_path_shorter_than_a_side_delays_only_the_next_message) {
     const auto machine = plain_machine();
-    // Rank 2 hears from rank 1 what that heard from rank 0: paths add up.
+    // Rank 2 receives from rank 1 what rank 1 received from rank 0: paths add up.
     const Schedule chain = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
         const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);
@@ -141,7 +141,7 @@ TEST(CriticalPath, a_path_shorter_than_a_side_delays_nobody_but_the_next_message
     EXPECT_DOUBLE_EQ(critical_path(question(stream(3), machine), flat(1, 4, 3)).seconds, 12);
 }
 
-/// Rank 0 folds its own element with what comes from ranks 1 ... p − 1.
+/// Rank 0 folds its own element with those of ranks 1 ... p − 1.
 Schedule reduction(int ranks) {
     return make_schedule(ranks, [&](int rank) {
         ProgramBuilder builder;
@@ -167,7 +167,7 @@ TEST(CriticalPath, folds_combine_operands_as_they_come) {
     prices.blocking = false;
     // Messages end at 10, 20, 30; each is combined, in 5, while the next is received.
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 35);
-    // With calls that block, the next message begins when the last is combined.
+    // With blocking calls, the next message starts after the previous one was combined.
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
 }
 
@@ -182,7 +182,8 @@ TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
         return builder.finish(sum);
     });
     EXPECT_DOUBLE_EQ(critical_path(question(own, machine), flat(0, 4, 10)).seconds, 22);
-    // They come at 10, 14 and 18: the first makes a pass of two, the others one of three.
+    // Messages arrive at 10, 14 and 18: the first makes a pass of two operands, the others one of
+    // three.
     Prices prices = flat(0, 4, 10);
     prices.blocking = false;
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 30 + 22);
@@ -205,7 +206,8 @@ TEST(CriticalPath, folds_that_round_once_wait_for_all_operands_and_are_one_pass)
     const Schedule schedule = reduction(4);
     Question bytes = question(schedule, machine);
     bytes.element_name = "u8";
-    // Messages end at 10, 20, 30. Combined as they come, two at a time, but the first two at once.
+    // Messages end at 10, 20, 30. They are combined by arrival, two at a time, but the first two at
+    // once.
     EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 5);
     bytes.folds_at_once = true;
     EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 7);
@@ -217,14 +219,14 @@ TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
                       return MessageCost{Span(1.), Span(10.), Span(10.), Span(), Span(3.)};
                   },
                   false};
-    // The processor takes each message for the last 3 of its 10.
+    // The processor is busy during the last 3 of a message's 10.
     const double seconds = critical_path(question(reduction(4), machine), prices).seconds;
-    // It has them at 10, 18 and 26, since it folds until 15 and 23.
+    // Messages end at 10, 18 and 26, because it folds until 15 and 23.
     EXPECT_DOUBLE_EQ(seconds, 31);
 }
 
 TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
-    // Rank 1 can receive only when its own send is through.
+    // Rank 1 can receive only after its own send.
     const Schedule schedule = make_schedule(2, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.input(1 + rank), other = builder.scratch(2 - rank);
@@ -249,8 +251,9 @@ TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
         }};
         return critical_path(question(schedule, machine), prices).seconds;
     };
-    EXPECT_DOUBLE_EQ(priced(false), 21); // it lies there when rank 1 turns to it, for its own time
-    EXPECT_DOUBLE_EQ(priced(true), 25);  // it sets out only then
+    // it has arrived before rank 1 receives, which takes the receive time only
+    EXPECT_DOUBLE_EQ(priced(false), 21);
+    EXPECT_DOUBLE_EQ(priced(true), 25); // it is sent only then
 }
 
 TEST(CriticalPath, carries_intervals_to_the_end) {
@@ -270,7 +273,7 @@ TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
     Schedule unmatched = stream(2);
     unmatched[1].steps.pop_back();
     EXPECT_THROW(critical_path(question(unmatched, machine), flat(1, 1, 1)), std::logic_error);
-    // Each waits in an earlier round for what the other sends in a later one.
+    // Each rank waits in an earlier round for what the other sends in a later one.
     const Schedule deadlock = make_schedule(2, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.input(1), other = builder.scratch(1);
@@ -302,7 +305,7 @@ TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_ra
             event.activity == Activity::send || event.activity == Activity::receive;
         messages += message;
         if (event.activity == Activity::receive)
-            continue; // it is posted long before
+            continue; // it was posted long before
         Seconds& before = until[{event.rank, event.activity}];
         EXPECT_GE(event.begin, before - 1e-12);
         before = event.end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables that the P-3PC paper's Table 1 leads to, and the schedules that they are about.
+// Tables derived from Table 1 of the P-3PC paper, and the schedules to which they apply.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/lab/reproduce_p3pc.hpp"
@@ -40,7 +40,7 @@ const Row table[] = {{"flat-scatter", {20.74, 29.13, 29.13, 29.13, 29.13}, 21.81
                      {"flat-gather", {27.03, 45.07, 45.07, 45.07, 45.07}, 21.81},
                      {"binomial-gather", {28.38, 29.58, 31.99, 36.79, 46.36}, 25.22}};
 
-TEST(Das, scatter_and_gather_are_predicted_as_the_paper_s_formulas_say) {
+TEST(Das, scatter_and_gather_follow_the_paper_s_formulas) {
     for (const Row& row : table) {
         for (std::size_t i = 0; i < 5; ++i) {
             EXPECT_NEAR(milliseconds("p3pc", row.algorithm, das_grids[i]), row.p3pc[i], .005)
@@ -75,7 +75,7 @@ struct BorderRow {
     Elements margin;
     bool loggp_star;
     std::array<double, 5> mended;               ///< by grid, µs
-    double published_strips, published_columns; ///< 1 × 16 and 16 × 1; 0 where none is given
+    double published_strips, published_columns; ///< 1 × 16 and 16 × 1; 0 if not published
 };
 
 // Margins of 4, 12 and 19 pixels belong to sigma = 1, 3 and 5.
@@ -110,14 +110,14 @@ int columns_of_cheapest(double (*border)(const DasCosts&, const Grid&, Elements)
         ->columns;
 }
 
-TEST(Das, p3pc_prefers_2x8_and_loggp_star_4x4_as_the_paper_says) {
+TEST(Das, p3pc_prefers_2x8_and_loggp_star_4x4_as_in_the_paper) {
     for (Elements margin : {4, 12, 19}) {
         EXPECT_EQ(columns_of_cheapest(border_published, DasCosts(), margin), 2);
         EXPECT_EQ(columns_of_cheapest(border_published, DasCosts(true), margin), 4);
     }
 }
 
-TEST(Das, what_is_executed_is_cheapest_in_strips_at_sigma_1_where_the_paper_says_2x8) {
+TEST(Das, the_executed_exchange_is_cheapest_in_strips_at_sigma_1_not_2x8) {
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 4), 1);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 12), 2);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 19), 2);
@@ -131,10 +131,11 @@ double played_border(const Grid& grid, Elements margin) {
     return 1e3 * predicted("p3pc", schedule, das, 4);
 }
 
-TEST(Das, the_exchange_by_axis_costs_what_the_mended_formula_says) {
+TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
     for (const Grid& grid : das_grids) {
         const DasCosts T;
-        if (grid.columns == 2) // the formula counts corners on both sides; a tile has one neighbour
+        // the formula counts corners on both sides, but a tile has one neighbour
+        if (grid.columns == 2)
             continue;
         EXPECT_NEAR(played_border(grid, 4), border_mended(T, grid, 4), 1e-6) << grid.columns;
     }
@@ -145,8 +146,8 @@ TEST(Das, the_exchange_by_axis_costs_what_the_mended_formula_says) {
         2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, Layout::cc, (256 + 4) * 4), 1e-6);
 }
 
-TEST(Das, where_a_receive_takes_longer_than_its_path_the_exchange_costs_more_than_figure_6_says) {
-    // Six cells of Table 1 have a path shorter than a side; the formula knows the path only.
+TEST(Das, a_receive_longer_than_its_path_costs_more_than_in_figure_6) {
+    // In six cells of Table 1 the path is shorter than a side; the formula uses only the path.
     const DasCosts T;
     const Elements strip = 19 * 512;
     ASSERT_GT(T(Path::receive, Layout::cc, strip), T(Path::full, Layout::cc, strip));
@@ -154,8 +155,8 @@ TEST(Das, where_a_receive_takes_longer_than_its_path_the_exchange_costs_more_tha
     EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
 }
 
-/// From how many filters on other tiles than strips are the fastest: after a scatter, before
-/// `outputs` gathers, with an exchange of borders for each filter. 0: never.
+/// The number of filters from which other tiles than strips are the fastest, with a scatter before,
+/// `outputs` gathers after, and a border exchange for each filter. 0: never.
 template <class Scatter, class Exchange, class Gather>
 int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, int outputs) {
     constexpr int most = 100'000;

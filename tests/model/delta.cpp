@@ -11,13 +11,13 @@
 namespace sextant::test {
 namespace {
 
-constexpr Elements L = 512; ///< of a message, or B of a boundary list
+constexpr Elements L = 512; ///< bytes of a message, or of a boundary list
 
 struct Total {
     double setups = 0, latency = 0, per_byte = 0, computation = 0;
 };
 
-/// `distances` are those that a figure uses beside the profile's.
+/// `distances`: those used by the figure instead of the profile's.
 Total charged(const Schedule& schedule, const model::C3Reading& reading,
               const std::vector<machine::C3::Distance>& distances) {
     machine::Profile delta = shipped_machine("delta256");
@@ -38,7 +38,8 @@ Total charged(const MeshPattern& pattern, const std::vector<machine::C3::Distanc
     return charged(pattern.schedule(), pattern.reading(), distances);
 }
 
-/// Rows and columns of 16 have h = 5 in Figures 6 and 9; a pair has 4/3 where the paper halves.
+/// Rows and columns of 16 have h = 5 in Figures 6 and 9; a pair has 4/3 where the paper halves the
+/// machine.
 const std::vector<machine::C3::Distance> of_figures_6_and_9 = {
     {16, 1, 5}, {1, 16, 5}, {1, 2, 4.0 / 3}, {2, 1, 4.0 / 3}};
 const std::vector<machine::C3::Distance> of_halvings = {{1, 2, 4.0 / 3}, {2, 1, 4.0 / 3}};
@@ -84,8 +85,8 @@ TEST(Delta, one_to_all_by_halving_costs_8s_and_5_29_a_byte) {
 }
 
 TEST(Delta, one_to_all_by_three_quarters_costs_more_than_by_halves_up_to_256_bytes) {
-    // The paper says more, without figures or where it cuts; ours has more supersteps, and cuts the
-    // longer side.
+    // The paper's result is larger, without details of its division; ours has more supersteps, and
+    // divides the longer side.
     const Total half = charged("logp-lev-sq-scatter", deals_L, {});
     const Total uneven = charged("logp-lev-rec-scatter", deals_L, {});
     expect_total(uneven, 16, 4.945);
@@ -96,13 +97,13 @@ TEST(Delta, one_to_all_by_three_quarters_costs_more_than_by_halves_up_to_256_byt
     EXPECT_LT(units(uneven, 512), units(half, 512));
 }
 
-TEST(Delta, all_to_one_costs_what_one_to_all_does_but_for_the_set_ups) {
+TEST(Delta, all_to_one_costs_as_one_to_all_except_for_set_ups) {
     struct Row {
         const char *gather, *scatter;
         double setups, less_per_byte;
     };
-    // Who receives from all others pays most, and no set-up; but in a row of four that is who sends
-    // its one packet, a set-up of 8 units, rather than who receives four.
+    // The receiver from all others pays most, but no set-up; but in a row of four the sender of a
+    // single packet, with a set-up of 8 units, pays more than the receiver of four.
     for (const Row& row : {Row{"flat-gather", "flat-scatter", 0, 0},
                            Row{"2-lev-rec-gather", "2-lev-rec-scatter", 0, 0},
                            Row{"3-lev-sq-gather", "3-lev-sq-scatter", 1, 3. / L},
@@ -128,17 +129,18 @@ TEST(Delta, all_to_all_by_columns_and_rows_costs_32s_and_23_a_byte) {
 }
 
 TEST(Delta, all_to_all_by_squares_costs_33s_and_23_a_byte_less_the_16_messages_that_stay_home) {
-    // The paper counts 256 pairs in the permutation, of which 16 are one processor each.
+    // The paper counts 256 pairs in the permutation; for 16 of these, source and destination are
+    // the same processor.
     const double at_home = .5;
     expect_total(charged("2-lev-sq-all-to-all", exchanges_L, {}), 33, 22.667 - at_home);
 }
 
-TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_so_8s_where_the_paper_prints_4s) {
+TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_8s_not_4s) {
     expect_total(charged("logp-lev-bfly-all-to-all", exchanges_L, of_halvings), 8, 28.50);
 }
 
-TEST(Delta, all_to_all_touches_what_every_processor_has_in_each_superstep) {
-    // As the paper counts: with our regions, messages are not packed by hand, and less is touched.
+TEST(Delta, all_to_all_touches_all_data_of_every_processor_in_each_superstep) {
+    // Counted as in the paper: our regions are not packed explicitly, so less data is touched.
     struct Row {
         int supersteps;
         double units;
@@ -183,14 +185,14 @@ void exchange_lines(MeshPattern& pattern, int first_round, bool rows, Elements b
 TEST(Delta, contours_by_rows_and_columns_cost_8s_20_and_2_14_a_byte) {
     MeshPattern pattern;
     exchange_lines(pattern, 0, true, L);
-    exchange_lines(pattern, 4, false, L * 17 / 2); // a row's boundary: (2 · 16 + 2) / 4
+    exchange_lines(pattern, 4, false, L * 17 / 2); // the boundary of a row: (2 · 16 + 2) / 4
     const Total total = charged(pattern, {});
     expect_total(total, 8, 2.140);
     EXPECT_DOUBLE_EQ(total.latency, 20);
 }
 
-/// Two exchanges that join four boundary lists of `bytes` into one, with partners half a square
-/// of `size` away.
+/// Two exchanges that combine four boundary lists of `bytes` into one, with partners half a square
+/// of `size` apart.
 void merge_quads(MeshPattern& pattern, int first_round, int size, Elements bytes) {
     for (int axis : {0, 1}) {
         for (const Submachine& square : cut(size, size)) {
@@ -215,7 +217,7 @@ int reversed(int i) {
     return (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3;
 }
 
-TEST(Delta, contours_balanced_cost_10s_58_and_0_89_a_byte_less_the_16_that_stay_where_they_are) {
+TEST(Delta, contours_balanced_cost_10s_58_and_0_89_per_byte_less_the_16_local_ones) {
     MeshPattern pattern;
     const auto reverse = [](int rank) {
         return processor(reversed(rank % side), reversed(rank / side));
@@ -225,7 +227,7 @@ TEST(Delta, contours_balanced_cost_10s_58_and_0_89_a_byte_less_the_16_that_stay_
         merge_quads(pattern, 1 + 2 * j, side >> j, (Elements{1} << j) * L);
     permute(pattern, 9, L, reverse);
     // .8945 rounds h = 8/3 and 4/3 to 3 and 1; the paper counts all 256 pairs in permutations, of
-    // which 16 are one processor each.
+    // which 16 stay on one processor.
     const double at_home = 2.0 / 512;
     const Total rounded = charged(pattern, {{4, 4, 3}, {2, 2, 1}});
     expect_total(rounded, 10, .8945 - at_home);
@@ -234,7 +236,7 @@ TEST(Delta, contours_balanced_cost_10s_58_and_0_89_a_byte_less_the_16_that_stay_
 }
 
 TEST(Delta, halving_a_message_at_each_step_is_the_paper_s_recurrence) {
-    // CBH(p) = 2 (s + h) + (Lp / 2l + Lp / 4l)(h + 2) + CBH(p / 4), h halving with it.
+    // CBH(p) = 2 (s + h) + (Lp / 2l + Lp / 4l)(h + 2) + CBH(p / 4), where h is halved in each step.
     double recurrence = 0;
     const double h[] = {10, 5, 8.0 / 3, 4.0 / 3};
     for (int i = 0, p = processors; i < 4; ++i, p /= 4)
@@ -242,7 +244,7 @@ TEST(Delta, halving_a_message_at_each_step_is_the_paper_s_recurrence) {
     EXPECT_NEAR(recurrence, 5.285, 5e-4);
 }
 
-TEST(Delta, counted_exactly_differs_from_the_paper_s_way_by_p_minus_1_and_whole_packets) {
+TEST(Delta, counted_exactly_differs_from_the_paper_by_p_minus_1_and_whole_packets) {
     const Schedule schedule =
         make_schedule(processors, [](int rank) { return collective::flat_scatter(deals_L, rank); });
     const machine::Profile delta = shipped_machine("delta256");

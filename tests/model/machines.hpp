@@ -10,12 +10,12 @@
 
 namespace sextant::test {
 
-/// A machine that is shipped.
+/// The profile of a shipped machine.
 inline machine::Profile shipped_machine(const std::string& name) {
     return machine::read_profile(source_dir() + "/machines/" + name + ".json");
 }
 
-/// Seconds that a model predicts.
+/// Time predicted by a model.
 inline Seconds predicted(const char* model, const Schedule& schedule,
                          const machine::Profile& machine, Bytes element_size) {
     return model::find(model)

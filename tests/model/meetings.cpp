@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that meet on links: which are under way at once, and what each then takes.
+// Contention: messages that share links, and their durations.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/machine/profile_file.hpp"
@@ -21,7 +21,7 @@ Schedule schedule(const char* algorithm, int ranks, const compositing::Tuning& t
     });
 }
 
-/// Two halves of a machine, each a switch that all its nodes reach; one cable between the two.
+/// Two switches with half of the nodes each, connected by one cable.
 machine::Wires two_switches(int nodes) {
     const auto out = [](int node) { return 2 * node; };
     const auto in = [](int node) { return 2 * node + 1; };
@@ -53,7 +53,7 @@ Seconds predicted(const Schedule& schedule, const machine::Wires* wires) {
     return p3pc_extended(question).seconds;
 }
 
-TEST(Waves, count_what_had_to_be_received_before) {
+TEST(Waves, count_previously_received_messages) {
     const Schedule swap = schedule("binary-swap", 8, {});
     std::vector<int> of_sends;
     const std::vector<int> waves = lab::waves_of(swap[3], Dependences(swap[3]));
@@ -81,11 +81,11 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
     EXPECT_EQ(last, (std::vector{0, 3}));
 }
 
-/// What a play of binary swap on 8 ranks takes beside one message of each round alone.
+/// Binary swap on 8 ranks, relative to one message of each round without contention.
 TEST(Meetings, share_a_cable_among_all_that_cross_it_at_once) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
-    // Partners at distance 1 and 2 share a switch; those at 4 are four pairs on one cable.
+    // Partners at distance 1 and 2 are on the same switch; those at 4 are four pairs on one cable.
     const double alone = 16e-9 * (1 << 12);
     EXPECT_NEAR(predicted(schedule("binary-swap", ranks, {}), &wires),
                 alone * (1. / 2 + 1. / 4 + 4. / 8), 1e-3 * alone);
@@ -95,13 +95,14 @@ TEST(Meetings, under_a_window_do_not_happen_between_rounds) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     const double alone = 16e-9 * (1 << 12) / ranks;
-    // Shifts by 1 ... 7: as many as that cross each way, at most four. Who does not cross is ahead.
+    // Shifts by 1 ... 7: the number of messages that cross in each direction, at most four;
+    // messages within a switch end earlier.
     constexpr double crossings = 1 + 2 + 3 + 4 + 3 + 2 + 1;
     EXPECT_NEAR(predicted(schedule("shift-based", ranks, {{}, 1}), &wires), alone * crossings,
                 .1 * alone * crossings);
 }
 
-TEST(Meetings, make_a_prediction_longer_where_a_cable_is_shared_and_only_there) {
+TEST(Meetings, lengthen_a_prediction_only_on_shared_cables) {
     constexpr int ranks = 8;
     const machine::Wires narrow = two_switches(ranks);
     machine::Wires wide = narrow;
@@ -113,7 +114,7 @@ TEST(Meetings, make_a_prediction_longer_where_a_cable_is_shared_and_only_there) 
     EXPECT_GT(predicted(swap, &narrow), 1.3 * predicted(swap, &wide));
 }
 
-/// Nothing buffers a message, and to hand one over takes so long.
+/// Without buffering of messages, and with this time to hand over a message.
 machine::Profile unbuffered(Seconds handing_over) {
     machine::Profile machine = profile();
     machine::LinkCosts& link = machine.links.front();
@@ -127,7 +128,7 @@ machine::Profile unbuffered(Seconds handing_over) {
     return machine;
 }
 
-/// A rank hears from another, and only then from a third, who has long been ready.
+/// A rank receives from one rank, and then from another, which has been ready for long.
 TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits) {
     constexpr Elements elements = 1 << 12;
     constexpr Seconds handing_over = 1e-5, on_the_way = 16e-9 * elements;

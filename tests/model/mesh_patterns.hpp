@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contour rankings of the C3 paper on a 16 × 16 mesh, as schedules: who sends how much to whom,
-// in which round, on which submachine.
+// The contour rankings of the C3 paper on a 16 × 16 mesh, as schedules: sender, receiver, size,
+// round and submachine of each message.
 #pragma once
 
 #include "sextant/model/c3.hpp"
@@ -17,11 +17,11 @@ using model::Submachine;
 
 inline constexpr int side = 16, processors = side * side;
 
-/// Rounds of messages between submachines, gathered and then made into programs. An element is one
-/// byte. No message depends on another: only what travels when matters to C3.
+/// Collects rounds of messages between submachines and converts them to programs. An element is one
+/// byte. Messages do not depend on one another: C3 only needs their rounds.
 class MeshPattern {
   public:
-    /// The rounds that follow belong to this submachine.
+    /// The following rounds belong to this submachine.
     void on(int round, const Submachine& submachine) {
         round_ = round;
         group_ = 1 + static_cast<int>(places_.size());
@@ -31,7 +31,7 @@ class MeshPattern {
         if (from != to)
             transfers_.push_back({round_, group_, from, to, bytes});
     }
-    /// What every processor touches in a round.
+    /// Bytes that every processor touches in a round.
     void touch(int round, Elements bytes) { touched_[round] = bytes; }
 
     Schedule schedule() const {
@@ -94,7 +94,7 @@ inline void for_each_processor(const Submachine& m, const std::function<void(int
     }
 }
 
-/// The mesh cut into submachines of this size.
+/// The mesh, divided into submachines of this size.
 inline std::vector<Submachine> cut(int width, int height) {
     std::vector<Submachine> parts;
     for (int y = 0; y < side; y += height) {
@@ -108,13 +108,13 @@ inline std::vector<Submachine> cut(int width, int height) {
 inline Submachine size_before_halving(int i) {
     return {0, 0, side >> ((i + 1) / 2), side >> (i / 2)};
 }
-/// The processor at the same place in the other half of a submachine, at halving i.
+/// The processor at the same position in the other half of a submachine, at halving i.
 inline int across(int rank, int i) {
     return i % 2 == 0 ? rank ^ (size_before_halving(i).width / 2)
                       : rank ^ (size_before_halving(i).height / 2 * side);
 }
 
-/// Everyone exchanges with the processor at the same place in the other half.
+/// Each processor exchanges with that at the same position in the other half.
 inline void exchange_halves(MeshPattern& pattern, int round, int i, Elements bytes) {
     const Submachine size = size_before_halving(i);
     for (const Submachine& m : cut(size.width, size.height)) {
@@ -123,7 +123,7 @@ inline void exchange_halves(MeshPattern& pattern, int round, int i, Elements byt
     }
 }
 
-/// Everyone sends to one other, or stays silent.
+/// Each processor sends to at most one other.
 inline void permute(MeshPattern& pattern, int round, Elements bytes,
                     const std::function<int(int)>& to) {
     pattern.on(round, whole_mesh);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for any schedule that can be run, whoever wrote it.
+// Properties of any valid schedule.
 #include "tests/support/random_schedules.hpp"
 
 #include "sextant/model/critical_path.hpp"
@@ -23,7 +23,7 @@ Claim anything() {
             {}};
 }
 
-/// Schedules that prove, with a machine on which folds and copies cost something.
+/// Schedules that can be proved, with a machine on which folds and copies have costs.
 template <class Visit>
 void for_each_right_schedule(unsigned seed, Visit&& visit) {
     machine::Profile machine;
@@ -74,7 +74,7 @@ TEST(RandomSchedules, that_prove_come_to_an_end_whether_messages_wait_for_receiv
     });
 }
 
-TEST(RandomSchedules, take_at_least_what_each_rank_sends_receives_and_folds) {
+TEST(RandomSchedules, take_at_least_the_sends_receives_and_folds_of_each_rank) {
     for_each_right_schedule(52, [](const Question& question) {
         const Prediction prediction = critical_path(question, prices(false, false));
         for (const Program& program : question.schedule) {
@@ -122,7 +122,7 @@ TEST(RandomSchedules, begin_no_step_before_those_that_it_waits_for_have_ended) {
                 for (const auto& edge :
                      prepared.dependences[static_cast<std::size_t>(rank)].after(i)) {
                     if (steps[edge.step].verb == Verb::fold)
-                        continue; // it begins with what is there
+                        continue; // it has no dependences
                     EXPECT_GE(begin[edge.step], end[static_cast<std::size_t>(i)] - 1e-9);
                 }
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C3's choices held against what its authors measured on the Delta: the regret is the time of what
-// is chosen over the best time, less one. A better model has less.
+// C3's choices compared with its authors' measurements on the Delta. Regret is the time of the
+// chosen algorithm over the best time, minus one. A better model has less regret.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 /// Milliseconds by algorithm and size; an algorithm may lack the largest sizes.
 struct Table {
     std::vector<double> sizes;
-    std::map<std::string, std::vector<double>> times; ///< 0 where nothing was measured
+    std::map<std::string, std::vector<double>> times; ///< 0: not measured
 
     explicit Table(const std::string& file) {
         std::ifstream stream(test::source_dir() + "/tests/model/tables/" + file);
@@ -35,8 +35,8 @@ struct Table {
     }
 };
 
-/// What Figures 6 and 9 charge: set-ups of 8 units and units per byte; tests of the Delta derive
-/// them. Rows that C3 does not charge have none.
+/// The costs charged in Figures 6 and 9: set-ups of 8 units and units per byte, as derived by the
+/// tests of the Delta. Algorithms without C3 costs have none.
 struct Charge {
     std::string algorithm;
     double setups, per_byte;
@@ -50,7 +50,7 @@ const std::vector<Charge> one_to_all = {{"1-lev-dir", 256, .5508},
                                         {"3-lev-sq", 24, .935},
                                         {"logp-lev-sq", 8, 5.285}};
 
-/// The four direct variants are charged alike: the first listed wins a tie.
+/// The four direct variants have the same cost: the first in the list wins a tie.
 std::vector<Charge> all_to_all(const std::string& preferred) {
     std::vector<Charge> charges = {{"1-lev-direct", 256, 14}, {"1-lev-lin", 256, 14},
                                    {"1-lev-xor", 256, 14},    {"1-lev-balance", 256, 14},
@@ -66,7 +66,7 @@ struct Regret {
     double mean = 0, worst = 0; ///< percent
 };
 
-/// `others` are measured, and so may be best, but are not charged.
+/// `others` are measured, and may be the best, but have no predicted cost.
 Regret regret(const Table& table, const std::vector<Charge>& charges,
               const std::vector<std::string>& others = {}) {
     Regret result;
@@ -100,8 +100,8 @@ TEST(Regret, of_c3_in_one_to_all_is_10_percent_and_it_is_right_once_in_eleven) {
 }
 
 TEST(Regret, is_16_percent_against_the_algorithm_that_gains_by_having_no_barriers) {
-    // logp-lev-rec(.75) is best or near it at most sizes. C3 charges supersteps, and so ranks it no
-    // better than logp-lev-sq: a known failure of models with barriers.
+    // logp-lev-rec(.75) is the best or nearly the best at most sizes. C3 charges supersteps, and so
+    // ranks it no better than logp-lev-sq: a known weakness of models with barriers.
     const Regret found =
         regret(Table("c3_figure8_one_to_all_delta256_ms.csv"), one_to_all, {"logp-lev-rec(0.75)"});
     EXPECT_EQ(found.right, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of messages that share links, against what follows by hand.
+// Times of messages that share links, compared with calculations by hand.
 #include "sextant/model/link_contention.hpp"
 
 #include <limits>
@@ -14,8 +14,8 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-/// Link 0 is for all; nodes from 10 on also have link 1, of a quarter of the capacity, or whatever
-/// is said of its latency.
+/// Link 0 belongs to all nodes; nodes from 10 on also use link 1, with a quarter of the capacity by
+/// default.
 machine::Wires wires(double seconds_of_second = 4) {
     return {
         2,
@@ -27,13 +27,13 @@ machine::Wires wires(double seconds_of_second = 4) {
         [=](int link, double bytes, int) { return bytes * (link == 1 ? seconds_of_second : 1); }};
 }
 
-/// A message, and when it starts.
+/// A message and its start time.
 struct Starting {
     MessageInFlight message;
     Seconds start = 0;
 };
 
-/// How long each takes that starts no earlier than the one before.
+/// Duration of each message; start times must not decrease.
 std::vector<Seconds> times(const machine::Wires& wires, const std::vector<Starting>& messages) {
     Sharing sharing(wires);
     std::vector<Seconds> times(messages.size());
@@ -59,34 +59,34 @@ TEST(Sharing, lets_messages_that_are_alike_have_equal_parts) {
                 ElementsAre(DoubleNear(3, 1e-12), DoubleNear(3, 1e-12), DoubleNear(3, 1e-12)));
 }
 
-TEST(Sharing, gives_others_what_a_message_that_is_held_up_elsewhere_leaves) {
+TEST(Sharing, gives_others_the_capacity_left_by_a_message_limited_elsewhere) {
     EXPECT_THAT(times(wires(), {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
-TEST(Sharing, weighs_a_message_by_the_inverse_of_the_latency_of_its_way) {
+TEST(Sharing, weights_a_message_by_the_inverse_latency_of_its_path) {
     machine::Wires far = wires(1e-6);
     far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
-    // A quarter for the far one until the near one is there, then all.
+    // The distant message has a quarter of the capacity until the near one has ended, then all.
     EXPECT_THAT(times(far, {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
-TEST(Sharing, begins_anew_when_a_message_starts) {
+TEST(Sharing, is_recomputed_when_a_message_starts) {
     EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, .5}}),
                 ElementsAre(DoubleNear(1.5, .021), DoubleNear(1.5, .021)));
     EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, 7}}),
                 ElementsAre(DoubleNear(1, 1e-12), DoubleNear(1, 1e-12)));
 }
 
-TEST(Sharing, knows_what_a_link_loses_as_messages_share_it) {
+TEST(Sharing, includes_the_loss_of_shared_links) {
     machine::Wires losing = wires();
     losing.busy = [](int, double bytes, int messages) { return messages > 1 ? 2 * bytes : bytes; };
     EXPECT_THAT(times(losing, {{{0, 1, 1}}, {{0, 1, 2}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(5, 1e-12)));
 }
 
-TEST(Sharing, knows_where_there_is_no_link) {
+TEST(Sharing, rejects_paths_without_a_link) {
     machine::Wires none = wires();
     none.route = [](int, int, std::vector<int>&) {};
     EXPECT_FALSE(Sharing(none).has_links(0, 1));

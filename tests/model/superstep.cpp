@@ -14,7 +14,7 @@ struct Case {
     Bytes L;
 };
 
-// l = 512 bytes a packet in both.
+// l = 512 bytes per packet in both.
 const Case cases[] = {{16, 4, 2.5, 8, 700}, {64, 8, 5, 3, 512}};
 
 machine::C3 c3_of(const Case& c) {
@@ -24,7 +24,7 @@ machine::C3 c3_of(const Case& c) {
     return c3;
 }
 
-/// The units of a superstep of a case.
+/// Cost of a superstep, in units.
 double units(const Case& c, const std::map<Pair, Bytes>& messages) {
     return charge({{c.h, c.b}, c.p, messages}, c3_of(c), Counting::exact).total(c.s);
 }
@@ -33,7 +33,7 @@ double packets(const Case& c) {
     return std::ceil(static_cast<double>(c.L) / 512);
 }
 
-TEST(Superstep, one_to_one_costs_what_figure_4_says) {
+TEST(Superstep, one_to_one_costs_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 0; i < c.p; ++i)
@@ -44,7 +44,7 @@ TEST(Superstep, one_to_one_costs_what_figure_4_says) {
     }
 }
 
-TEST(Superstep, one_to_all_costs_what_figure_4_says) {
+TEST(Superstep, one_to_all_costs_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 1; i < c.p; ++i)
@@ -55,7 +55,7 @@ TEST(Superstep, one_to_all_costs_what_figure_4_says) {
     }
 }
 
-TEST(Superstep, all_to_one_costs_what_figure_4_says) {
+TEST(Superstep, all_to_one_costs_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 1; i < c.p; ++i)
@@ -66,7 +66,7 @@ TEST(Superstep, all_to_one_costs_what_figure_4_says) {
     }
 }
 
-TEST(Superstep, all_to_all_costs_what_figure_4_says) {
+TEST(Superstep, all_to_all_costs_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 0; i < c.p; ++i) {
@@ -103,7 +103,7 @@ TEST(Superstep, a_permutation_costs_the_paper_s_closed_forms_on_mesh_hypercube_a
 }
 
 /// S_i + R_i of a processor that sends packets of 1 and 3 and receives one of 2, without
-/// congestion: what is left when C_l = 2 and C_p = 2 h are taken away.
+/// congestion: the remainder after subtracting C_l = 2 and C_p = 2 h.
 Units busiest(machine::Routing routing, bool blocking, double h) {
     machine::C3 c3 = c3_of({4, 1, h, 10, 0});
     c3.routing = routing;
@@ -130,7 +130,7 @@ TEST(Superstep, follows_figure_3_under_all_four_protocols) {
     expect_units(busiest(Routing::wormhole, true, h), 2 * 2 + 1, 2 * 2 * h + h + h + h, 4 + 2);
 }
 
-TEST(Superstep, a_single_message_by_store_and_forward_costs_a_packet_more_than_figure_2_says) {
+TEST(Superstep, a_single_message_by_store_and_forward_costs_one_packet_more_than_figure_2) {
     // S_i = s + h k + k, where Figure 2 has s_ij = s + h k: the paper contradicts itself.
     machine::C3 c3 = c3_of({4, 1, 5, 10, 0});
     c3.routing = machine::Routing::store_and_forward;
@@ -138,7 +138,7 @@ TEST(Superstep, a_single_message_by_store_and_forward_costs_a_packet_more_than_f
     EXPECT_DOUBLE_EQ(units.packets, 5 * 2 + 2 + 2 + 2 * 5);
 }
 
-TEST(Superstep, counts_packets_up_and_in_the_paper_s_way_in_parts) {
+TEST(Superstep, rounds_packets_up_but_not_with_the_papers_rules) {
     const std::map<Pair, Bytes> messages = {{{0, 1}, 256}};
     const machine::C3 c3 = c3_of({2, 1, 1, 8, 0});
     EXPECT_DOUBLE_EQ(charge({{1, 1}, 2, messages}, c3, Counting::exact).packets, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that outnumber cores, and folds made where others want them.
+// Oversubscribed cores, and folds computed directly in another rank's buffer.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/critical_path.hpp"
@@ -14,8 +14,8 @@ namespace {
 using machine::exactly;
 using machine::Link;
 
-/// Threads of one process on so many cores, whose messages cost nothing, and whose folds a second
-/// an element and operand.
+/// Threads of one process on this number of cores; messages are free, and folds take one second per
+/// element and operand.
 machine::Profile threads_on(int cores) {
     machine::Profile profile;
     profile.name = "threads";
@@ -32,7 +32,7 @@ machine::Profile threads_on(int cores) {
     return profile;
 }
 
-/// Every rank folds two images of its own of so many elements.
+/// Every rank folds two of its own images of this size.
 Schedule folding(int ranks, Elements elements) {
     return make_schedule(ranks, [&](int) {
         ProgramBuilder builder;
@@ -55,7 +55,7 @@ Seconds seconds(const Schedule& schedule, const machine::Profile& machine,
     return critical_path(question, {free, false}).seconds;
 }
 
-TEST(CoreQueue, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
+TEST(CoreQueue, ranks_work_concurrently_up_to_the_number_of_cores) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
         for (const int cores : {1, 2, 3, 4, 8}) {
             const std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
@@ -66,18 +66,18 @@ TEST(CoreQueue, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
     }
 }
 
-TEST(CoreQueue, every_node_has_cores_of_its_own) {
+TEST(CoreQueue, every_node_has_its_own_cores) {
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 1, 1, 1}), 20);
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 1, 1, 2, 2}), 10);
     EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 0, 0, 1}), 30);
 }
 
-TEST(CoreQueue, cores_are_unlimited_where_nobody_counted_them) {
+TEST(CoreQueue, cores_are_unlimited_if_their_number_is_unknown) {
     const std::vector<int> nodes(8, 0);
     EXPECT_DOUBLE_EQ(seconds(folding(8, 10), threads_on(0), nodes), 10);
 }
 
-TEST(CoreQueue, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) {
+TEST(CoreQueue, threads_share_an_unspecified_node_and_processes_do_not) {
     const machine::Profile machine = threads_on(2);
     EXPECT_TRUE(crowd_of(machine, {}, 3, Link::same_process).takes_turns());
     EXPECT_FALSE(crowd_of(machine, {}, 2, Link::same_process).takes_turns());
@@ -86,8 +86,8 @@ TEST(CoreQueue, threads_share_a_node_of_which_nothing_is_said_and_processes_do_n
     EXPECT_EQ(crowd_of(machine, nodes, 4, Link::same_node).ranks, 3);
 }
 
-/// Two threads each fold half of a picture, which rank 0 collects.
-TEST(CoreQueue, what_a_thread_folds_for_another_is_not_moved_again) {
+/// Two threads each fold half of an image that rank 0 collects.
+TEST(CoreQueue, folds_for_another_thread_are_not_moved_again) {
     const machine::Profile& machine = machine::built_in();
     const std::vector<int> nodes(2, 0);
     const auto take = [&](int root) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best distribution of a whole program: scatter, k border exchanges, gathers. Choosing each
-// step by itself gets it wrong.
+// The best distribution of a whole program: scatter, k border exchanges, gathers. Optimising each
+// step separately gives a wrong result.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/lab/reproduce_p3pc.hpp"
@@ -76,7 +76,7 @@ int columns_of_best(const AllParts& parts, int exchanges, int gathers) {
 
 constexpr int never = 100'000;
 
-/// The number of exchanges from which strips are no longer best.
+/// The number of exchanges from which on strips are no longer the best.
 int threshold(const AllParts& parts, int gathers) {
     int k = 0;
     while (k < never && columns_of_best(parts, k, gathers) == 1)
@@ -93,7 +93,7 @@ TEST(WholeProgram, is_best_in_strips_until_exchanges_outweigh_scatter_and_gather
     EXPECT_EQ(threshold(by_figure_6(4), 5), never);
 }
 
-TEST(WholeProgram, beyond_the_threshold_is_best_on_2x8_and_one_step_alone_would_say_so_at_once) {
+TEST(WholeProgram, is_best_on_2x8_beyond_the_threshold_but_single_steps_always_are) {
     for (Elements margin : {12, 19}) {
         const AllParts parts = by_figure_6(margin);
         EXPECT_EQ(columns_of_best(parts, threshold(parts, 1), 1), 2);
@@ -103,7 +103,8 @@ TEST(WholeProgram, beyond_the_threshold_is_best_on_2x8_and_one_step_alone_would_
 }
 
 TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_played) {
-    // A receive that takes longer than its path, which Figure 6 does not know, makes strips dearer.
+    // A receive that takes longer than its path, which Figure 6 ignores, makes strips more
+    // expensive.
     for (int gathers : {1, 5}) {
         const int figure = threshold(by_figure_6(19), gathers);
         const int replayed = threshold(by_playing_schedules(19), gathers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MPI offers, with our kernels, gives our pictures: a benchmark's contestants are checked
-// against a serial fold before they are timed.
+// MPI's operations with our kernels give the same images: each entry of a benchmark is checked
+// against a serial fold before it is timed.
 #include "sextant/lab/bench_composite.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 
@@ -23,11 +23,11 @@ void race(const Communicator& communicator, const char* blend, const char* eleme
     std::size_t baselines = 0;
     for (const auto& result : results.results)
         baselines += result.baseline;
-    // MPI_Reduce has no form that leaves pieces on the ranks.
+    // MPI_Reduce cannot leave parts of the result on the ranks.
     EXPECT_EQ(baselines, lab::mpi_baselines(communicator).size() - (collect ? 0 : 1));
 }
 
-/// In small groups: what blocks in MPI spins, which takes long where ranks outnumber cores.
+/// In small groups: MPI's blocking calls spin, which is slow if ranks outnumber cores.
 TEST(Baselines, AgreeWithTheSerialFold) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {

@@ -15,8 +15,8 @@ void turning_in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-/// A frame that ranks begin in different orders leaves messages under way, which no MPI takes back.
-/// MPICH delivers some of them to communicators that are made later.
+/// If ranks start a frame with different orders, messages stay in flight, which MPI cannot cancel.
+/// MPICH delivers some of them to communicators that are created later.
 bool keeps_old_messages_apart() {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;

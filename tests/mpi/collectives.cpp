@@ -34,12 +34,12 @@ void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline
     EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
 }
 
-TEST(Mpi, EveryCollectiveDealsWhatItClaimsInEveryGroup) {
+TEST(Mpi, EveryCollectiveFulfilsItsClaimInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, every_collective_deals_what_it_claims);
 }
 
-TEST(Mpi, EveryCollectiveDoesWhatTheStandardSaysInEveryGroup) {
+TEST(Mpi, EveryCollectiveFollowsTheStandardInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, every_collective_does_what_the_standard_says);
 }
@@ -55,8 +55,8 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
     return names;
 }
 
-/// In small groups: what blocks in MPI spins, which takes long where ranks outnumber cores.
-TEST(Mpi, ItsOwnCollectivesDealWhatOursDeal) {
+/// In small groups: MPI's blocking calls spin, which is slow if ranks outnumber cores.
+TEST(Mpi, ItsOwnCollectivesAgreeWithOurs) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
             lab::ContestOptions options;
@@ -72,8 +72,8 @@ TEST(Mpi, ItsOwnCollectivesDealWhatOursDeal) {
     }
 }
 
-/// Tiles that differ go by a datatype for each.
-TEST(Mpi, ItsOwnCollectivesTakeTilesThatDifferWhereTheyCan) {
+/// Tiles of different sizes need a datatype each.
+TEST(Mpi, ItsOwnCollectivesSupportUnevenTilesIfPossible) {
     on_group(4, [](const Communicator& communicator) {
         const Grid grid{7, 5, 2, 2};
         int takers = 0;

@@ -12,22 +12,22 @@ void in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(CompositorOverMpi, FramesComeOutRight) {
+TEST(CompositorOverMpi, FramesAreRight) {
     in_every_group(frames_come_out_right);
 }
-TEST(CompositorOverMpi, AFrameOfAnotherSizeEndsThatFrameOnly) {
+TEST(CompositorOverMpi, AFrameOfAnotherSizeFailsOnlyThatFrame) {
     in_every_group(a_frame_of_another_size_ends_that_frame_only);
 }
 TEST(CompositorOverMpi, OneRanksOddOptionReachesAll) {
     on_group(3, one_ranks_odd_option_reaches_all);
 }
-TEST(CompositorOverMpi, SeveralTakeTurns) {
+TEST(CompositorOverMpi, SeveralAreUsedAlternately) {
     in_every_group(several_compositors_take_turns);
 }
-TEST(CompositorOverMpi, EmptyRanksAndABackgroundComeOutRight) {
+TEST(CompositorOverMpi, EmptyRanksAndABackgroundGiveTheRightImage) {
     in_every_group(empty_ranks_and_a_background_come_out_right);
 }
-TEST(CompositorOverMpi, RacedFramesComeOutRight) {
+TEST(CompositorOverMpi, RacedFramesAreRight) {
     in_every_group(raced_frames_come_out_right);
 }
 TEST(CompositorOverMpi, AFailedFrameDoesNotBreakARace) {
@@ -47,7 +47,7 @@ TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
     expect_picture(communicator, compositor, {30, 20});
 }
 
-TEST(FromMpi, WhatIsNoGroupOfRanksIsRefused) {
+TEST(FromMpi, OtherCommunicatorsAreRefused) {
     EXPECT_THROW(from_mpi(MPI_COMM_NULL), InvalidTask);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

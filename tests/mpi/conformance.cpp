@@ -76,7 +76,7 @@ TEST(Mpi, LayersTravelAsStridedMessages) {
     });
 }
 
-TEST(Mpi, AFailingOperatorReachesWhoNeedsItAndEveryHostLivesOn) {
+TEST(Mpi, AFailingOperatorReachesItsReceiversAndEveryHostSurvives) {
     for (int size : {2, 3, 4, 7}) {
         on_group(size, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {

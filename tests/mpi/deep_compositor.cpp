@@ -6,10 +6,10 @@ namespace sextant::test {
 namespace {
 
 TEST(DeepCompositorOverMpi, ShellsAreBlendedAsSorted) {
-    for (int size = 1; size <= 17; ++size) // as many as there are
+    for (int size = 1; size <= 17; ++size) // sizes up to the number of ranks
         on_group(size, shells_are_blended_as_sorted);
 }
-TEST(DeepCompositorOverMpi, SeveralImagesARankAndNone) {
+TEST(DeepCompositorOverMpi, SeveralImagesPerRankOrNone) {
     for (const int size : group_sizes)
         on_group(size, several_deep_images_a_rank_and_none);
 }
@@ -17,7 +17,7 @@ TEST(DeepCompositorOverMpi, FaultyImagesAreRefused) {
     for (const int size : group_sizes)
         on_group(size, faulty_deep_images_are_refused);
 }
-TEST(DeepCompositorOverMpi, APixelWithoutRoomIsRefused) {
+TEST(DeepCompositorOverMpi, APixelBeyondTheCapacityIsRefused) {
     for (const int size : group_sizes)
         on_group(size, a_pixel_without_room_is_refused);
 }

@@ -16,10 +16,10 @@ TEST(FramesInFlightOverMpi, AreAsOneByOne) {
 TEST(FramesInFlightOverMpi, HandlesAreWaitedForOnce) {
     flights_in_every_group(handles_are_waited_for_once);
 }
-TEST(FramesInFlightOverMpi, AFrameThatFailsLeavesTheOthers) {
+TEST(FramesInFlightOverMpi, AFailedFrameDoesNotAffectOthers) {
     flights_in_every_group(a_frame_that_fails_leaves_the_others);
 }
-TEST(FramesInFlightOverMpi, PicturesOfABatchComeWhereTheyAreWanted) {
+TEST(FramesInFlightOverMpi, ImagesOfABatchAreWrittenToTheirDestinations) {
     flights_in_every_group(pictures_of_a_batch_come_where_they_are_wanted);
 }
 TEST(FramesInFlightOverMpi, SeveralKindsShareAFlight) {

@@ -11,8 +11,8 @@
 namespace sextant::test {
 namespace {
 
-/// Its destructor sleeps until all ranks have reached theirs. MPI itself waits by polling, which
-/// would take the cores from the ranks of the group.
+/// Its destructor sleeps until all ranks have reached theirs. MPI's barrier polls, which would take
+/// the cores from the ranks of the group.
 struct Meeting {
     ~Meeting() {
         MPI_Request all_here;

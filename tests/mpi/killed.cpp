@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that is killed in the middle of a run: those of its node hear of it and wait no longer.
+// A process is killed during a run: the other processes of its node detect this and stop waiting.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/share_nodes.hpp"
@@ -16,7 +16,7 @@
 int main(int argc, char** argv) {
     using namespace sextant;
     MPI_Init(&argc, &argv);
-    std::signal(SIGTERM, SIG_IGN); // the launcher's, which may come before what is looked for
+    std::signal(SIGTERM, SIG_IGN); // sent by the launcher, possibly before the check
     const SharedNodes nodes = share_nodes(from_mpi(MPI_COMM_WORLD), {0, Bytes{16} << 20});
     const Communicator& communicator = nodes.communicator;
     const int rank = communicator.rank();
@@ -33,5 +33,5 @@ int main(int argc, char** argv) {
     } catch (const PeerFailed& error) {
         std::fprintf(stderr, "heard: %s\n", error.what());
     }
-    _exit(1); // MPI has lost a process: nothing is to be shut down in order
+    _exit(1); // MPI has lost a process: no orderly shutdown is possible
 }

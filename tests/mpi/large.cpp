@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An image of more than 2 GiB on two ranks, as one message (binary tree) and as halves, over MPI
-// and over threads. Needs some 9 GiB; ends with code 77 ("skipped") where the machine has less.
+// An image of more than 2 GiB on two ranks, as one message (binary tree) and in halves, over MPI
+// and over threads. Needs about 9 GiB; exits with code 77 ("skipped") if the machine has less.
 #include "sextant/comm/launch.hpp"
 #include "sextant/compositor/compositor.hpp"
 
@@ -27,7 +27,7 @@ Bytes available_memory() {
     return 0;
 }
 
-/// A pixel whose channels tell where it is and are exact in a float.
+/// A pixel whose channels encode its position and are exact in a float.
 RgbaF32 pixel(int rank, Elements i) {
     const auto low = static_cast<float>(i & 0xffff), high = static_cast<float>(i >> 16);
     return {low, high, static_cast<float>(rank), rank == 0 ? .5f : 1.f};

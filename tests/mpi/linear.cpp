@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, LinearRepresentationsAreThoseOfTheWalkInEveryGroup) {
+TEST(Mpi, LinearRepresentationsAreThoseOfTheSerialTraversalInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11}, 15);

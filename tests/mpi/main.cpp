@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the tests on every rank of MPI_COMM_WORLD; rank 0 tells, a failure anywhere counts.
+// Runs the tests on every rank of MPI_COMM_WORLD; rank 0 prints, and a failure on any rank counts.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

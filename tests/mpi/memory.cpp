@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compositing takes of a process's memory beside its image: less than the picture and one
-// image more, wherever the picture is wanted.
+// Memory of compositing in addition to its input: less than the composited image and one more,
+// wherever the result is collected.
 #include "sextant/core/memory.hpp"
 
 #include "sextant/compositing/catalogue.hpp"
@@ -16,7 +16,7 @@
 namespace sextant::test {
 namespace {
 
-/// The pages of this process that are its own, not of files or shared.
+/// Private pages of this process, neither shared nor of files.
 Bytes own_pages() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {
@@ -29,9 +29,9 @@ Bytes own_pages() {
     return 0;
 }
 
-/// What a compositor has taken after its second frame, in images: nothing is taken later.
+/// Memory of a compositor after its second frame, in images; it does not grow later.
 double images_taken(const Communicator& communicator, const CompositeOptions& options) {
-    constexpr ImageShape shape{2048, 1024}; // so that parts of it are many huge pages
+    constexpr ImageShape shape{2048, 1024}; // so that parts of it have many huge pages
     Image image(shape, rgba_f32);
     write_anew(image.bytes());
     const Bytes before = own_pages();
@@ -41,16 +41,16 @@ double images_taken(const Communicator& communicator, const CompositeOptions& op
     return static_cast<double>(own_pages() - before) / static_cast<double>(image.bytes().size());
 }
 
-/// Of pages that are huge, of MPI, and of small things.
+/// For huge pages, MPI, and small allocations.
 constexpr double slack = .35;
 
-/// How many images a rank may need, the picture included: two at the root, where it lies; one
-/// elsewhere, but where whole images are summed.
+/// Number of images that a rank may need, including the result: two at the root, which holds the
+/// result; one elsewhere, except for algorithms that fold whole images.
 double most_images(std::string_view algorithm, bool at_root) {
     return at_root || algorithm == "binary-tree" ? 2 : 1;
 }
 
-TEST(MemoryOfARank, IsAnImageMoreAndThePicture) {
+TEST(MemoryOfARank, IsOneMoreImageAndTheResult) {
     for (const int ranks : {2, 4, 7}) {
         on_group(ranks, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {
@@ -65,7 +65,8 @@ TEST(MemoryOfARank, IsAnImageMoreAndThePicture) {
                     EXPECT_LE(taken, most_images(algorithm.name, picture > 0) + slack)
                         << fmt::format("{} on {} ranks, root {}", algorithm.name, ranks, root);
                     if (picture > 0) {
-                        EXPECT_GE(taken, picture - slack) << "what is counted is what is taken";
+                        EXPECT_GE(taken, picture - slack)
+                            << "the counted memory is the used memory";
                     }
                 }
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes that share their nodes' memory, in groups of 1, 2, 3, 4 and 7 and nodes of 1, 2, 3 and
-// all ranks: the bits that messages give.
+// all ranks: the same bits as with messages.
 #include "tests/mpi/groups.hpp"
 #include "tests/support/node_runs.hpp"
 
@@ -12,7 +12,7 @@ TEST(NodesOverMpi, OfAnySizeGiveTheBitsOfMessages) {
         on_group(size, nodes_of_any_size_give_the_bits_of_messages);
 }
 
-TEST(NodesOverMpi, LayersAndEmptyRanksComeOutRight) {
+TEST(NodesOverMpi, LayersAndEmptyRanksGiveTheRightImage) {
     on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
 }
 

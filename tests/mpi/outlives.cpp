@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A compositor may be destroyed after MPI has been shut down: layers make it own datatypes.
+// A compositor may be destroyed after MPI_Finalize: layered objects make it own datatypes.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositor/compositor.hpp"
 

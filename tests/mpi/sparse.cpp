@@ -23,7 +23,7 @@ TEST(SparseMpi, LayersOrdersAndEmptyRanksGiveTheBitsOfDenseMessages) {
     on_group(7, layers_and_empty_ranks_give_the_same_bits);
 }
 
-TEST(SparseMpi, WhatWasNotDrawnIsNotSent) {
+TEST(SparseMpi, EmptyPixelsAreNotSent) {
     for (const int size : {2, 4, 7})
         on_group(size, what_was_not_drawn_is_not_sent);
 }

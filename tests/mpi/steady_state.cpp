@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a frame costs in memory once the first two have been, over MPI: nothing of ours. (MPI itself
-// allocates as it likes, with malloc.)
+// After the first two frames, Sextant allocates nothing for a frame, over MPI. (MPI itself may
+// allocate.)
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositor/frames_in_flight.hpp"
 #include "sextant/distributed/collective.hpp"
@@ -47,7 +47,7 @@ TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
           CollectiveKind::all_reduce, CollectiveKind::scan}) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
             if (algorithm == "binary-swap")
-                continue; // does not take seven ranks
+                continue; // does not support seven ranks
             Collective collective(communicator, {kind, {3001}, sizeof(double), add},
                                   {.algorithm = std::string(algorithm)});
             const std::vector<double> send(static_cast<std::size_t>(collective.send_count()));
@@ -69,7 +69,7 @@ TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
     CompositeOptions options;
     options.algorithm = "direct-send";
     FramesInFlight frames(communicator, shape, 1, 2, options);
-    const auto turn = [&] { // images change places: no frame in flight keeps one
+    const auto turn = [&] { // images change slots between frames
         PendingFrame a = frames.start(std::span<const RgbaF32>(first));
         PendingFrame b = frames.start(std::span<const RgbaF32>(second));
         a.wait();
@@ -85,7 +85,7 @@ TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
     EXPECT_EQ(allocations.load() - before, 0) << "rank " << communicator.rank();
 }
 
-TEST(Mpi, NothingIsAllocatedWhereTheOrderChangesOnceEachPositionWasHadTwice) {
+TEST(Mpi, NothingIsAllocatedForOrdersAfterEachPositionWasUsedTwice) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         CompositeOptions options;

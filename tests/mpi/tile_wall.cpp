@@ -10,13 +10,13 @@ void walls_in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(TileWallOverMpi, TilesComeOutRightAtTheirOwners) {
+TEST(TileWallOverMpi, TilesAreRightAtTheirOwners) {
     walls_in_every_group(tiles_come_out_right_at_their_owners);
 }
-TEST(TileWallOverMpi, OnlyThoseWhoDrawAndTheOwnerTakePart) {
+TEST(TileWallOverMpi, OnlyDrawingRanksAndTheOwnerTakePart) {
     walls_in_every_group(only_those_who_draw_and_the_owner_take_part);
 }
-TEST(TileWallOverMpi, BoundsThatLieAreFoundOut) {
+TEST(TileWallOverMpi, WrongBoundsAreDetected) {
     walls_in_every_group(bounds_that_lie_are_found_out);
 }
 TEST(TileWallOverMpi, OddWallsAreRefused) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that may not make shared memory by themselves, as in some sandboxes: MPI's is used
-// instead, with the same bits, and messages where that is not to be had either.
+// Processes that cannot create shared memory themselves, as in some sandboxes: MPI's shared memory
+// is used instead, with the same bits, or messages if that is not available either.
 #include "sextant/core/error.hpp"
 
 #include <cerrno>
@@ -19,7 +19,8 @@
 namespace sextant::test {
 namespace {
 
-/// From now on the system refuses memfd_create to this process. False where it takes no filters.
+/// Makes the system refuse memfd_create to this process. Returns false if filters are not
+/// supported.
 bool forbid_segments() {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -34,7 +35,7 @@ bool forbid_segments() {
 
 class Windows : public testing::Test {
   protected:
-    /// Of one rank alone, since one that is refused is enough.
+    /// On one rank alone, since one refusal is enough.
     static void SetUpTestSuite() {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -59,7 +60,7 @@ TEST_F(Windows, GiveTheBitsOfMessages) {
         on_group(size, nodes_of_any_size_give_the_bits_of_messages);
 }
 
-TEST_F(Windows, LayersAndEmptyRanksComeOutRight) {
+TEST_F(Windows, LayersAndEmptyRanksGiveTheRightImage) {
     on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
 }
 
@@ -73,7 +74,7 @@ TEST_F(Windows, ThatAreFullAreReplacedByMessages) {
     });
 }
 
-TEST_F(Windows, GiveBackWhatWasTouched) {
+TEST_F(Windows, ReturnTouchedMemory) {
     on_group(2, [](const Communicator& communicator) {
         for (int again = 0; again < 2; ++again) {
             const Communicator shared = share_nodes(communicator, {0, Bytes{4} << 20}).communicator;

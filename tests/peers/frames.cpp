@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes TIFF series as the library does, and shows what it reads, for comparison with other
+// Writes TIFF series with the library, and prints what it reads, for comparison with other
 // programs.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -32,7 +32,7 @@ FrameHeader header_from(std::span<char*> words) {
     return header;
 }
 
-/// Values that differ from frame to frame and from pixel to pixel.
+/// Values that differ between frames and between pixels.
 void write(const std::string& path, const FrameHeader& header) {
     const auto sink = format::create_frames(path, header);
     std::vector<float> samples(static_cast<std::size_t>(header.shape.elements()));
@@ -44,8 +44,8 @@ void write(const std::string& path, const FrameHeader& header) {
     sink->commit();
 }
 
-/// The same layout with samples of zero, which take no space on the disk, but for the first byte of
-/// the last frame's first sample.
+/// The same layout with zero samples, which take no space on disk, except the first byte of the
+/// last frame.
 void write_sparse(const std::string& path, const FrameHeader& header) {
     const format::TiffLayout layout(header, {});
     const auto put = [](std::ofstream& file, const std::vector<std::byte>& bytes) {
@@ -83,7 +83,7 @@ nlohmann::json look_at(FrameSource& source, std::int64_t frame) {
     return {sum / static_cast<double>(shape.elements()), least, largest};
 }
 
-/// Of each frame, or of the last alone, its mean, least and largest value.
+/// The mean, least and largest value of each frame, or of the last only.
 void show(const std::string& name, const format::SourceOptions& options, bool only_last) {
     const auto source = format::open_frames(name, options);
     const FrameHeader& header = source->header();

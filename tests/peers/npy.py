@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers of NPY files, whole and mutated, as NumPy reads them and as we do: what NumPy refuses we
-# refuse, and of what NumPy reads as an image of real numbers we read the same shape and type.
+# Headers of NPY files, intact and mutated, read by NumPy and by Sextant: both refuse the same
+# headers, and read the same shape and type from images of real numbers.
 import json
 import os
 import random

@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Messages of a constant cost each way, and of so much a byte; blending is free.
+/// Messages have a constant cost in each direction, and a cost per byte; blending is free.
 machine::Profile hockney(double latency, double seconds_per_byte) {
     return machine::parse_profile(
         fmt::format(R"({{"version": 1, "name": "test", "date": "2026", "method": "made up",
@@ -54,12 +54,12 @@ struct Question {
     }
 };
 
-TEST(Choose, takes_few_messages_where_each_is_dear_and_few_bytes_where_those_are) {
+TEST(Choose, prefers_few_messages_or_few_bytes_by_their_cost) {
     const Question question(16, 1 << 16);
-    // Where a byte costs nothing, log2 p messages one after another are the least there is.
+    // If bytes are free, log2 p consecutive messages are the minimum.
     const Choice few = question.ask(hockney(1e-3, 0));
     EXPECT_DOUBLE_EQ(few.chosen().predicted->seconds, 4e-3);
-    // Where only bytes cost, each rank takes in no more than (p - 1) / p of an image.
+    // If only bytes cost, each rank receives at most (p - 1) / p of an image.
     const Choice even = question.ask(hockney(0, 1e-8));
     EXPECT_NE(question.name(even.chosen()), "binary-tree");
     EXPECT_NEAR(even.chosen().predicted->seconds, 15.0 / 16 * (1 << 16) * 16 * 1e-8, 1e-6);
@@ -84,7 +84,7 @@ TEST(Choose, ranks_every_candidate_once_with_the_fastest_first) {
     }
 }
 
-TEST(Choose, prunes_only_what_is_slower) {
+TEST(Choose, prunes_only_slower_candidates) {
     for (const int ranks : {4, 6, 12, 16}) {
         for (const Elements elements : {1, 4096, 1 << 20}) {
             const Question question(ranks, elements);
@@ -101,9 +101,9 @@ TEST(Choose, prunes_only_what_is_slower) {
     }
 }
 
-/// A machine with random costs of messages and passes, on nodes with so many cores.
+/// A machine with random costs of messages and passes, and this number of cores per node.
 machine::Profile random_machine(std::mt19937& random, int cores) {
-    const auto draw = [&](double low, double high) { // evenly in the logarithm
+    const auto draw = [&](double low, double high) { // uniform in the logarithm
         return low * std::pow(high / low, std::uniform_real_distribution<double>(0, 1)(random));
     };
     machine::Profile machine;
@@ -140,7 +140,7 @@ machine::Profile random_machine(std::mt19937& random, int cores) {
     return machine;
 }
 
-/// Links between nodes of a ring, to the next one.
+/// A ring of nodes, each with a link to the next.
 machine::Wires ring(Seconds seconds_per_byte) {
     constexpr int nodes = 12;
     return {.links = nodes,
@@ -205,7 +205,7 @@ TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine
     EXPECT_GT(pruned, 100);
 }
 
-TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {
+TEST(Choose, bounds_are_below_predictions_with_shared_memory) {
     for (const int ranks : {2, 3, 8}) {
         for (const int root : {0, compositing::Task::distributed}) {
             const Question question(ranks, 100'000, root);
@@ -227,7 +227,7 @@ TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {
     }
 }
 
-TEST(Choose, bounds_lie_below_predictions_where_kernels_make_what_others_want) {
+TEST(Choose, bounds_are_below_predictions_with_kernels) {
     constexpr int ranks = 4;
     const std::vector<int> nodes(ranks, 0);
     std::vector<Candidate> candidates;
@@ -249,7 +249,7 @@ TEST(Choose, bounds_lie_below_predictions_where_kernels_make_what_others_want) {
     }
 }
 
-TEST(Choose, bounds_lie_below_predictions) {
+TEST(Choose, bounds_are_below_predictions) {
     for (const int ranks : {2, 5, 8, 12}) {
         const Question question(ranks, 1 << 14, 0);
         for (const PredictedCandidate& evaluated : question.ask(machine::built_in()).ranking) {
@@ -261,17 +261,17 @@ TEST(Choose, bounds_lie_below_predictions) {
     }
 }
 
-TEST(Choose, of_thousands_of_ranks_says_what_is_bound_only) {
+TEST(Choose, of_thousands_of_ranks_marks_candidates_with_bounds_only) {
     const Question question(2048, 1 << 20);
     const Choice choice = question.ask(machine::built_in(), 100'000);
-    EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "though it is cheap to walk";
+    EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "although it is cheap to evaluate";
     const auto bound_only = [](const PredictedCandidate& w) {
         return w.remark.starts_with("lower bound only");
     };
     EXPECT_TRUE(std::any_of(choice.ranking.begin(), choice.ranking.end(), bound_only));
 }
 
-TEST(Choose, does_not_walk_what_does_the_same_work) {
+TEST(Choose, does_not_evaluate_equivalent_candidates) {
     const Question question(2, 1000);
     const Choice choice = question.ask(machine::built_in());
     const auto as =
@@ -280,7 +280,7 @@ TEST(Choose, does_not_walk_what_does_the_same_work) {
     EXPECT_GE(as, 2) << "of two ranks, radix-k 2, binary swap and direct send are one";
 }
 
-TEST(Choose, of_64_ranks_misses_little_by_walking_a_part) {
+TEST(Choose, of_64_ranks_loses_little_by_evaluating_some_candidates) {
     double missed = 0;
     int questions = 0;
     for (Elements elements = 1 << 13; elements <= 1 << 19; elements *= 2) {
@@ -299,7 +299,7 @@ TEST(Choose, of_64_ranks_misses_little_by_walking_a_part) {
     EXPECT_LE(missed / questions, .04);
 }
 
-TEST(Choose, says_where_nothing_was_walked) {
+TEST(Choose, reports_that_nothing_was_evaluated) {
     const Question question(16, 1000);
     const Choice choice = question.ask(machine::built_in(), 0);
     EXPECT_FALSE(choice.chosen().predicted);
@@ -307,7 +307,7 @@ TEST(Choose, says_where_nothing_was_walked) {
     EXPECT_THAT(choice.chosen().remark, HasSubstr("bound only"));
 }
 
-TEST(Choose, says_how_many_ranks_take_turns) {
+TEST(Choose, reports_oversubscribed_cores) {
     std::mt19937 random(1);
     const Question question(4, 1000);
     const std::vector<int> nodes{0, 0, 0, 1};
@@ -324,7 +324,7 @@ TEST(Choose, says_how_many_ranks_take_turns) {
     EXPECT_THAT(reason(3), Not(HasSubstr("take turns")));
 }
 
-TEST(Choose, names_what_no_model_can_express) {
+TEST(Choose, names_schedules_that_no_model_describes) {
     machine::Profile nothing;
     nothing.name = "nothing";
     EXPECT_THAT([&] { Question(4, 100).ask(nothing); },

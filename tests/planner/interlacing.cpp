@@ -13,7 +13,7 @@ namespace {
 using compositing::one_image_each;
 using compositing::Task;
 
-/// Images in which bands [first, last) were drawn.
+/// Images whose bands [first, last) are active.
 std::vector<DrawnBands> drawn_between(int images, int first, int last) {
     DrawnBands bands{};
     std::fill(bands.begin() + first, bands.begin() + last, 1);
@@ -22,21 +22,21 @@ std::vector<DrawnBands> drawn_between(int images, int first, int last) {
 
 constexpr int half = drawn_bands / 2;
 
-TEST(Interlacing, counts_what_the_busiest_rank_of_two_moves) {
+TEST(Interlacing, counts_the_data_of_the_busier_of_two_ranks) {
     const auto upper = drawn_between(2, 0, half), lower = drawn_between(2, half, drawn_bands);
     const auto traffic = [](const std::vector<DrawnBands>& drawn, int root, bool interlaced) {
         return busiest_traffic(one_image_each(2, 4096, root), drawn, interlaced);
     };
-    // Each sends a half that is full or empty; rank 1 then what it blended, to rank 0.
+    // Each rank sends a full or an empty half; then rank 1 sends its blended half to rank 0.
     EXPECT_NEAR(traffic(upper, 0, false), .5, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, false), 1, 1e-9);
-    // A quarter each way, and another to be collected.
+    // A quarter in each direction, and another one for collection.
     EXPECT_NEAR(traffic(upper, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, Task::distributed, true), .5, 1e-9);
 }
 
-TEST(Interlacing, pays_where_the_root_does_not_own_what_was_drawn) {
+TEST(Interlacing, pays_if_the_root_does_not_own_the_active_pixels) {
     const Task task = one_image_each(2, 4096, 0);
     EXPECT_TRUE(interlacing_pays(task, drawn_between(2, half, drawn_bands)));
     EXPECT_FALSE(interlacing_pays(task, drawn_between(2, 0, half)));
@@ -44,7 +44,7 @@ TEST(Interlacing, pays_where_the_root_does_not_own_what_was_drawn) {
     EXPECT_FALSE(interlacing_pays(task, drawn_between(2, 0, 0)));
 }
 
-TEST(Interlacing, is_left_alone_where_pieces_are_wanted_or_there_is_one_image) {
+TEST(Interlacing, is_not_used_for_distributed_results_or_single_images) {
     const auto lower = drawn_between(2, half, drawn_bands);
     EXPECT_FALSE(interlacing_pays(one_image_each(2, 4096), lower));
     EXPECT_FALSE(interlacing_pays(one_image_each(1, 4096, 0), drawn_between(1, half, half + 4)));
@@ -59,12 +59,12 @@ TEST(Interlacing, counts_layers_and_a_root_without_images) {
     task.order = {1, 0};
     task.layers = {3, 1};
     const auto full = drawn_between(2, 0, drawn_bands);
-    // Position 0 sends 3 halves, receives one and gives its half; rank 2 gets two halves.
+    // Position 0 sends 3 halves, receives one and passes on its half; rank 2 receives two halves.
     EXPECT_NEAR(busiest_traffic(task, full, false), 2.5, 1e-9);
     EXPECT_NEAR(busiest_traffic(task, full, true), 2.5, 1e-9);
 }
 
-TEST(Interlacing, moves_as_much_in_all_whatever_the_number_of_ranks) {
+TEST(Interlacing, moves_the_same_total_for_any_number_of_ranks) {
     for (const int p : {3, 5, 7, 64, 100}) {
         const Task task = one_image_each(p, 4096);
         const auto full = drawn_between(p, 0, drawn_bands);

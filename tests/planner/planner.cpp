@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans: made, remembered, written and read back.
+// Plans: created, cached, written and read.
 #include "sextant/planner/planner.hpp"
 
 #include "sextant/core/error.hpp"
@@ -31,7 +31,7 @@ TEST(Planner, answers_the_same_question_alike) {
     EXPECT_EQ(to_json(first), to_json(Planner(machine::built_in()).plan(task, work())));
 }
 
-TEST(Planner, has_nothing_to_predict_where_one_rank_has_an_image) {
+TEST(Planner, predicts_nothing_if_only_one_rank_has_an_image) {
     Planner planner(machine::built_in());
     for (const int images : {0, 1}) {
         compositing::Task task = compositing::one_image_each(4, 100, 0);
@@ -69,7 +69,7 @@ TEST(Plan, that_is_damaged_is_refused_by_field) {
     refused(with("\"window\": ", "\"window\": -1"), "window");
 }
 
-/// Ranks of one node, as processes, whose images are so dense.
+/// Ranks of one node, as processes, with images of this density.
 Work moved(double density) {
     Work moved = work();
     moved.nodes = std::vector<int>(8, 0);
@@ -77,7 +77,7 @@ Work moved(double density) {
     return moved;
 }
 
-TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster) {
+TEST(Planner, skips_empty_pixels_if_that_is_predicted_to_be_faster) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
     const CompositingPlan sparse = planner.plan(task, moved(.1));
@@ -92,7 +92,7 @@ TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster
     EXPECT_FALSE(parse_plan(to_json(dense), "p.json").configuration.sparse);
 }
 
-TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
+TEST(Planner, sends_as_requested_and_everything_between_threads) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
     Work requested = moved(.1);
@@ -137,7 +137,7 @@ TEST(Plan, of_before_there_were_codes_is_read_as_dense) {
     EXPECT_FALSE(parse_plan(text, "p.json").configuration.sparse);
 }
 
-/// A variable of the environment, for as long as this lives.
+/// Sets an environment variable during its lifetime.
 class Variable {
   public:
     Variable(const char* name, const std::string& value) : name_(name) {
@@ -153,7 +153,7 @@ class Variable {
     std::optional<std::string> before_;
 };
 
-TEST(DefaultPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
+TEST(DefaultPlanner, uses_the_named_profile_then_the_users_then_the_built_in) {
     const std::string das = test::source_dir() + "/machines/das.json";
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / "sextant-usual-planner";

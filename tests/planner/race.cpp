@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who runs in which frame of a race, who wins it, and who takes part.
+// The configuration that runs in each frame of a race, the winner, and the participants.
 #include "sextant/planner/race.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The times of one rank on which contestant c takes `takes[c]`, after warm-ups that take long.
+/// The measured times of one rank: configuration c takes `takes[c]`, after slow warm-up frames.
 Race raced(const std::vector<Seconds>& takes, int rounds) {
     Race race(static_cast<int>(takes.size()), rounds);
     for (int frame = 0; !race.over(); ++frame) {
@@ -25,7 +25,7 @@ Race::Outcome outcome_of(const Race& race) {
     return race.judge(std::span(&race.times(), 1));
 }
 
-TEST(Race, gives_each_a_turn_in_every_round_to_and_fro) {
+TEST(Race, alternates_the_order_of_contestants) {
     Race race(3, 2);
     std::vector<int> turns;
     for (; !race.over(); race.finish(1))
@@ -52,7 +52,7 @@ TEST(Race, of_equals_is_won_by_the_first) {
 }
 
 TEST(Race, counts_the_slowest_rank_of_each_frame) {
-    // On either rank the second is faster, but never on both.
+    // On each rank the second is faster at times, but never on both at the same time.
     Race left(2, 4), right(2, 4);
     for (int frame = 0; !left.over(); ++frame) {
         const bool second = left.next() == 1, even = frame / 2 % 2 == 0;
@@ -76,7 +76,7 @@ TEST(Race, leaves_out_frames_that_failed_on_any_rank) {
     EXPECT_THAT(outcome.medians, ElementsAre(std::nullopt, 5));
 }
 
-TEST(Race, where_all_failed_keeps_what_was_predicted) {
+TEST(Race, keeps_the_predicted_choice_if_all_failed) {
     Race all(2, 1);
     while (!all.over())
         all.finish(Race::failed);
@@ -130,7 +130,7 @@ TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
     EXPECT_TRUE(racing_order(plan, 1).configurations.empty()) << "one frame is no race";
 }
 
-TEST(AfterRace, tells_what_was_measured_beside_what_was_predicted) {
+TEST(AfterRace, reports_measured_and_predicted_times) {
     const CompositingPlan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
     const std::array configurations = {shift(1), shift(2)};
     const CompositingPlan after = after_race(before, configurations, {1, 12, {.003, .002}});

@@ -73,7 +73,7 @@ TEST(ScanPlan, is_written_as_json) {
     EXPECT_EQ(to_json(plan), to_json(choose_scan(question)));
 }
 
-TEST(ScanPlan, what_cannot_be_asked_is_refused) {
+TEST(ScanPlan, invalid_questions_are_refused) {
     EXPECT_NO_THROW(choose_scan(question_of(5, 2)));
     EXPECT_THROW(choose_scan(question_of(0, 2)), InvalidTask);
     EXPECT_THROW(choose_scan(question_of(5, 0)), InvalidTask);

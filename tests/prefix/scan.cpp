@@ -27,7 +27,7 @@ TEST(SeriesOnThreads, EveryStrategyGivesTheSerialScan) {
     }
 }
 
-TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsTheScheduleSays) {
+TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsInTheSchedule) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
         for (const scan::Series& series : series_on(ranks)) {
             for_each_strategy([&](const scan::Strategy& strategy, const scan::GlobalScan& global) {
@@ -97,7 +97,7 @@ TEST(SeriesOnThreads, AnotherNumberOfValuesEndsThatScanOnly) {
     on_threads(another_number_of_values_ends_that_scan_only);
 }
 
-/// Sleeps as long as a seed says, so that every seed has other thefts.
+/// Sleeps for a time derived from a seed, so that every seed gives a different order of stealing.
 struct Jitter {
     unsigned seed;
     Digits operator()(const Digits& x, const Digits& y) const {
@@ -107,7 +107,7 @@ struct Jitter {
     }
 };
 
-TEST(SeriesOnThreads, ResultsAreTheSameWhateverWasStolen) {
+TEST(SeriesOnThreads, ResultsAreTheSameForAnyStealing) {
     Elements stolen = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
         Random random(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How right rigid motions are: against the bound that no method beats, over many seeds.
+// Accuracy of rigid motions, compared with the Cramér-Rao bound over many seeds.
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ struct Goal {
     double ratio; ///< to the bound, at most
 };
 
-/// Particles tell of their place by their edges alone, which the filter blunts.
+/// Only the edges of particles carry information about their position, and the filter blurs these.
 constexpr Goal goals[] = {{"lattice", 1.3}, {"carbon", 1.5}, {"particles", 1.7}};
 
 TEST(RigidAccuracy, is_near_the_bound_and_as_predicted) {
@@ -49,7 +49,7 @@ TEST(RigidAccuracy, on_near_perfect_lattices_fails_only_with_a_flag) {
             EXPECT_TRUE(!outcome.hopped() || outcome.flagged()) << describe(outcome);
         }
     }
-    EXPECT_GT(hops, 0) << "lattices so perfect cannot be told from themselves a period on";
+    EXPECT_GT(hops, 0) << "such perfect lattices look the same after a period";
 }
 
 struct Bias {
@@ -76,7 +76,7 @@ Bias bias_at(double tx, double ty, double prefilter) {
 }
 
 TEST(RigidAccuracy, draws_no_motion_towards_half_pixels) {
-    // A method that maximises the similarity of samples between pixels errs by .1 to .5 pixels.
+    // Methods that maximise the similarity of interpolated samples have errors of .1 to .5 pixels.
     for (const double shift : {0., .25, .5, .75}) {
         const Bias bias = bias_at(shift, -shift, registration::usual_prefilter);
         EXPECT_LT(std::hypot(bias.x, bias.y), .03) << shift;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The band of matrices against dense ones.
+// Banded matrices compared with dense ones.
 #include "sextant/registration/banded_cholesky.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST(BandedCholesky, inverts_within_the_band) {
     }
 }
 
-TEST(BandedCholesky, gives_the_same_bits_whatever_the_team) {
+TEST(BandedCholesky, gives_the_same_bits_for_any_team) {
     for (const auto& [size, band] : cases) {
         const BandedMatrix g = random_matrix(size, band, 7), k = random_matrix(size, band, 8);
         BandedCholesky alone(size, band);
@@ -95,7 +95,7 @@ TEST(BandedCholesky, gives_the_same_bits_whatever_the_team) {
     }
 }
 
-TEST(BandedCholesky, says_what_is_not_positive_definite) {
+TEST(BandedCholesky, rejects_matrices_that_are_not_positive_definite) {
     const BandedMatrix zero(9, 2);
     for (const std::size_t at : {0, 3, 4, 6, 8}) { // at both ends and between
         BandedMatrix g = random_matrix(9, 2, 4);

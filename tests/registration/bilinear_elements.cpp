@@ -55,7 +55,7 @@ TEST(BilinearElements, integrate_bilinear_functions_and_their_squares_exactly) {
     }
 }
 
-TEST(BilinearElements, smooth_by_what_mass_and_stiffness_undo) {
+TEST(BilinearElements, smooth_by_the_inverse_of_mass_plus_stiffness) {
     for (const ImageShape nodes : shapes) {
         const BilinearElements elements(nodes, .1);
         const Nodal load = random_values(elements.count(), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Links of a series of known motions, some of them wrong.
+// Links of a series with known motions, some of them wrong.
 #include "sextant/registration/consensus.hpp"
 
 #include "sextant/registration/synthetic.hpp"
@@ -15,11 +15,11 @@ using registration::LinkSeen;
 using registration::RigidMotion;
 
 constexpr ImageShape voters_shape{256, 256};
-/// A period of a lattice.
+/// A lattice period.
 constexpr RigidMotion hop{0, 24, 0};
 
 struct Chain {
-    std::vector<RigidMotion> truth; ///< of each frame, from the first
+    std::vector<RigidMotion> truth; ///< motion of each frame relative to the first
     std::vector<LinkSeen> links;
 
     LinkSeen& link(std::size_t reference, std::size_t moved) {
@@ -63,7 +63,7 @@ void expect_right(const Chain& chain, const std::string& what) {
     }
 }
 
-TEST(Consensus, of_links_that_agree_is_what_they_say) {
+TEST(Consensus, of_consistent_links_equals_them) {
     const Chain chain = chain_of(30);
     expect_right(chain, "no hop");
     for (const FrameVote& vote : chain.votes()) {
@@ -72,7 +72,7 @@ TEST(Consensus, of_links_that_agree_is_what_they_say) {
     }
 }
 
-TEST(Consensus, outvotes_a_hop_of_any_link) {
+TEST(Consensus, outvotes_a_period_jump_of_any_link) {
     for (std::size_t reference = 0; reference < 15; ++reference) {
         for (std::size_t moved = reference + 1; moved <= std::min<std::size_t>(15, reference + 3);
              ++moved) {
@@ -83,7 +83,7 @@ TEST(Consensus, outvotes_a_hop_of_any_link) {
     }
 }
 
-/// A frame of sixteen that was taken for another place by the frames on both sides.
+/// A chain of sixteen in which one frame is off by a lattice period relative to both neighbours.
 Chain forth_and_back(std::size_t frame) {
     Chain chain = chain_of(16);
     chain.hop_at(frame - 1, frame);
@@ -92,12 +92,12 @@ Chain forth_and_back(std::size_t frame) {
     return chain;
 }
 
-TEST(Consensus, outvotes_a_frame_that_hopped_forth_and_back) {
+TEST(Consensus, outvotes_a_frame_that_is_off_by_a_period) {
     for (std::size_t frame = 2; frame < 14; ++frame)
         expect_right(forth_and_back(frame), "frame " + std::to_string(frame));
 }
 
-TEST(Consensus, near_an_end_where_votes_are_equal_doubts_such_a_frame) {
+TEST(Consensus, doubts_such_a_frame_near_an_end_with_equal_votes) {
     for (const std::size_t frame : {std::size_t{1}, std::size_t{14}})
         EXPECT_TRUE(forth_and_back(frame).votes()[frame].in_doubt()) << frame;
 }
@@ -116,7 +116,7 @@ TEST(Consensus, doubts_a_frame_whose_links_contradict_each_other) {
                 chain.votes()[2].in_doubt());
 }
 
-TEST(Consensus, leaves_out_what_no_link_leads_to_and_goes_on_behind_it) {
+TEST(Consensus, leaves_out_unlinked_frames_and_continues_after_them) {
     for (const std::size_t stranger : {std::size_t{0}, std::size_t{7}, std::size_t{15}}) {
         Chain chain = chain_of(16);
         for (LinkSeen& link : chain.links)

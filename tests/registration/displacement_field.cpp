@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The laws of fields: rigid motions as fields, the inverse, and what is known of them.
+// Properties of displacement fields: rigid motions as fields, the inverse, and known regions.
 #include "sextant/core/error.hpp"
 #include "sextant/registration/motion.hpp"
 
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 const ImageShape shape{61, 45};
 
-/// A smooth field whose nodes lie `spacing` apart.
+/// A smooth field with nodes `spacing` pixels apart.
 DisplacementField smooth(Elements spacing, double phase, double amplitude = 1.5) {
     DisplacementField field = no_displacement(shape, spacing);
     for (std::size_t i = 0; i < field.count(); ++i) {
@@ -72,7 +72,7 @@ TEST(DisplacementField, that_folds_is_not_inverted) {
     }
 }
 
-TEST(DisplacementField, is_compared_only_where_both_fields_are_known) {
+TEST(DisplacementField, is_compared_only_at_nodes_known_in_both_fields) {
     DisplacementField far = no_displacement(shape, 1);
     far.known.assign(far.count(), 1);
     for (std::size_t i = 0; i < far.count() / 2; ++i) {

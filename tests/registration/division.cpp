@@ -20,7 +20,8 @@ TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
     const Division pair = best_division(4, 2, costs);
     EXPECT_EQ(pair.ranks, 1);
     EXPECT_EQ(pair.threads, 4);
-    // Neighbours, three of four seconds, cost ranks nothing to share.
+    // Registering neighbours takes three of four seconds, and is divided among ranks without
+    // additional cost.
     EXPECT_EQ(best_division(2, 5000, costs).ranks, 2);
 }
 
@@ -30,7 +31,7 @@ TEST(Division, gives_small_frames_no_threads) {
         EXPECT_EQ(best_division(8, frames, costs).threads, 1) << frames;
 }
 
-TEST(Division, prefers_threads_where_the_scan_is_most_of_the_work) {
+TEST(Division, prefers_threads_if_the_scan_dominates) {
     FrameCosts costs;
     costs.combined = 1;
     costs.neighbours = .1;

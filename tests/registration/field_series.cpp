@@ -28,7 +28,7 @@ MadeSeries made_series(const SeriesPlan& plan, const char* specimen = "carbon") 
     return made;
 }
 
-/// Frames that are warped more and more, up to 3 pixels.
+/// Frames with increasing distortion, up to 3 pixels.
 MadeSeries warped_series(int frames) {
     SeriesPlan plan;
     plan.shape = shape;
@@ -40,8 +40,8 @@ MadeSeries warped_series(int frames) {
     return made_series(plan);
 }
 
-/// How far what a motion brings together lies apart on the specimen, RMS over the middle, of what
-/// the frame shows.
+/// RMS distance, on the specimen, between points that a motion maps to each other, over the central
+/// part of the frame.
 double error_of_field(const MadeSeries& made, const Displacement& phi, int reference, int frame) {
     const auto [width, height] = made.frames.front().shape();
     constexpr double margin = 12;
@@ -101,7 +101,7 @@ TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
     const std::vector<double> errors = errors_of(made, series, 0);
     EXPECT_LT(worst_of(errors, 1, 13), .25);
     EXPECT_LT(worst_of(errors, 7, 13), 2 * worst_of(errors, 1, 7));
-    // The same neighbours, composed and never refined.
+    // The same neighbours, composed without refinement.
     registration::NonrigidRegistration registration(shape);
     std::vector<SplineMotion> neighbours;
     for (std::size_t i = 1; i < 13; ++i)
@@ -113,14 +113,14 @@ TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
         return x;
     };
     EXPECT_LT(1.5 * errors.back(), error_of_field(made, chained, 0, 12));
-    // Nor would a rigid motion do.
+    // A rigid motion would not be enough either.
     const Displacement rigid = [&](Point x) {
         return apply(series.frames[12].result.motion, x, registration::centre(shape));
     };
     EXPECT_GT(error_of_field(made, rigid, 0, 12), .5);
 }
 
-TEST(FieldSeries, follows_a_warp_that_no_rigid_motion_comes_near_to) {
+TEST(FieldSeries, follows_a_warp_far_from_any_rigid_motion) {
     SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 24;
@@ -150,8 +150,8 @@ TEST(FieldSeries, ranks_bracket_otherwise_and_agree_within_the_noise) {
     expect_brackets_agree(warped_series(8));
 }
 
-/// Nothing but a rigid motion is left of such fields, and its turn too must follow from the frames:
-/// one kept from where each began would differ between brackets.
+/// Only the rigid part of such fields is kept, and its rotation must be computed from the frames:
+/// if it were kept from each start, results would depend on the bracketing.
 TEST(FieldSeries, ranks_agree_on_frames_that_move_rigidly) {
     for (const char* specimen : {"lattice", "carbon"}) {
         SCOPED_TRACE(specimen);
@@ -175,7 +175,7 @@ TEST(FieldSeries, leads_to_another_reference) {
     }
 }
 
-TEST(FieldSeries, with_a_ledger_finds_again_what_it_kept) {
+TEST(FieldSeries, with_a_ledger_reuses_its_results) {
     const MadeSeries made = warped_series(4);
     MemoryLedger ledger;
     const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
@@ -186,7 +186,7 @@ TEST(FieldSeries, with_a_ledger_finds_again_what_it_kept) {
         EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients);
 }
 
-TEST(FieldSeries, computes_again_what_a_ledger_has_only_in_part) {
+TEST(FieldSeries, recomputes_partial_results_of_a_ledger) {
     const MadeSeries made = warped_series(4);
     for (const std::size_t missing : {1, 4, 1'000'000}) {
         MemoryLedger ledger;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr float gap = std::numeric_limits<float>::quiet_NaN();
 
-/// 0, 1, ... 99 times a factor.
+/// 0, 1, ... 99, times a factor.
 std::vector<float> ramp(float factor = 1) {
     std::vector<float> samples;
     for (int i = 0; i < 100; ++i)
@@ -32,10 +32,11 @@ std::string fault_among_ramps(const std::vector<float>& samples) {
     return fault_of(odd, usual_statistics(all), {});
 }
 
-TEST(FrameStatistics, says_what_is_wrong_with_a_frame) {
+TEST(FrameStatistics, reports_the_fault_of_a_frame) {
     EXPECT_EQ(fault_among_ramps(ramp()), "");
     EXPECT_THAT(fault_among_ramps(std::vector<float>(100, 7)), HasSubstr("every sample is 7"));
-    EXPECT_THAT(fault_among_ramps(ramp(.1F)), HasSubstr("its mean is 4.95, that of others 49.5"));
+    EXPECT_THAT(fault_among_ramps(ramp(.1F)),
+                HasSubstr("its mean is 4.95, that of the other frames 49.5"));
     std::vector<float> holes = ramp();
     std::fill(holes.begin(), holes.begin() + 51, gap);
     EXPECT_THAT(fault_among_ramps(holes), HasSubstr("51 of 100 samples are not finite"));
@@ -54,7 +55,7 @@ TEST(FrameStatistics, finds_clipped_frames_but_no_counts_of_electrons) {
     EXPECT_EQ(fault_of(all[0], usual_statistics(all), {}), "");
 }
 
-TEST(FrameStatistics, of_a_frame_without_a_number_is_a_fault_among_any) {
+TEST(FrameStatistics, of_a_frame_of_NaNs_are_always_a_fault) {
     const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
     EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of which parts are not known: masks, dead pixels. NaN in samples, and weights of 0 since.
+// Frames with unknown regions: masks and dead pixels. They are NaN in samples, and have the weight
+// 0 in the computation.
 #include "sextant/registration/nonrigid.hpp"
 
 #include <cmath>
@@ -33,8 +34,8 @@ double error_of(const Pair& pair, const RigidResult& result) {
 }
 
 TEST(Gaps, masked_regions_of_either_frame_count_for_nothing) {
-    // What lies under the masks would draw the motion away if it counted: it is bright, and stays
-    // where it is while the specimen moves.
+    // If the masked pixels counted, they would falsify the motion: they are bright, and do not move
+    // with the specimen.
     Pair pair = carbon_pair(), shown = carbon_pair();
     for (const auto& [x, y] : {std::pair{40, 30}, {150, 120}}) {
         mask(shown.reference, x, y, 70, 80, 200);
@@ -46,7 +47,7 @@ TEST(Gaps, masked_regions_of_either_frame_count_for_nothing) {
     const RigidResult by_mask = registrar.align(pair.reference.samples(), pair.moved.samples());
     EXPECT_LT(error_of(pair, by_mask), 4 * pair.bound);
     EXPECT_FALSE(by_mask.unrelated);
-    EXPECT_LT(by_mask.overlap, .84); // 17 % are masked, and what the masks move over
+    EXPECT_LT(by_mask.overlap, .84); // 17 % are masked, plus what the moved masks cover
     const RigidResult by_all = registrar.align(shown.reference.samples(), shown.moved.samples());
     EXPECT_GT(error_of(shown, by_all), 20 * pair.bound);
 }
@@ -56,11 +57,11 @@ TEST(Gaps, a_frame_of_which_half_is_masked_is_registered_by_the_other) {
     mask(pair.moved, 0, 0, 256, 120);
     Registrar registrar(shape);
     const RigidResult result = registrar.align(pair.reference.samples(), pair.moved.samples());
-    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // the angle has half the arm
+    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // the angle has half the lever arm
     EXPECT_LT(result.overlap, .56);
 }
 
-TEST(Gaps, dead_pixels_all_over_cost_what_they_would_have_told) {
+TEST(Gaps, dead_pixels_cost_only_their_own_information) {
     Pair pair = carbon_pair(3);
     registration::NoiseSource random(1, 0);
     for (Elements y = 0; y < shape.height; ++y) {

@@ -70,7 +70,7 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     return made;
 }
 
-/// Registers a series that was not inspected yet. Collective.
+/// Registers a series that has not been inspected. Collective.
 inline std::vector<FrameRegistration> register_series(const registration::SeriesContext& context) {
     return registration::register_series(context, inspect_series(context));
 }

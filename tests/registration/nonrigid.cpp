@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields found between small frames; larger ones are a long test.
+// Displacement fields between small frames; larger ones are a long test.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
 
@@ -26,7 +26,7 @@ TEST(Nonrigid, finds_smooth_warps_of_noisy_frames_of_every_specimen) {
     }
 }
 
-TEST(Nonrigid, finds_the_warp_of_particles_though_little_lies_between_them) {
+TEST(Nonrigid, finds_the_warp_of_sparse_particles) {
     for (const unsigned seed : {1u, 2u}) {
         WarpTrial trial;
         trial.specimen = "particles";
@@ -87,7 +87,7 @@ TEST(Nonrigid, takes_frames_of_any_aspect_and_parity) {
     }
 }
 
-TEST(Nonrigid, follows_frames_that_are_turned) {
+TEST(Nonrigid, follows_rotated_frames) {
     const ImageShape shape{256, 256};
     const RigidMotion turn{.7, 3, -2};
     const Motion truth = warp(shape, 400, 1.6, turn);
@@ -96,13 +96,13 @@ TEST(Nonrigid, follows_frames_that_are_turned) {
     const auto& found = registration.run(pair.reference.view(), pair.templ.view(), turn);
     EXPECT_LT(found.fit.overlap, .9);
     EXPECT_LT(rms_distance(found.field, dense(truth, shape), .6), .2);
-    // The corners of the reference lie beyond the template: there the field is but continued.
+    // The corners of the reference are outside the template: there the field is extrapolated.
     const DisplacementField& field = found.field;
     for (std::size_t i = 0; i < field.count(); ++i) {
         const Point at{static_cast<double>(static_cast<std::int64_t>(i) % field.nodes.width * 8),
                        static_cast<double>(static_cast<std::int64_t>(i) / field.nodes.width * 8)};
         const Point to = truth(at);
-        constexpr double cell = 8 * 1.5; // across, where they lie askew
+        constexpr double cell = 8 * 1.5; // longer because the cells are rotated
         const double outside = std::max({-to.x, -to.y, to.x - 255, to.y - 255});
         if (outside > cell) {
             EXPECT_FALSE(field.known[i]) << at.x << ", " << at.y;
@@ -113,7 +113,7 @@ TEST(Nonrigid, follows_frames_that_are_turned) {
     EXPECT_LT(rms_distance(field, dense(truth, shape)), .3) << "where it is known";
 }
 
-TEST(Nonrigid, masks_what_shows_no_more_than_noise) {
+TEST(Nonrigid, masks_areas_of_noise) {
     const ImageShape shape{256, 256};
     const Motion truth = warp(shape, 400, 1.6, start_of_warps);
     const auto specimen = Specimen::amorphous(5).with_vacuum_from(150);
@@ -192,7 +192,7 @@ TEST(Nonrigid, gives_the_same_field_again_and_for_samples_of_any_type) {
     EXPECT_EQ(again.sigma, first.sigma);
 }
 
-TEST(Nonrigid, names_what_is_wrong_with_its_frames) {
+TEST(Nonrigid, names_the_fault_of_its_frames) {
     const ImageShape shape{40, 32};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What registering a pair means at its edges: shapes, samples, starts, frames without a picture.
+// Edge cases of registering a pair: shapes, samples, starts, empty frames.
 #include <cstdint>
 #include <limits>
 
@@ -68,7 +68,7 @@ TEST(Rigid, does_not_ask_how_bright_frames_are) {
     EXPECT_LT(registration::rms_distance(found, plain, {128, 128}), 1e-3);
 }
 
-TEST(Rigid, either_way_round_gives_inverse_motions_within_the_noise) {
+TEST(Rigid, swapped_frames_give_inverse_motions_within_the_noise) {
     const Pair pair = make_pair(carbon({192, 192}));
     Registrar registrar({192, 192});
     const RigidMotion there =
@@ -100,7 +100,7 @@ TEST(Rigid, says_how_alike_frames_are_and_how_far_they_overlap) {
     EXPECT_NEAR(outcome.result.overlap, .75, .01);
 }
 
-TEST(Rigid, frames_without_a_common_picture_are_said_to_be_unrelated) {
+TEST(Rigid, frames_without_common_content_are_unrelated) {
     registration::SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 3;
@@ -134,7 +134,7 @@ TEST(Rigid, frames_that_cannot_be_registered_are_refused_with_the_reason) {
                 ThrowsMessage<UnusableFrame>(HasSubstr("none of its 2560 samples is a finite")));
     for (Elements y = 0; y < shape.height; ++y)
         std::fill_n(plane.row(y), shape.width, std::numeric_limits<float>::max());
-    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("too large to be added up")));
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("too large to be summed")));
 }
 
 TEST(Rigid, frames_of_another_shape_are_refused) {

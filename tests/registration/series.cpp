@@ -55,7 +55,7 @@ TEST(Series, the_same_number_of_ranks_gives_the_same_bits) {
         EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);
 }
 
-TEST(Series, frames_without_a_picture_are_left_out_with_the_reason) {
+TEST(Series, empty_frames_are_left_out_with_the_reason) {
     MadeSeries made = make_series(10, {0, 4, 5});
     made.frames[7] = kernel::FloatPlane({128, 128});
     for (int y = 3; y < 73; ++y)
@@ -65,7 +65,7 @@ TEST(Series, frames_without_a_picture_are_left_out_with_the_reason) {
         const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
         for (const int dark : {0, 4, 5})
             EXPECT_THAT(places[static_cast<std::size_t>(dark)].left_out,
-                        HasSubstr("that of others"));
+                        HasSubstr("that of the other frames"));
         EXPECT_THAT(places[7].left_out, HasSubstr("every sample is 0"));
         EXPECT_THAT(places[8].left_out, HasSubstr("samples are not finite"));
         EXPECT_EQ(places[9].gaps, 1);
@@ -92,7 +92,7 @@ TEST(Series, without_frames_is_refused) {
                 ThrowsMessage<AgreedFailure>(HasSubstr("a series without frames")));
 }
 
-TEST(Series, against_a_chosen_frame_leaves_that_one_where_it_is) {
+TEST(Series, does_not_move_a_chosen_reference) {
     const MadeSeries made = make_series(7);
     RegistrationOptions options;
     options.reference = 4;
@@ -109,7 +109,7 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
     made.frames[3] = make_pair({.specimen = "particles", .shape = {128, 128}}).moved;
     for (const int ranks : {1, 2}) {
         const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
-        EXPECT_THAT(places[3].left_out, HasSubstr("resembles none"));
+        EXPECT_THAT(places[3].left_out, HasSubstr("no adjacent frame resembles it"));
         for (const int frame : {1, 2, 4, 5, 6})
             EXPECT_LT(error_of_place(made, places[static_cast<std::size_t>(frame)], 0),
                       4 * made.bound);
@@ -117,7 +117,8 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
     RegistrationOptions options;
     options.reference = 3;
     EXPECT_THAT([&] { places_of(made.frames, 2, options); },
-                ThrowsMessage<AgreedFailure>(HasSubstr("frame 3 can be no reference: it resem")));
+                ThrowsMessage<AgreedFailure>(
+                    HasSubstr("frame 3 cannot be the reference: no adjacent frame resem")));
 }
 
 TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
@@ -129,12 +130,12 @@ TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_a
                 << place.frame;
         EXPECT_TRUE(places.back().result.unrelated);
         registration::leave_out_unrelated(places);
-        EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, is no more alike than noise"));
+        EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, has no higher NCC than noise"));
         EXPECT_EQ(places[3].left_out, "");
     }
 }
 
-TEST(Series, a_hop_by_a_period_is_mended_by_what_frames_around_say) {
+TEST(Series, a_period_jump_is_corrected_from_surrounding_frames) {
     SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 24;
@@ -161,14 +162,14 @@ TEST(Series, a_hop_by_a_period_is_mended_by_what_frames_around_say) {
     };
     RegistrationOptions unchecked;
     unchecked.farthest = 1;
-    EXPECT_GT(worst(places_of(frames, 1, unchecked)), 20) << "there is no hop to mend";
+    EXPECT_GT(worst(places_of(frames, 1, unchecked)), 20) << "there is no period jump to correct";
     const std::vector<FrameRegistration> places = places_of(frames, 2);
     EXPECT_LT(worst(places), .5);
     EXPECT_TRUE(places[3].mended);
     EXPECT_FALSE(places[2].mended);
 }
 
-TEST(Series, with_a_ledger_finds_again_what_it_kept) {
+TEST(Series, with_a_ledger_reuses_its_results) {
     const MadeSeries made = make_series(6);
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {

@@ -11,7 +11,7 @@
 
 #include "tests/support/random.hpp"
 
-// Specimens that are formulas, so that a moved one is exact between pixels too.
+// Specimens as formulas, so that a moved specimen is exact between pixels too.
 namespace sextant::test {
 
 using kernel::SampleView;
@@ -19,7 +19,7 @@ using registration::DisplacementField;
 using registration::Point;
 using registration::RigidMotion;
 
-/// Where what is seen at x of the reference lies in the template.
+/// Maps a point of the reference to the position of the same feature in the template.
 using Motion = std::function<Point(Point)>;
 
 /// A number in [0, 1).
@@ -30,8 +30,8 @@ inline double uniform(Random& random) {
 /// A sum of waves around 1.
 class Specimen {
   public:
-    /// Waves of any direction whose lengths lie between `shortest` and `longest` pixels: texture
-    /// like amorphous carbon's. `contrast` is the standard deviation.
+    /// Waves in random directions with wavelengths between `shortest` and `longest` pixels: texture
+    /// like that of amorphous carbon. `contrast` is the standard deviation.
     static Specimen amorphous(unsigned seed, int waves = 60, double shortest = 7,
                               double longest = 20, double contrast = .3) {
         Random random(seed);
@@ -44,14 +44,14 @@ class Specimen {
         }
         return made;
     }
-    /// A hexagonal lattice of that period, and a share of amorphous texture.
+    /// A hexagonal lattice with this period, and a fraction of amorphous texture.
     static Specimen lattice(unsigned seed, double period = 12, double share = .38) {
         Specimen made = amorphous(seed, 60, 7, 24, .3 * std::sqrt(share));
         for (int i = 0; i < 3; ++i)
             made.add(period, .3 + i * std::numbers::pi / 3, 0, .3 * std::sqrt(2 * (1 - share) / 3));
         return made;
     }
-    /// Nothing to be seen but 1 from that x on.
+    /// Constant 1 from this x on.
     Specimen with_vacuum_from(double x) const {
         Specimen made = *this;
         made.vacuum_ = x;
@@ -101,8 +101,7 @@ WarpedFrame frame_of(ImageShape shape, Value value) {
     return frame;
 }
 
-/// Poisson's, by counting how many uniform numbers it takes for their product to fall below
-/// e^−mean.
+/// A Poisson number: how many uniform numbers are multiplied until the product falls below e^−mean.
 inline double counted(Random& random, double mean) {
     double product = uniform(random);
     int count = 0;
@@ -116,7 +115,7 @@ struct WarpedPair {
     WarpedFrame reference, templ;
 };
 
-/// The reference is the specimen seen through φ, the template the specimen as it lies, so that no
+/// The reference is the specimen seen through φ, the template the specimen itself, so that no
 /// inverse is needed.
 inline WarpedPair exposed_pair(const std::function<double(Point)>& specimen, ImageShape shape,
                                const Motion& phi, double dose, unsigned seed) {
@@ -133,7 +132,7 @@ inline Motion rigid(const RigidMotion& motion, ImageShape shape) {
     return [=](Point x) { return registration::apply(motion, x, registration::centre(shape)); };
 }
 
-/// A smooth warp: one wave along each axis, `length` pixels long, after a rigid motion.
+/// A smooth distortion, one wave of `length` pixels along each axis, after a rigid motion.
 inline Motion warp(ImageShape shape, double length, double amplitude, RigidMotion motion = {}) {
     return [=](Point x) {
         const Point moved = registration::apply(motion, x, registration::centre(shape));

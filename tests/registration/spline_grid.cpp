@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splines on a control grid, their energies, and their sums over cells, each against what it means.
+// Splines on a control grid, their energies, and their sums over cells, each compared with its
+// definition.
 #include "sextant/registration/spline_grid.hpp"
 
 #include "sextant/core/error.hpp"
@@ -43,8 +44,8 @@ Point value(const SplineGrid& grid, const std::vector<double>& c, Point at) {
     return sum;
 }
 
-/// Coefficients of w(x) = (a + bx − ty, c + dy + tx): those of a spline that is linear are its
-/// values at the control points, of which the first lies one interval before the image.
+/// Coefficients of w(x) = (a + bx − ty, c + dy + tx): those of a linear spline are its values at
+/// the control points, of which the first is one interval before the image.
 std::vector<double> linear(const SplineGrid& grid, ImageShape image, Point shift, Point slope,
                            double turn = 0) {
     std::vector<double> c(grid.unknowns());
@@ -125,7 +126,7 @@ TEST(SplineGrid, has_the_bending_energy_that_second_differences_show) {
                 return dx * dx + dy * dy;
             };
             const Point along_x{.5, 0}, along_y{0, .5};
-            // Half steps give a quarter of each second derivative.
+            // Half the spacing gives a quarter of each second difference.
             sum += 16 * (second(along_x, along_x) + 2 * second(along_x, along_y) +
                          second(along_y, along_y));
         }
@@ -203,7 +204,7 @@ TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
             const auto row =
                 static_cast<double>(static_cast<std::int64_t>(k) / cells.cells().width);
             const Point w = value(grid, c, {unit * (8 * column + 3.5), unit * (8 * row + 3.5)});
-            // Rᵀw, in pixels of the level: S and s belong to the slopes of the reference.
+            // Rᵀw, in pixels of the level: S and s refer to the gradient of the reference.
             const double x = (cosine * w.x + sine * w.y) / unit;
             const double y = (cosine * w.y - sine * w.x) / unit;
             expected_square += sums[k].xx * x * x + 2. * sums[k].xy * x * y + sums[k].yy * y * y;
@@ -225,7 +226,7 @@ TEST(SplineCells, give_deviations_that_follow_from_a_covariance) {
     const ImageShape image{90, 70};
     const SplineGrid grid(image, 30);
     const SplineCells cells(grid, image, 1);
-    // Of ccᵀ, if only its band counts, the variance of w is the square of w.
+    // If the covariance is the band of ccᵀ, the variance of w is the square of w.
     const auto c = random_coefficients(grid, 2);
     BandedMatrix covariance(grid.unknowns(), grid.band());
     for (std::size_t j = 0; j < c.size(); ++j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows once frames have places: mean, median and count, stages, fields.
+// After registration: mean, median and count, stages, fields.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/registration/refinement.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The RMS difference of an image and what frame 0 is expected to show, within its middle.
+/// The RMS difference between an image and the expected image of frame 0, in its central part.
 double difference(std::span<const float> image, const kernel::FloatPlane& truth) {
     double sum = 0;
     for (Elements y = 30; y < 98; ++y) {
@@ -106,8 +106,8 @@ TEST(Combined, median_forgets_an_outlier_and_neither_counts_a_gap) {
     });
 }
 
-/// The RMS error of all motions between two frames, in which the noise of a reference that all have
-/// in common has no part.
+/// The RMS error of motions between pairs of frames, which does not depend on the noise of the
+/// common reference.
 double error_among_frames(const MadeSeries& made, const std::vector<FrameRegistration>& places) {
     double sum = 0, pairs = 0;
     for (const FrameRegistration& a : places) {
@@ -140,7 +140,7 @@ TEST(Stages, registration_to_the_average_agrees_better_among_frames) {
     });
 }
 
-TEST(Stages, fields_are_kept_in_the_ledger_and_show_frames_where_they_lie) {
+TEST(Stages, fields_are_kept_in_the_ledger_and_align_frames) {
     const MadeSeries made = make_series(3);
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {

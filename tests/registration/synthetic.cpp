@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Made series are what they say: motions, counts, blanks, and the same again from the same seed.
+// Synthetic series: motions, counts, blank frames, and the same series from the same seed.
 #include "sextant/registration/synthetic.hpp"
 
 #include "sextant/core/error.hpp"
@@ -28,7 +28,7 @@ SeriesPlan drifting() {
     return plan;
 }
 
-/// A slope: brighter to the right and downward, so that a frame tells where each pixel looks.
+/// A slope, brighter to the right and downward, so that a sample shows its position.
 double slope(Point at) {
     return 2 + .01 * at.x + .0001 * at.y;
 }
@@ -50,13 +50,13 @@ TEST(Noise, counts_have_the_mean_and_variance_of_their_law) {
     }
 }
 
-TEST(Noise, none_is_counted_where_none_is_expected) {
+TEST(Noise, is_zero_without_electrons) {
     NoiseSource noise(1, 1);
     for (int k = 0; k < 100; ++k)
         EXPECT_EQ(noise.poisson(0), 0);
 }
 
-TEST(Synthetic, frames_show_the_specimen_exactly_where_the_motion_says) {
+TEST(Synthetic, frames_show_the_specimen_at_the_stated_motion) {
     const SyntheticSeries series(drifting(), slope);
     const Point c = registration::centre({40, 30});
     for (int frame = 0; frame < 4; ++frame) {
@@ -69,7 +69,7 @@ TEST(Synthetic, frames_show_the_specimen_exactly_where_the_motion_says) {
     }
 }
 
-TEST(Synthetic, a_frame_moved_by_the_motion_between_shows_what_the_other_does) {
+TEST(Synthetic, a_frame_resampled_by_the_relative_motion_equals_the_other) {
     const SyntheticSeries series(drifting(), slope);
     const Point c = registration::centre({40, 30});
     const Point x{12, 20};
@@ -126,7 +126,7 @@ TEST(Synthetic, a_warp_grows_from_nothing_to_its_amplitude) {
     EXPECT_NEAR(largest, 3, .05);
 }
 
-TEST(Synthetic, every_kind_of_specimen_has_the_brightness_and_contrast_asked_for) {
+TEST(Synthetic, every_specimen_has_the_requested_brightness_and_contrast) {
     for (const registration::SpecimenKind& kind : registration::specimens()) {
         const registration::Specimen specimen = kind.make({.field = {300, 260}, .contrast = .2});
         double sum = 0, squares = 0;
@@ -155,7 +155,7 @@ TEST(Synthetic, an_image_becomes_a_specimen_of_mean_brightness_one) {
                 ThrowsMessage<InvalidTask>(HasSubstr("brightness 0")));
 }
 
-TEST(Synthetic, what_cannot_be_is_refused) {
+TEST(Synthetic, invalid_plans_are_refused) {
     const auto refused = [](auto change, const char* message) {
         SeriesPlan plan = drifting();
         change(plan);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference for registration: derivatives against differences of the energy, motions that are
-// known, what is refused.
+// The reference implementation of registration: derivatives compared with differences of the
+// energy, known motions; errors.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
 
@@ -31,7 +31,7 @@ CrossCorrelation some_images() {
 }
 
 /// Compares the derivative along random directions with central differences. Bilinear images have
-/// kinks, which a difference may step over: the median of the relative errors is held.
+/// kinks, where a difference may be wrong: the median of the relative errors is tested.
 void expect_derivatives_as_differences(const Functional& functional, const Parameters& at,
                                        double size, double kinks = 1e-5) {
     Random random(11);
@@ -53,13 +53,13 @@ void expect_derivatives_as_differences(const Functional& functional, const Param
     EXPECT_LT(errors[10], kinks);
 }
 
-TEST(ThesisEnergy, of_a_rigid_motion_has_the_derivative_that_it_says) {
+TEST(ThesisEnergy, of_a_rigid_motion_has_the_returned_derivative) {
     const CrossCorrelation images = some_images();
     const Functional energy = rigid_energy(images, {18. / 37, 11.5 / 37});
     expect_derivatives_as_differences(energy, {.03, .021, -.013}, 1e-7);
 }
 
-TEST(ThesisEnergy, of_a_field_has_the_derivative_that_it_says) {
+TEST(ThesisEnergy, of_a_field_has_the_returned_derivative) {
     const CrossCorrelation images = some_images();
     for (const double lambda : {0., .02, 200.}) {
         Random random(3);
@@ -70,7 +70,7 @@ TEST(ThesisEnergy, of_a_field_has_the_derivative_that_it_says) {
     }
 }
 
-TEST(ThesisEnergy, is_minus_one_where_images_agree_and_one_where_they_are_inverted) {
+TEST(ThesisEnergy, is_minus_one_for_equal_and_one_for_inverted_images) {
     const ImageShape shape{20, 31};
     Nodal values = values_of(frame_of(shape, Specimen::amorphous(2)));
     const BilinearElements elements(shape, .1);
@@ -145,7 +145,7 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
     EXPECT_EQ(found.field.nodes, (ImageShape{17, 20}));
 }
 
-/// What thesis mode says of two frames, a motion being asked for.
+/// The error of thesis mode for two frames.
 std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
                       const ThesisOptions& options) {
     try {
@@ -156,7 +156,7 @@ std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
     return "";
 }
 
-TEST(ThesisRigid, names_what_is_wrong_with_its_frames) {
+TEST(ThesisRigid, names_the_fault_of_its_frames) {
     const ImageShape shape{20, 16};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
@@ -165,7 +165,7 @@ TEST(ThesisRigid, names_what_is_wrong_with_its_frames) {
     EXPECT_THAT(complaint(good, odd, {}), HasSubstr("the template has nan at (7, 3)"));
     EXPECT_THAT(complaint(constant, good, {}), HasSubstr("the reference is constant"));
     EXPECT_THAT(complaint(good, frame_of({20, 15}, Specimen::amorphous(1)), {}),
-                HasSubstr("the template is 20x15, expected 20x16 as the reference"));
+                HasSubstr("the template is 20x15, expected 20x16 like the reference"));
     const WarpedFrame tiny = frame_of({20, 7}, Specimen::amorphous(1));
     EXPECT_THAT(complaint(tiny, tiny, {}), HasSubstr("at least 8x8"));
     ThesisOptions upside_down;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that share one registration change no bit of it.
+// Threads that share one registration give the same bits as one thread.
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/nonrigid.hpp"
 

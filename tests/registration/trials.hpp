@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-// Pairs of frames with known motions, registered, and the least error that any method can have.
+// Pairs of frames with known motions, registered, and the Cramér-Rao bound of the error.
 namespace sextant::test {
 
 using registration::Point;
@@ -21,10 +21,10 @@ using registration::RigidMotion;
 using registration::RigidResult;
 
 inline constexpr double degree = std::numbers::pi / 180;
-/// The share of a frame along each axis over which errors are taken.
+/// The fraction of a frame along each axis over which errors are computed.
 inline constexpr double central = .88;
 
-/// The motion of the figures that others publish.
+/// The motion used in published figures.
 inline constexpr RigidMotion usual_motion{.3 * degree, 2.3, -1.7};
 
 struct Trial {
@@ -36,7 +36,7 @@ struct Trial {
     std::uint64_t seed = 1;
 };
 
-/// Two frames of a trial, the second moved, and what any method's error is at least.
+/// Two frames of a trial, the second moved, and the Cramér-Rao bound.
 struct Pair {
     registration::SyntheticSeries series;
     kernel::FloatPlane reference, moved;
@@ -65,7 +65,7 @@ inline Pair make_pair(const Trial& trial) {
     return pair;
 }
 
-/// Workspaces that trials of one shape share.
+/// Workspaces for trials of one shape.
 struct Registrar {
     explicit Registrar(ImageShape shape, double prefilter = registration::usual_prefilter)
         : reference(shape, 0, prefilter), moved(shape, 0, prefilter), registration(shape) {}
@@ -86,7 +86,7 @@ struct Outcome {
     RigidMotion truth;
     double error = 0, bound = 0; ///< RMS pixels
 
-    /// No error of noise: many pixels, not parts of one.
+    /// True if the error is too large for noise: many pixels, not fractions of one.
     bool hopped() const { return error > 2; }
     bool flagged() const { return result.ambiguous || result.unrelated || !result.converged; }
 };
@@ -99,7 +99,7 @@ inline Outcome run(const Trial& trial, Registrar& registrar) {
             registration::rms_distance(result.motion, truth, trial.shape, central), pair.bound};
 }
 
-/// The same trial with so many seeds.
+/// The same trial with this number of seeds.
 inline std::vector<Outcome> run_seeds(Trial trial, int seeds) {
     Registrar registrar(trial.shape);
     std::vector<Outcome> outcomes;
@@ -110,7 +110,7 @@ inline std::vector<Outcome> run_seeds(Trial trial, int seeds) {
     return outcomes;
 }
 
-/// The same trial with so many motions of up to 40 pixels along each axis and 2 degrees.
+/// The same trial with this number of motions of up to 40 pixels along each axis and 2 degrees.
 inline std::vector<Outcome> run_motions(Trial trial, int motions) {
     Registrar registrar(trial.shape);
     registration::NoiseSource noise(77, 0);
@@ -125,10 +125,10 @@ inline std::vector<Outcome> run_motions(Trial trial, int motions) {
     return outcomes;
 }
 
-/// How errors compare with the bound.
+/// Errors relative to the bound.
 struct Accuracy {
     double ratio = 0; ///< root mean square of the errors over that of the bounds
-    double worst = 0; ///< an error over its bound
+    double worst = 0; ///< largest error over its bound
 };
 
 inline Accuracy accuracy(const std::vector<Outcome>& outcomes) {
@@ -143,7 +143,7 @@ inline Accuracy accuracy(const std::vector<Outcome>& outcomes) {
     return accuracy;
 }
 
-/// Errors in units of their predicted deviations, root mean square over all parameters: 1 where
+/// Errors in units of their predicted deviations, root mean square over all parameters: 1 if
 /// predictions are right.
 inline double rms_z(const std::vector<Outcome>& outcomes) {
     double sum = 0;

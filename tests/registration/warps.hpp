@@ -16,13 +16,13 @@ namespace sextant::test {
 using registration::NonrigidRegistration;
 using registration::NonrigidResult;
 
-/// The rigid part of warps, which registration starts from.
+/// The rigid part of the distortion, from which registration starts.
 inline constexpr RigidMotion start_of_warps{.004, .7, -.5};
 
 struct WarpTrial {
-    std::string specimen = "waves"; ///< or "lattice of waves", or a name of specimens()
+    std::string specimen = "waves"; ///< "waves", "lattice of waves", or a name of specimens()
     ImageShape shape{256, 256};
-    double length = 400, amplitude = 1.6; ///< of the warp, pixels
+    double length = 400, amplitude = 1.6; ///< wavelength and amplitude of the distortion, pixels
     double dose = 10;
     unsigned seed = 1;
 };
@@ -53,7 +53,7 @@ struct WarpOutcome {
     }
 };
 
-/// Over nodes that are known and lie in the image.
+/// Over the known nodes within the image.
 inline double rms_z(const DisplacementField& field, const Motion& truth) {
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < field.count(); ++i) {

@@ -11,9 +11,9 @@ namespace {
 
 constexpr double near = 1e-12;
 
-TEST(Messages, TheKthSendOfAPairMeetsTheKthReceive) {
+TEST(Messages, TheKthSendOfAPairMatchesTheKthReceive) {
     Trace trace;
-    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second, though it began first
+    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second, although it began first
                     {0, 3, Activity::send, 0, 1, 8, 1, 2},
                     {0, 5, Activity::send, 0, 2, 8, 0, 1}, // whose receive is missing
                     {1, 0, Activity::receive, 0, 0, 8, 0, 3},
@@ -28,7 +28,7 @@ TEST(Messages, TheKthSendOfAPairMeetsTheKthReceive) {
     EXPECT_EQ(other_sides(trace), (std::vector<std::size_t>{4, 3, 2, 1, 0, 5}));
 }
 
-TEST(CriticalPath, GoesBackToTheSenderThatWasLate) {
+TEST(CriticalPath, FollowsALateSender) {
     const CriticalPath path = critical_path(test::relay());
     EXPECT_NEAR(path.work, 19e-6, near);     // computing, two folds
     EXPECT_NEAR(path.messages, 10e-6, near); // 4 and 6
@@ -44,9 +44,9 @@ TEST(CriticalPath, GoesBackToTheSenderThatWasLate) {
     EXPECT_NEAR(path.points.back().time, 30e-6, near);
 }
 
-TEST(CriticalPath, StaysWhereTheReceiverWasLate) {
+TEST(CriticalPath, StaysOnALateReceiver) {
     Recording recording = test::relay();
-    for (Event& event : recording.trace.events) { // rank 2 does something else first
+    for (Event& event : recording.trace.events) { // rank 2 has other work first
         if (event.rank == 2 && event.activity == Activity::receive)
             event.begin = 22e-6;
         if (event.rank == 2 && event.activity == Activity::wait)
@@ -58,9 +58,9 @@ TEST(CriticalPath, StaysWhereTheReceiverWasLate) {
     EXPECT_NEAR(path.messages, 4e-6, near);
 }
 
-TEST(CriticalPath, GoesToWhoGaveALoanBackLast) {
+TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
     Recording recording{.name = "", .ranks = 2, .lent = true, .trace = {}};
-    recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // given back after the fold
+    recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // returned after the fold
                               {1, 0, Activity::receive, 0, 0, 8, 0, 1},
                               {1, 1, Activity::fold, 0, -1, 8, 1, 9}};
     const CriticalPath path = critical_path(recording);
@@ -83,7 +83,7 @@ TEST(CriticalPath, ItsPartsAddUpToTheWhole) {
 
 TEST(CriticalPath, OfNothingIsNothing) {
     EXPECT_TRUE(critical_path(Recording{}).points.empty());
-    Recording instants; // events without length, that each could have been the cause of the other
+    Recording instants; // zero-length events, each of which could have caused the other
     instants.trace.events = {{0, 0, Activity::send, 0, 1, 1, 1, 1},
                              {1, 0, Activity::receive, 0, 0, 1, 1, 1}};
     EXPECT_NEAR(critical_path(instants).between, 1, near);

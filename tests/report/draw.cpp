@@ -33,7 +33,7 @@ TEST(Draw, EveryMessageIsAnArrowAndEveryFoldABox) {
     });
 }
 
-TEST(Draw, TheHeadingTellsTheTotals) {
+TEST(Draw, TheHeadingShowsTheTotals) {
     const std::string svg = draw(compositing_schedule("radix-k", 8, {{4, 2}, 0}));
     EXPECT_THAT(svg, HasSubstr(">8</tspan><tspan class=\"quiet\" dx=\"4\">ranks<"));
     EXPECT_THAT(svg, HasSubstr(">32</tspan><tspan class=\"quiet\" dx=\"4\">messages<"));
@@ -42,7 +42,7 @@ TEST(Draw, TheHeadingTellsTheTotals) {
     EXPECT_THAT(svg, HasSubstr(">4</tspan><tspan class=\"quiet\" dx=\"4\">levels<"));
 }
 
-TEST(Draw, AMessagePointedAtTellsBothItsSides) {
+TEST(Draw, TheTooltipOfAMessageShowsBothSides) {
     const std::string svg = draw(compositing_schedule("direct-send", 2));
     EXPECT_THAT(svg,
                 HasSubstr("rank 0, step 0: send to rank 1, round 0, group 0, 480 elements\n"
@@ -52,7 +52,7 @@ TEST(Draw, AMessagePointedAtTellsBothItsSides) {
     EXPECT_THAT(svg, HasSubstr("<text class=\"operands\""));
 }
 
-TEST(Draw, EveryComputationIsADiamondThatTellsWhatItReadsAndMakes) {
+TEST(Draw, EveryComputationIsADiamondWithItsInputsAndOutputs) {
     const std::string svg = draw(test::line_sums_case(3).schedule);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, "class=\"box compute "), 9);
@@ -68,12 +68,12 @@ TEST(Draw, HostileTitlesAreEscaped) {
     test::expect_escaped(svg);
 }
 
-TEST(Draw, TheSameScheduleGivesTheSamePicture) {
+TEST(Draw, TheSameScheduleGivesTheSameDrawing) {
     const Schedule schedule = compositing_schedule("radix-k", 12, {{3, 4}, 0});
     EXPECT_EQ(draw(schedule), draw(schedule));
 }
 
-TEST(Draw, StylesOfTwoPicturesDoNotMeet) {
+TEST(Draw, StylesOfTwoDrawingsDoNotInterfere) {
     const auto scope = [](const std::string& svg) {
         const std::size_t begin = svg.find("class=\"") + 7;
         return svg.substr(begin, svg.find('"', begin) - begin);
@@ -85,7 +85,7 @@ TEST(Draw, StylesOfTwoPicturesDoNotMeet) {
     EXPECT_THAT(one, HasSubstr("\n." + scope(one) + " .r0{stroke:#"));
 }
 
-TEST(Draw, NothingToDoIsAPictureToo) {
+TEST(Draw, AnEmptyScheduleCanBeDrawn) {
     for (const Schedule& schedule : {Schedule{}, Schedule(1), Schedule(5)}) {
         const std::string svg = draw(schedule);
         EXPECT_EQ(test::markup_error(svg), "");
@@ -105,7 +105,7 @@ TEST(Draw, ADeadlockNamesItsRanks) {
     }
 }
 
-TEST(Draw, AMessageThatNobodyReceivesIsRefused) {
+TEST(Draw, AnUnmatchedMessageIsRefused) {
     Schedule schedule = compositing_schedule("direct-send", 3);
     schedule[1].steps.clear();
     EXPECT_THROW(draw(schedule), std::logic_error);
@@ -124,7 +124,7 @@ TEST(Draw, ManyMessagesAreThinAndSilent) {
     EXPECT_THAT(draw(schedule, options), Not(HasSubstr("<g class=\"thin\">")));
 }
 
-TEST(Draw, TooManyMessagesAreAggregatedAndThePictureSaysSo) {
+TEST(Draw, TooManyMessagesAreAggregatedWithANote) {
     for (const char* algorithm : {"direct-send", "shift-based"}) {
         const std::string svg = draw(compositing_schedule(algorithm, 200, {{}, 0}));
         EXPECT_EQ(test::markup_error(svg), "");

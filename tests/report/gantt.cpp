@@ -38,7 +38,7 @@ TEST(Gantt, says_how_many_workers_are_left_out) {
     EXPECT_EQ(count(picture, "Not shown: 44 of 300 workers."), 1);
 }
 
-TEST(Gantt, of_nothing_is_an_empty_picture) {
+TEST(Gantt, of_nothing_is_an_empty_chart) {
     const std::string picture = gantt({"nothing", "", {}, {}, {}, {}});
     EXPECT_EQ(count(picture, "class=\"bar"), 0);
     EXPECT_EQ(count(picture, "</svg>"), 1);

@@ -35,10 +35,10 @@ TEST(LogChart, DrawsEveryPointAndJoinsThemInOrder) {
     const double x1 =
         std::stod(svg.substr(svg.find("d=\"M92") == std::string::npos ? svg.find(" d=\"M") + 5
                                                                       : svg.find("d=\"M92") + 4));
-    EXPECT_LT(x1, 200); // the line begins with the least, not with the first given
+    EXPECT_LT(x1, 200); // the line begins with the smallest x, not with the first point given
 }
 
-TEST(LogChart, LeavesOutWhatHasNoLogarithmAndSaysSo) {
+TEST(LogChart, OmitsValuesWithoutALogarithmWithANote) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::string svg =
         log_chart(chart_of({{1, 2, "a"}, {0, 1, "b"}, {1, -1, "c"}, {nan, 1, "d"}}));

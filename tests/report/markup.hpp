@@ -12,13 +12,13 @@
 
 namespace sextant::test {
 
-/// Reads markup as XML must be: every element closed in order, attributes quoted and none twice,
-/// nothing but known references, no stray < or &. Far from all of XML, but what can go wrong here.
+/// Checks that markup is well-formed XML: elements closed in order, attributes quoted and unique,
+/// only known references, no stray < or &. Covers only what pages contain.
 class MarkupCheck {
   public:
     explicit MarkupCheck(std::string_view text) : text_(text) {}
 
-    /// What is wrong, or "".
+    /// The first error, or "".
     std::string error() {
         while (error_.empty() && at_ < text_.size()) {
             if (text_[at_] == '<')
@@ -139,12 +139,12 @@ class MarkupCheck {
     std::string error_;
 };
 
-/// What is wrong with markup, or "".
+/// The first error of markup, or "".
 inline std::string markup_error(std::string_view text) {
     return MarkupCheck(text).error();
 }
 
-/// How often a text occurs.
+/// Number of occurrences of a text.
 inline int occurrences(std::string_view text, std::string_view part) {
     int count = 0;
     for (std::size_t at = text.find(part); at != std::string_view::npos;
@@ -154,11 +154,11 @@ inline int occurrences(std::string_view text, std::string_view part) {
     return count;
 }
 
-/// A name that breaks out of everything that does not escape it.
+/// A name that breaks any markup in which it is not escaped.
 inline constexpr std::string_view hostile_name =
     "</title></style><script>alert('1')</script>\" onload=\"x\" & ]]> \x01\xff \xc0\xaf é.png";
 
-/// Markup in which that name stands, and has broken out of nothing.
+/// Expects that the markup contains this name, escaped.
 inline void expect_escaped(std::string_view text) {
     EXPECT_EQ(markup_error(text), "");
     EXPECT_EQ(occurrences(text, "<script"), 0);

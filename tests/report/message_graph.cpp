@@ -22,7 +22,7 @@ TEST(Levels, AWindowHoldsLaterRoundsBack) {
     EXPECT_EQ(message_graph(compositing_schedule("direct-send", 12, {{}, 0})).levels(), 2);
 }
 
-TEST(Levels, BothSidesOfAMessageLieInOne) {
+TEST(Levels, BothSidesOfAMessageShareALevel) {
     test::for_each_compositing_schedule([](const std::string& name, const Schedule& schedule) {
         SCOPED_TRACE(name);
         const auto mates = match_messages(schedule);
@@ -40,7 +40,7 @@ TEST(Levels, BothSidesOfAMessageLieInOne) {
     });
 }
 
-TEST(MessageGraph, ALevelIsAsWideAsARankSendsMessagesInIt) {
+TEST(MessageGraph, ALevelIsAsWideAsTheMostMessagesOfARank) {
     const MessageGraph graph = message_graph(compositing_schedule("radix-k", 8, {{4, 2}, 0}));
     EXPECT_THAT(graph.level_begins, ElementsAre(0, 3, 4, 5));
     EXPECT_EQ(graph.columns, 6);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr Seconds us = 1e-6;
 
-/// Every event begins and ends once on a location of its rank, times do not decrease, and one piece
-/// of work on a location ends before the next begins.
+/// Every event begins and ends once on a location of its rank, times do not decrease, and on each
+/// location one event ends before the next begins.
 void expect_whole(const Recording& recording, const std::vector<Otf2Location>& locations) {
     std::map<std::size_t, int> seen;
     for (const Otf2Location& location : locations) {
@@ -43,7 +43,7 @@ void expect_whole(const Recording& recording, const std::vector<Otf2Location>& l
         EXPECT_EQ(times, 2) << "event " << event;
 }
 
-TEST(Otf2Locations, are_the_ranks_where_no_work_overlaps) {
+TEST(Otf2Locations, are_the_ranks_if_no_work_overlaps) {
     for (const Recording& recording : {test::relay(), test::ring(5, 7)}) {
         const auto locations = otf2_locations(recording);
         ASSERT_EQ(locations.size(), static_cast<std::size_t>(recording.ranks));
@@ -53,7 +53,7 @@ TEST(Otf2Locations, are_the_ranks_where_no_work_overlaps) {
     }
 }
 
-TEST(Otf2Locations, are_more_where_work_overlaps) {
+TEST(Otf2Locations, are_more_if_work_overlaps) {
     Recording recording{.name = "team", .ranks = 3, .trace = {}};
     recording.trace.events = {
         {2, 0, Activity::fold, 0, -1, 1, 0, 4 * us},
@@ -64,13 +64,13 @@ TEST(Otf2Locations, are_more_where_work_overlaps) {
         {0, 0, Activity::copy, 0, -1, 1, 0, us},
     };
     const auto locations = otf2_locations(recording);
-    ASSERT_EQ(locations.size(), 5u); // rank 1 did nothing, rank 2 three things at a time
+    ASSERT_EQ(locations.size(), 5u); // rank 1 was idle, rank 2 had three simultaneous events
     EXPECT_EQ(locations[3].rank, 2);
     EXPECT_EQ(locations[4].rank, 2);
     expect_whole(recording, locations);
 }
 
-TEST(Otf2Locations, hold_what_takes_no_time_in_order) {
+TEST(Otf2Locations, keep_zero_length_events_in_order) {
     Recording recording{.name = "short", .ranks = 1, .trace = {}};
     recording.trace.events = {
         {0, 3, Activity::fold, 0, -1, 1, us, us},     {0, 1, Activity::fold, 0, -1, 1, 0, us},
@@ -95,13 +95,13 @@ TEST(Otf2Locations, tell_messages_of_a_pair_apart) {
         for (const Otf2Record& record : location.records)
             tags[record.event] = record.tag;
     }
-    EXPECT_EQ(tags[1], tags[2]); // step 2 is the first to be sent
+    EXPECT_EQ(tags[1], tags[2]); // step 2 is sent first
     EXPECT_EQ(tags[0], tags[3]);
     EXPECT_EQ((std::set{tags[0], tags[1], tags[5]}).size(), 3u);
     expect_whole(recording, locations);
 }
 
-TEST(Otf2Locations, refuse_what_cannot_be) {
+TEST(Otf2Locations, refuse_invalid_traces) {
     const auto with = [](const Event& event) {
         return Recording{.name = "wrong", .ranks = 2, .trace = {.events = {event}}};
     };

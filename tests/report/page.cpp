@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// The start of a PNG file of 640 by 400: as much as a page reads of it.
+/// The start of a PNG file of 640 by 400 pixels: the part that a page reads.
 std::vector<std::byte> png_header() {
     std::vector<std::byte> bytes;
     for (int b : {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0,    0, 0, 13, 0x49, 0x48, 0x44,
@@ -61,7 +61,7 @@ TEST(Page, NeedsNothingElse) {
     EXPECT_THAT(html, Not(HasSubstr("<link")));
     EXPECT_THAT(html, Not(HasSubstr("@import")));
     EXPECT_THAT(html, Not(HasSubstr("url(")));
-    EXPECT_EQ(test::occurrences(html, "http"), // names of formats, and http-equiv
+    EXPECT_EQ(test::occurrences(html, "http"), // XML namespaces, and http-equiv
               test::occurrences(html, "xmlns=\"http://www.w3.org/") + 1);
 }
 
@@ -88,7 +88,7 @@ TEST(Page, HostileTextIsEscapedEverywhere) {
     EXPECT_EQ(test::occurrences(html, "é.png"), 11);
 }
 
-TEST(Page, APictureAlwaysHasAnAlternativeText) {
+TEST(Page, AnImageAlwaysHasAnAlternativeText) {
     Page page = full_page();
     page.picture.alternative.clear();
     EXPECT_THAT(render(page), HasSubstr("alt=\"frame.png\""));
@@ -105,7 +105,7 @@ TEST(Page, PhasesThatTakeNoTimeHaveNoShare) {
     EXPECT_THAT(html, Not(HasSubstr("nan")));
 }
 
-TEST(Page, WhatCannotBeIsRefused) {
+TEST(Page, InvalidContentIsRefused) {
     Page page;
     page.picture.png.assign(40, std::byte{'x'});
     EXPECT_THROW(render(page), std::logic_error);

@@ -27,7 +27,7 @@ inline report::Recording relay() {
     return recording;
 }
 
-/// Ranks that fold and send to the next again and again.
+/// Ranks that repeatedly fold and send to the next rank.
 inline report::Recording ring(int ranks, int times) {
     constexpr Seconds us = 1e-6;
     report::Recording recording{.name = "ring", .ranks = ranks, .element_size = 16, .trace = {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a page tells of a registered series.
+// The page of a registered series.
 #include "sextant/core/error.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/page.hpp"
@@ -28,7 +28,7 @@ CurveChart chart_of(std::vector<double> values) {
     return chart;
 }
 
-/// What comes before a text's next quote.
+/// The part of a text before its next quotation mark.
 std::string up_to_quote(const std::string& text, const std::string& start) {
     const std::size_t at = text.find(start) + start.size();
     return text.substr(at, text.find('"', at) - at);
@@ -53,7 +53,7 @@ TEST(Curves, GoFromPlaceToPlaceAndUpIsMore) {
     EXPECT_THAT(picture, HasSubstr("<title>frame 1: x 1 px</title>"));
 }
 
-TEST(Curves, WhereNothingIsKnownThereIsAGap) {
+TEST(Curves, UnknownValuesLeaveAGap) {
     const std::string path = path_of(curves(chart_of({1, 2, nothing, 3, nothing, 2})));
     EXPECT_EQ(std::count(path.begin(), path.end(), 'M'), 3) << path;
     EXPECT_THAT(path, Not(HasSubstr("nan")));
@@ -79,7 +79,7 @@ TEST(Curves, HaveABandOfOneDeviationEachWay) {
     EXPECT_THROW(curves(chart), std::logic_error);
 }
 
-TEST(Curves, OfNothingOrOfOneValueAreAPicture) {
+TEST(Curves, OfNoOrOneValueCanBeDrawn) {
     for (const std::vector<double>& values :
          {std::vector<double>(), {5.}, {nothing}, {7., 7.}, {1e-300, 0}, {1e300, -1e300}}) {
         const std::string picture = curves(chart_of(values));
@@ -103,7 +103,7 @@ std::vector<RegisteredFrame> five_frames() {
     return frames;
 }
 
-TEST(DriftSection, ShowsMotionsFlagsAndWhatWasLeftOut) {
+TEST(DriftSection, ShowsMotionsFlagsAndLeftOutFrames) {
     const std::string html = drift_section(five_frames(), 0, "0.5 nm").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
     EXPECT_THAT(html, HasSubstr(">4.00 px</tspan>"));
@@ -141,7 +141,7 @@ TEST(LikenessSection, ShowsTheMediansOfFramesThatAreNotLeftOut) {
     EXPECT_EQ(test::markup_error("<main>" + likeness_section({}, "").html + "</main>"), "");
 }
 
-TEST(BeforeAfterSection, HasTwoPicturesAndASliderAndMustHavePng) {
+TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
     std::vector<std::byte> png;
     for (const int byte : {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13,
                            0x49, 0x48, 0x44, 0x52, 0,    0,    0,    7,    0, 0, 0, 5})
@@ -155,7 +155,7 @@ TEST(BeforeAfterSection, HasTwoPicturesAndASliderAndMustHavePng) {
     EXPECT_THROW(before_after_section({png, {}, "", ""}), std::logic_error);
 }
 
-TEST(Page, ShowsWhatIsToBeSeenFirstAndItsScript) {
+TEST(Page, ShowsItsFirstSectionAndItsScript) {
     Page page;
     page.title = "Shown";
     page.shown = {{"First", "<p>seen</p>", "// moves it\n"}};
@@ -194,7 +194,7 @@ TEST(Document, ThatIsNotOursOrCutIsRefused) {
     }
 }
 
-TEST(Joined, PagesStandOneAfterAnotherWithLinksAndEachScriptOnce) {
+TEST(Joined, PagesFollowOneAnotherWithLinksAndEachScriptOnce) {
     Page one, two;
     one.title = std::string(test::hostile_name);
     two.title = "Two";

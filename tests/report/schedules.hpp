@@ -40,7 +40,7 @@ void for_each_compositing_schedule(Visit&& visit) {
     }
 }
 
-/// Two ranks that each wait for the other's message before they send; more ranks do nothing.
+/// Two ranks that each wait for the other's message before they send; other ranks have no steps.
 inline Schedule deadlock(int ranks) {
     Schedule schedule(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < 2; ++rank) {

@@ -47,7 +47,7 @@ TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
     recording.name = std::string(test::hostile_name) + "</script><script>alert(1)";
     const std::string page = page_of({recording});
     EXPECT_EQ(test::markup_error(page), "");
-    EXPECT_EQ(test::occurrences(page, "<script"), 2); // the data's and the page's own
+    EXPECT_EQ(test::occurrences(page, "<script"), 2); // the data and the page's own
     EXPECT_THAT(page, Not(HasSubstr("alert(1)<")));
 }
 
@@ -64,7 +64,7 @@ TEST(Comparison, TenThousandEventsFitAPageOfOneAndAHalfMegabytes) {
     EXPECT_LT(page_of({recording}).size(), 1'500'000u);
 }
 
-TEST(Comparison, AMillionEventsAreAggregatedAndThePageSaysSo) {
+TEST(Comparison, AMillionEventsAreAggregatedWithANote) {
     const Recording recording = test::ring(256, 1000);
     ASSERT_EQ(recording.trace.events.size(), 1'024'000u);
     const std::string page = page_of({recording});
@@ -81,7 +81,7 @@ TEST(Comparison, ThousandsOfRanksShareLanes) {
     EXPECT_LT(page.size(), 1'500'000u);
 }
 
-TEST(Comparison, ClocksThatDisagreeAreToldOf) {
+TEST(Comparison, ClocksThatDisagreeAreReported) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) {
         if (event.rank == 0)
@@ -98,7 +98,7 @@ std::vector<std::byte> png_header() {
     return png;
 }
 
-TEST(OutlinesSection, DrawsEachLineOnThePictureAndSaysItsLength) {
+TEST(OutlinesSection, DrawsEachLineOnTheImageWithItsLength) {
     OutlinedPicture picture{.title = "Lines", .caption = "a < b"};
     EXPECT_EQ(outlines_section(picture).html, "");
     picture.png = png_header();
@@ -122,10 +122,10 @@ TEST(TimelineSection, HoldsEveryEventOnceAndEveryMessageAsAnArrow) {
     EXPECT_THAT(html, HasSubstr("\"rank\":[0,1,1,2,0,1,1,2,2]"));
     EXPECT_THAT(html, HasSubstr("\"tick\":1e-12"));
     EXPECT_THAT(html, HasSubstr("\"arrows\":[0,10000000,1,14000000,1,20000000,2,26000000]"));
-    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // there is but one run
+    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // because there is only one run
 }
 
-TEST(TimelineSection, TooManyEventsAreAggregatedAndItSaysSo) {
+TEST(TimelineSection, TooManyEventsInAllAreAggregatedWithANote) {
     const std::vector<Recording> all = {test::ring(8, 7'000)};
     ASSERT_GT(all[0].trace.events.size(), 200'000u);
     const std::string html = timeline_section(all).html;
@@ -133,13 +133,13 @@ TEST(TimelineSection, TooManyEventsAreAggregatedAndItSaysSo) {
     EXPECT_LT(html.size(), 12'000'000u);
 }
 
-TEST(AlternativesSection, ShowsIntervalsBoundsAndWhatWasMeasured) {
-    Alternatives alternatives{"What was weighed", "loggp on a cluster", {}};
+TEST(AlternativesSection, ShowsIntervalsBoundsAndMeasurements) {
+    Alternatives alternatives{"Candidates", "loggp on a cluster", {}};
     alternatives.all = {
         {"radix-k", TimeRange{2e-3, 1e-3, 3e-3}, TimeRange{5e-3, 5e-3, 5e-3}, 1e-3, ""},
         {"direct <send>", {}, {}, 4e-3, "not walked"}};
     const Section section = alternatives_section(alternatives);
-    EXPECT_EQ(section.title, "What was weighed");
+    EXPECT_EQ(section.title, "Candidates");
     EXPECT_EQ(test::markup_error("<p>" + section.html + "</p>"), "");
     EXPECT_EQ(test::occurrences(section.html, "class=\"predicted-median\""), 2); // and the legend
     EXPECT_EQ(test::occurrences(section.html, "class=\"measured-median\""), 2);
@@ -151,15 +151,15 @@ TEST(AlternativesSection, ShowsIntervalsBoundsAndWhatWasMeasured) {
     EXPECT_TRUE(alternatives_section({}).html.empty());
 }
 
-TEST(AlternativesSection, WhatTookManyTimesWhatWasPredictedStandsAtTheEdge) {
+TEST(AlternativesSection, TimesFarAbovePredictionsAreAtTheEdge) {
     Alternatives alternatives{"", "", {}};
     alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
     EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("Times at the right edge"));
-    alternatives.all[0].predicted.reset(); // alone, it has all the room
+    alternatives.all[0].predicted.reset(); // a single one has all the space
     EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("Times at the right edge")));
 }
 
-TEST(Columns, OfManyPlacesShareColumnsAndSaySo) {
+TEST(Columns, OfManyPositionsShareColumnsWithANote) {
     ColumnChart chart;
     chart.places.assign(1000, "x");
     chart.kinds = {{"bytes", std::vector<double>(1000, 1.0)}};

@@ -23,7 +23,7 @@ TEST(Text, MarkupIsEscaped) {
     EXPECT_EQ(escape("two\nlines\tand"), "two\nlines\tand");
 }
 
-TEST(Text, WhatIsNoTextIsReplaced) {
+TEST(Text, InvalidBytesAreReplaced) {
     EXPECT_EQ(escape("\x01"), "\uFFFD");
     EXPECT_EQ(escape(std::string_view("\0", 1)), "\uFFFD");
     EXPECT_EQ(escape("a\xff\xfe"
@@ -90,7 +90,7 @@ TEST(Palette, ColoursAreDistinctUpTo24) {
     }
 }
 
-TEST(MarkupCheck, FindsWhatIsWrong) {
+TEST(MarkupCheck, FindsErrors) {
     using test::markup_error;
     EXPECT_EQ(markup_error("<a b=\"c\">d<e/>&amp;</a>"), "");
     for (const char* wrong : {"<a>", "<a></b>", "<a b=c/>", "<a b=\"c\" b=\"d\"/>", "<a>&x</a>",

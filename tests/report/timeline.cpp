@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Ranks that send to the next one, receive, wait and fold, each again and again.
+/// Ranks that repeatedly send to the next rank, receive, wait and fold.
 Trace some_trace(int ranks, int times, Seconds unit) {
     Trace trace;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -54,7 +54,7 @@ TEST(Timeline, TheAxisHasAFittingUnit) {
     EXPECT_THAT(axis(1e-6), HasSubstr(">18</text>"));
 }
 
-TEST(Timeline, NoEventsAreAPictureToo) {
+TEST(Timeline, NoEventsCanBeDrawn) {
     for (int ranks : {0, 1, 3}) {
         const std::string svg = timeline({}, ranks);
         EXPECT_EQ(test::markup_error(svg), "");
@@ -63,7 +63,7 @@ TEST(Timeline, NoEventsAreAPictureToo) {
     }
 }
 
-TEST(Timeline, EventsThatTakeNoTimeAreDrawn) {
+TEST(Timeline, ZeroLengthEventsAreDrawn) {
     Trace trace;
     trace.events = {{0, 0, Activity::copy, 0, -1, 8, 0, 0}};
     const std::string svg = timeline(trace, 1);
@@ -102,7 +102,7 @@ TEST(Timeline, ImpossibleEventsAreRefused) {
                  std::logic_error);
 }
 
-TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
+TEST(Timeline, TooManyEventsAreAggregatedWithANote) {
     TimelineOptions options;
     options.most_drawn = 100;
     const std::string svg = timeline(some_trace(4, 500, 1e-6), 4, options);
@@ -112,10 +112,10 @@ TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
     EXPECT_THAT(svg, HasSubstr("Not shown: "));
 }
 
-TEST(Timeline, RanksThatDoNotFitShareLanesAndThePictureSaysSo) {
+TEST(Timeline, RanksThatDoNotFitShareLanesWithANote) {
     const std::string svg = timeline(some_trace(301, 1, 1e-6), 301);
     EXPECT_EQ(test::markup_error(svg), "");
-    EXPECT_EQ(test::occurrences(svg, ">ranks 0-1:"), 4); // a bar of each kind
+    EXPECT_EQ(test::occurrences(svg, ">ranks 0-1:"), 4); // one bar of each kind
     EXPECT_EQ(test::occurrences(svg, ">rank 300"), 4 + 1);
     EXPECT_THAT(svg, HasSubstr("2 ranks share a lane"));
 }
@@ -132,11 +132,11 @@ TEST(Bars, OfSharedLanesHoldEveryEventAndOverlapInNone) {
     for (const Bar& bar : all.work)
         events += bar.events;
     EXPECT_EQ(events, std::ssize(trace.events));
-    EXPECT_EQ(all.rows, 2); // sends, and receives
+    EXPECT_EQ(all.rows, 2); // sends and receives
     Trace wrong = trace;
     wrong.events[0].rank = 600;
     EXPECT_THROW(bars(wrong, lanes, 10), std::logic_error);
-    // A file holds every event, whatever the number of ranks.
+    // All events are kept, whatever the number of ranks.
     EXPECT_EQ(bars(trace, 600, trace.events.size()).work.size() +
                   bars(trace, 600, trace.events.size()).messages.size(),
               trace.events.size());
@@ -145,7 +145,7 @@ TEST(Bars, OfSharedLanesHoldEveryEventAndOverlapInNone) {
 TEST(Bars, MessagesInOneRowDoNotOverlap) {
     Trace trace = some_trace(3, 6, 1);
     for (Event& event : trace.events)
-        event.end += event.step % 4; // more overlap
+        event.end += event.step % 4; // more overlaps
     const Bars all = bars(trace, 3, 1000);
     for (const Bar& a : all.messages) {
         EXPECT_LT(a.row, all.rows);
@@ -158,7 +158,7 @@ TEST(Bars, MessagesInOneRowDoNotOverlap) {
     }
 }
 
-TEST(Bars, MergedBarsStandForAllEvents) {
+TEST(Bars, MergedBarsRepresentAllEvents) {
     const Trace trace = some_trace(5, 100, 1e-6);
     const Bars all = bars(trace, 5, 50);
     std::int64_t events = 0;

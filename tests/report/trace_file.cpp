@@ -39,7 +39,7 @@ void expect_same(const Event& a, const Event& b) {
     EXPECT_NEAR(a.end, b.end, 1e-15);
 }
 
-TEST(TraceFile, WhatIsWrittenIsReadBack) {
+TEST(TraceFile, WrittenTracesAreReadBack) {
     Recording written = test::relay();
     written.origin = Origin::simulated;
     written.clocks = 2;
@@ -68,7 +68,7 @@ TEST(TraceFile, WhatIsWrittenIsReadBack) {
     }
 }
 
-TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesLieOnTracksOfTheirOwn) {
+TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesHaveSeparateTracks) {
     Recording recording = test::relay();
     recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6}); // unmatched
     const std::string json = to_json(recording);
@@ -92,7 +92,7 @@ TEST(TraceFile, NamesMayHoldAnything) {
     EXPECT_EQ(parse_trace(json, "run.json").name, recording.name);
 }
 
-TEST(TraceFile, WhatIsNoTraceIsRefusedWithTheReason) {
+TEST(TraceFile, OtherFilesAreRefusedWithTheReason) {
     EXPECT_THAT(refusal_of(""), HasSubstr("run.json: empty"));
     EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: empty"));
     EXPECT_THAT(refusal_of("<html>"), HasSubstr("is not JSON: parse error at line 1, column 1"));
@@ -113,7 +113,7 @@ TEST(TraceFile, EventsAreAListEvenIfThereAreNone) {
             << other;
 }
 
-TEST(TraceFile, ATraceThatWasCutOffIsRefusedWhereverThatWas) {
+TEST(TraceFile, ATraceTruncatedAnywhereIsRefused) {
     const std::string whole = to_json(test::relay());
     for (std::size_t length :
          {whole.size() - 3, whole.size() / 2, whole.size() / 3, std::size_t{40}})
@@ -149,7 +149,7 @@ TEST(TraceFile, ValuesThatCannotBeAreNamed) {
                 HasSubstr("args: step: expected an integer"));
 }
 
-TEST(TraceFile, WhatOtherProgramsAddIsPassedOver) {
+TEST(TraceFile, AdditionsOfOtherProgramsAreIgnored) {
     const std::string json =
         replaced(to_json(test::relay()), "\"traceEvents\": [",
                  "\"more\": [{\"ph\": \"X\"}], \"traceEvents\": [{\"ph\": \"C\", \"name\": 5},");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A map of winners: a field a case, one colour a winner.
+// A map of the fastest algorithms: one cell per case, one colour per algorithm.
 #include "sextant/lab/winner_map.hpp"
 
 #include <stdexcept>
@@ -28,19 +28,19 @@ WinnerMap small() {
 TEST(WinnerMap, colours_each_known_case_by_its_winner) {
     const std::string picture = winner_map(small());
     EXPECT_EQ(count(picture, "<svg"), 1u);
-    EXPECT_EQ(count(picture, "class=\"w0\""), 1 + 1u); // direct-send: its field and the legend
+    EXPECT_EQ(count(picture, "class=\"w0\""), 1 + 1u); // direct-send: its cell and the legend
     EXPECT_EQ(count(picture, "class=\"w1\""), 2 + 1u); // radix-k
     EXPECT_EQ(count(picture, "8,8 &amp; more"), 1u);
     EXPECT_EQ(count(picture, "64 ranks"), 1u);
 }
 
-/// The width of the first field of the map.
+/// The width of the first cell of the map.
 double width_of_field(const std::string& picture) {
     const std::size_t row = picture.find("16 ranks"), field = picture.find("<rect", row);
     return std::stod(picture.substr(picture.find("width=\"", field) + 7));
 }
 
-TEST(WinnerMap, has_fields_as_wide_as_what_they_say) {
+TEST(WinnerMap, has_cells_as_wide_as_their_text) {
     WinnerMap map = small();
     const double before = width_of_field(winner_map(map));
     map.cells.back().front().detail = "4,2,2,4,2,2; 4 % before parallel-pipeline";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Span and work of every circuit, read off its schedule, against the closed forms of the
-// literature and against Snir's bound, at every number of ranks up to 200.
+// Span and work of every circuit, counted on its schedule and compared with the closed forms of the
+// literature and with Snir's bound, for up to 200 ranks.
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/schedule/circuit.hpp"
 
@@ -102,7 +102,7 @@ TEST(ScanCounts, the_exclusive_form_of_an_inclusive_circuit_is_that_on_one_rank_
     }
 }
 
-TEST(ScanCounts, blelloch_needs_no_identity_and_the_total_only_where_it_is_inclusive) {
+TEST(ScanCounts, blelloch_needs_no_identity_and_the_total_only_if_inclusive) {
     for (int p = 2; p <= most_ranks; ++p) {
         const Circuit exclusive = circuit_of("blelloch", p, Form::exclusive);
         EXPECT_EQ(exclusive.span, D(p - 1)) << p;
@@ -175,7 +175,7 @@ TEST(ScanCounts, no_circuit_falls_below_snirs_bound) {
     });
 }
 
-/// Messages that the circuit of an algorithm sends, or those of its derived form.
+/// Messages of an algorithm's circuit, or of its derived form.
 std::int64_t messages(std::string_view name, int ranks, Form form) {
     return prove(test::scan_case(find(name), {ranks, 1, form}, {}).schedule,
                  claim(Task{ranks, 1, form}), Delivery::rendezvous)
@@ -191,7 +191,7 @@ TEST(ScanCounts, every_application_needs_one_message_and_the_other_form_one_more
                 << formula.name << " " << p;
         }
     }
-    for (int p = 2; p <= most_ranks; ++p) { // rank 0 knows its own value
+    for (int p = 2; p <= most_ranks; ++p) { // rank 0 has its own value already
         EXPECT_EQ(messages("blelloch", p, Form::inclusive),
                   messages("blelloch", p, Form::exclusive) + p - 2);
     }

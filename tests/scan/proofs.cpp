@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every row of the catalogue is proved, in both forms: a new row is covered by being there.
+// Every row of the catalogue is proved, in both forms: a new row is tested automatically.
 #include "sextant/core/error.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/scan/circuits.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using test::Case;
 
-// A sanitizer looks for other things than wrong circuits, and takes its time.
+// Sanitizers are slow, and are not meant to find wrong circuits.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int most_ranks = 50;
 #else
@@ -31,7 +31,7 @@ TEST(ScanProof, from_1_to_200_ranks_in_both_forms) {
     });
 }
 
-TEST(ScanProof, any_number_of_values_a_rank) {
+TEST(ScanProof, any_number_of_values_per_rank) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks : {1, 2, 3, 7, 8, 12, 17}) {
             for (Elements elements : {0, 2, 37}) {
@@ -61,7 +61,7 @@ TEST(ScanProof, the_slow_reference_agrees) {
     });
 }
 
-TEST(ScanProof, the_claim_asks_for_what_the_forms_promise) {
+TEST(ScanProof, the_claim_matches_the_forms) {
     const Claim inclusive = claim(Task{3, 1, Form::inclusive});
     const Claim exclusive = claim(Task{3, 1, Form::exclusive});
     EXPECT_EQ(inclusive.wanted(1, {{0, 0, 2, 1}}), "");
@@ -125,7 +125,7 @@ TEST(Scan, both_sides_of_a_message_label_it_with_the_same_round_and_chains_rise)
 TEST(Scan, a_program_is_made_without_the_other_ranks) {
     constexpr int ranks = 1 << 20;
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
-        // The last rank of a block or half gives to all of the next: it alone has many steps.
+        // The last rank of a block or half sends to all ranks of the next: only it has many steps.
         const Program own = program(algorithm, {ranks, 4, form}, tuning, ranks - 3);
         EXPECT_LE(own.steps.size(), 3 * 20 + 2u) << algorithm.name;
         EXPECT_LE(Dependences(own).edges(), 4 * 20 + 4u) << algorithm.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans by a simulated clock: with constant times their makespan is the span of the circuits.
+// Scans on a simulated clock: with constant times their makespan is the span of the circuits.
 #include "sextant/scan/rehearsal.hpp"
 
 #include "sextant/core/error.hpp"
@@ -25,7 +25,8 @@ Configuration threads_over(std::string_view algorithm, int threads, Boundaries b
     return {find_strategy("reduce-then-scan"), {find(algorithm), {}}, threads, boundaries};
 }
 
-/// Replays the applications in the order in which they ended: each must combine what is there.
+/// Replays the applications in the order in which they ended: each must combine operands that
+/// exist.
 void expect_a_whole_scan(const Performance& performance, Elements values) {
     std::vector<Bar> bars = performance.bars;
     std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
@@ -47,7 +48,7 @@ void expect_a_whole_scan(const Performance& performance, Elements values) {
         EXPECT_TRUE(made.contains({0, value + 1})) << value;
 }
 
-TEST(Rehearsal, every_prefix_is_made_of_what_was_there_whatever_was_stolen) {
+TEST(Rehearsal, every_prefix_uses_existing_operands_for_any_stealing) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         test::Random random(seed);
         Series series;
@@ -76,7 +77,7 @@ TEST(Rehearsal, every_prefix_is_made_of_what_was_there_whatever_was_stolen) {
     }
 }
 
-TEST(Rehearsal, with_constant_times_one_schedule_takes_its_span_where_ranks_have_no_choice) {
+TEST(Rehearsal, with_constant_times_a_schedule_takes_its_span_if_ranks_have_no_choice) {
     for (const Strategy& strategy : strategies()) {
         for (int ranks = 1; ranks <= 16; ++ranks) {
             const Series series = even_blocks(4 * ranks, ranks);
@@ -106,14 +107,14 @@ TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
     EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31
 }
 
-TEST(Rehearsal, ranks_begin_when_they_are_told) {
+TEST(Rehearsal, ranks_begin_at_the_given_times) {
     const Rehearsal rehearsal({8, 8}, threads_over("serial", 2, Boundaries::moving));
     const std::vector<Seconds> starts = {0, 100};
     EXPECT_GT(rehearsal.run(one, starts).makespan, 100);
     EXPECT_LT(rehearsal.run(one).makespan, 20);
 }
 
-TEST(Rehearsal, stealing_lies_between_fixed_boundaries_and_perfect_balance_where_times_follow) {
+TEST(Rehearsal, stealing_is_between_fixed_boundaries_and_perfect_balance) {
     Distribution slow{Distribution::Kind::correlated, 1, .9, .95};
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Draws draws(slow, 512, seed);
@@ -124,7 +125,7 @@ TEST(Rehearsal, stealing_lies_between_fixed_boundaries_and_perfect_balance_where
     }
 }
 
-/// Rank 1 has five applications of its own, and one that rank 2 waits for but that can only begin
+/// Rank 1 has five applications of its own, and one for which rank 2 waits but which can start only
 /// after two applications of rank 0.
 Schedule one_rank_holds_up_another() {
     ProgramBuilder first, second, third;
@@ -142,7 +143,7 @@ Schedule one_rank_holds_up_another() {
     return {first.finish(sum), second.finish(sums), third.finish(given)};
 }
 
-TEST(RehearsalSimulator, what_another_rank_waits_for_comes_before_what_a_rank_needs_itself) {
+TEST(RehearsalSimulator, work_for_other_ranks_precedes_own_work) {
     const RehearsalSimulator clockwork(one_rank_holds_up_another());
     const auto place = [](int rank, Elements e) {
         const Elements value = 3 * rank + e;
@@ -151,7 +152,7 @@ TEST(RehearsalSimulator, what_another_rank_waits_for_comes_before_what_a_rank_ne
     EXPECT_EQ(clockwork.run({place, {}, one, {}}), (std::vector<Seconds>{2, 6, 3}));
 }
 
-TEST(Draws, are_the_same_for_a_seed_and_have_the_mean_asked_for) {
+TEST(Draws, are_the_same_for_a_seed_and_have_the_requested_mean) {
     using Kind = Distribution::Kind;
     for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated}) {
         Seconds sum = 0;
@@ -164,7 +165,7 @@ TEST(Draws, are_the_same_for_a_seed_and_have_the_mean_asked_for) {
     }
 }
 
-TEST(Draws, recorded_times_keep_their_order_and_begin_anew) {
+TEST(Draws, recorded_times_keep_their_order_and_repeat) {
     const Distribution recorded{Distribution::Kind::recorded, 0, 0, 0, {1, 2, 3}};
     const Draws draws(recorded, 5, 0);
     EXPECT_EQ(draws({0, 1, 2}), 2);
@@ -174,7 +175,7 @@ TEST(Draws, recorded_times_keep_their_order_and_begin_anew) {
     EXPECT_EQ(scaled({0, 1, 2}), 4);
 }
 
-TEST(Draws, what_no_operator_takes_is_refused) {
+TEST(Draws, invalid_times_are_refused) {
     using Kind = Distribution::Kind;
     EXPECT_THROW(check({Kind::constant, -1}), InvalidTask);
     EXPECT_THROW(check({Kind::correlated, 1, .5, 1}), InvalidTask);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans of whole series: every strategy over every global scan is proved, and its applications
+// Scans of whole series: every strategy with every global scan is proved, and its applications are
 // counted.
 #include "sextant/core/error.hpp"
 #include "sextant/scan/strategies.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using test::Case;
 
-TEST(Series, is_dealt_so_that_the_first_ranks_have_one_more) {
+TEST(Series, gives_the_first_ranks_one_more_value) {
     EXPECT_EQ(even_blocks(7, 3), (Series{3, 2, 2}));
     EXPECT_EQ(even_blocks(2, 4), (Series{1, 1, 0, 0}));
     EXPECT_EQ(even_blocks(0, 2), (Series{0, 0}));
@@ -52,7 +52,7 @@ TEST(SeriesProof, values_anywhere_and_ranks_without_any) {
     });
 }
 
-TEST(SeriesProof, the_claim_asks_for_every_value_and_all_before_it) {
+TEST(SeriesProof, the_claim_requires_every_value_with_all_before_it) {
     const Claim claim = scan::claim(Series{2, 0, 1});
     EXPECT_EQ(claim.wanted(0, {{0, 0, 1, 0}, {0, 0, 2, 0}}), "");
     EXPECT_EQ(claim.wanted(1, {}), "");
@@ -71,7 +71,7 @@ Circuit circuit_of(const GlobalScan& global, int ranks, Form form) {
     return circuit(test::scan_case(global.algorithm, {ranks, 1, form}, global.tuning).schedule);
 }
 
-/// Calls `check(strategy, global, N, P)` for many series on P workers, all of which have values.
+/// Calls `check(strategy, global, N, P)` for many series on P workers, each with values.
 template <class Check>
 void for_each_series(bool gives_last, Check check) {
     test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
@@ -84,17 +84,17 @@ void for_each_series(bool gives_last, Check check) {
     });
 }
 
-/// The formulas, with K values at the first worker and a global scan of W applications.
+/// The formulas, with K values on the first worker and a global scan of W applications.
 Elements formula(const Strategy& strategy, Elements N, int P, Elements W) {
     const Elements K = even_blocks(N, P).front();
     return strategy.name == "scan-then-propagate" ? 2 * N - P - K + W : 2 * N - P - 1 + W;
 }
 
-TEST(SeriesCounts, work_is_that_of_the_formulas_where_the_global_scan_is_exclusive) {
+TEST(SeriesCounts, work_follows_the_formulas_for_exclusive_global_scans) {
     for_each_series(
         false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             const Elements W = circuit_of(global, P, Form::exclusive).work;
-            // Nobody wants the last worker's total, which the formula counts.
+            // The last worker's total is not needed, but the formula counts it.
             const Elements unmade =
                 strategy.name == "reduce-then-scan" ? even_blocks(N, P).back() - 1 : 0;
             const Case c = test::series_case(strategy, global, even_blocks(N, P));
@@ -108,7 +108,7 @@ TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_mak
         if (global.algorithm.native == Form::exclusive)
             return;
         const Elements W = circuit_of(global, P, Form::inclusive).work;
-        // In scan-then-propagate the first worker makes its last value for its total.
+        // In scan-then-propagate the last prefix of the first worker is also its total.
         const bool first_too = strategy.name == "reduce-then-scan" && even_blocks(N, P).front() > 1;
         const Elements saved = P - 1 + (first_too ? 1 : 0);
         const Case c = test::series_case(strategy, global, even_blocks(N, P));
@@ -138,7 +138,7 @@ TEST(SeriesCounts, spans_are_those_of_the_formulas) {
             const auto K = static_cast<int>(N / P);
             const int S = circuit_of(global, P, Form::exclusive).span;
             const Case c = test::series_case(strategy, global, even_blocks(N, P));
-            // What is put before one value does not depend on what is put before another.
+            // Prepending to one value does not depend on prepending to another.
             const int formula = strategy.name == "scan-then-propagate" ? K + S : 2 * K - 1 + S;
             EXPECT_EQ(circuit(c.schedule).span, formula) << c.name;
         });

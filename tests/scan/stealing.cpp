@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The policy of stealing, driven by a simulated clock with times drawn at random.
+// The policy of work stealing, on a simulated clock with random times.
 #include "sextant/scan/stealing.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sextant::scan {
 namespace {
 
-/// What became of every value: the thread that had it.
+/// For every value, the thread that processed it.
 struct Outcome {
     std::vector<int> owner;
     std::vector<Interval> segments;
@@ -22,10 +22,10 @@ struct Outcome {
     Seconds end = 0;
 };
 
-/// Of a thread that combines a value with what lies before it.
+/// The time in which a thread combines a value with the preceding ones.
 using Time = std::function<Seconds(int thread, Elements value)>;
 
-/// Whoever is free first claims first. Every claim must lie at the edge of the claimer's segment.
+/// The first idle thread claims first. Every claim must be adjacent to the claimer's segment.
 Outcome drive(Elements values, int threads, Boundaries boundaries, const Time& time) {
     Stealing stealing(values, threads, boundaries);
     Outcome outcome;
@@ -71,7 +71,7 @@ void expect_whole(const Outcome& outcome, Elements values) {
     EXPECT_EQ(next, values);
 }
 
-TEST(Stealing, segments_stay_whole_whatever_the_times) {
+TEST(Stealing, segments_stay_contiguous_for_any_times) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         test::Random random(seed);
         const int threads = random.number(1, 9);
@@ -114,13 +114,13 @@ TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_app
     for (int thread : {0, 2})
         stealing.next(thread, 0);
     EXPECT_TRUE(stealing.next(1, 0).has_value());
-    stealing.next(0, 1); // the first takes a second, the last is still at work
+    stealing.next(0, 1); // the first claims a second value, the last is still busy
     EXPECT_EQ(stealing.next(1, 5)->before, false);
-    stealing.next(2, 6); // 6 seconds, but now the first lasts
+    stealing.next(2, 6); // 6 seconds, but now the first thread is busy
     EXPECT_EQ(stealing.next(1, 40)->before, true);
 }
 
-TEST(Stealing, where_nothing_is_left_on_one_side_the_other_is_taken) {
+TEST(Stealing, an_exhausted_side_leaves_the_other) {
     Stealing stealing(3, 2, Boundaries::moving);
     EXPECT_EQ(stealing.next(1, 0), (Extension{1, true}));
     EXPECT_EQ(stealing.next(0, 0), std::nullopt);
@@ -128,7 +128,7 @@ TEST(Stealing, where_nothing_is_left_on_one_side_the_other_is_taken) {
     EXPECT_EQ(stealing.segment(1), (Interval{1, 3}));
 }
 
-TEST(Stealing, one_thread_goes_from_left_to_right) {
+TEST(Stealing, one_thread_works_from_left_to_right) {
     Stealing stealing(3, 1, Boundaries::moving);
     EXPECT_EQ(stealing.start(0), 0);
     EXPECT_EQ(stealing.next(0, 0), (Extension{1, false}));

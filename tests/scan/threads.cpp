@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scan of the ranks' totals, and what threads have left to do after it.
+// The scan of the ranks' totals, and the remaining work of threads after it.
 #include "sextant/scan/stealing.hpp"
 
 #include <numeric>
@@ -10,10 +10,10 @@
 namespace sextant::scan {
 namespace {
 
-/// Every rank ends up with what its `Totals` says: what lies before its values, what reaches
-/// through them. Ranks' totals are the operands, numbered among ranks that have values.
+/// Every rank gets the values that its `Totals` requests: the prefix before its values, the prefix
+/// through them. The operands are the totals of the ranks that have values, in order.
 sextant::Claim claim_of(const Series& series, const std::vector<Totals>& totals) {
-    std::vector<int> place; // among those with values, by rank
+    std::vector<int> place; // number among the ranks with values, by rank
     int next = 0;
     for (const Elements own : series)
         place.push_back(own > 0 ? next++ : -1);
@@ -67,18 +67,19 @@ TEST(Totals, are_scanned_by_every_circuit_for_any_ranks_with_and_without_values)
     }
 }
 
-TEST(LastPhase, leaves_to_the_next_thread_what_that_makes_anyway) {
+TEST(LastPhase, leaves_values_to_the_next_thread_that_computes_them_anyway) {
     Totals both;
     both.before = both.through = true;
     Totals none;
-    // Within a rank: thread 1 joins what lies before the rank with thread 0's, and stops early.
+    // Within a rank: thread 1 combines the prefix before the rank with thread 0's total, and stops
+    // early.
     EXPECT_TRUE(last_phase({4, 9}, 1, false, both, false).joins);
     EXPECT_EQ(last_phase({4, 9}, 1, false, both, false).applied, (Interval{4, 8}));
     EXPECT_FALSE(last_phase({0, 4}, 0, false, both, false).joins);
-    // The last thread applies to its last value unless the totals gave it.
+    // The last thread applies the operator to its last value unless the totals contain the result.
     EXPECT_EQ(last_phase({4, 9}, 1, true, both, false).applied, (Interval{4, 8}));
     EXPECT_EQ(last_phase({4, 9}, 1, true, none, true).applied, (Interval{4, 9}));
-    // Of the first rank: prefixes in hand, and nothing lies before the rank.
+    // On the first rank, prefixes are complete, since nothing precedes the rank.
     EXPECT_EQ(last_phase({0, 4}, 0, false, none, true).applied, (Interval{0, 0}));
     EXPECT_FALSE(last_phase({4, 9}, 1, true, none, true).joins);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is promised about memory, by counting every allocation of this program.
+// Guarantees about memory, checked by counting the allocations of this program.
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/walk.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-std::size_t allocations = 0, allocated = 0; // calls, bytes
+std::size_t allocations = 0, allocated = 0; // numbers of calls and of bytes
 
 void* allocate(std::size_t size) {
     ++allocations;
@@ -52,7 +52,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
 namespace sextant {
 namespace {
 
-/// Goes through a program to its end or until nothing more may start.
+/// Traverses a program until its end, or until no step can start.
 int walk_through(Walk& walk) {
     int steps = 0;
     for (bool moved = true; moved;) {
@@ -69,7 +69,7 @@ int walk_through(Walk& walk) {
     return steps;
 }
 
-TEST(Allocations, a_walk_makes_none_after_its_construction) {
+TEST(Allocations, a_walk_allocates_only_in_its_constructor) {
     test::Random random(91);
     for (int trial = 0; trial < 500; ++trial) {
         const Program program = test::RandomProgram(random).make(20, 5, random.number(0, 3));
@@ -84,7 +84,7 @@ TEST(Allocations, a_walk_makes_none_after_its_construction) {
     }
 }
 
-/// A rank's program in which each of `messages` comes into a buffer of its own, as in Direct-Send.
+/// A rank's program in which each of `messages` has its own receive buffer, as in Direct-Send.
 Program a_buffer_a_message(int messages) {
     ProgramBuilder builder;
     const Region in = builder.input(4);

@@ -97,7 +97,7 @@ TEST(ProgramBuilder, refuses_a_destination_that_overlaps_an_operand_in_part) {
     const Region low = block(all.buffer, 0, 4), middle = block(all.buffer, 2, 4);
     EXPECT_THROW(builder.fold(low, {low, middle}), std::logic_error);
     const Region even{all.buffer, 0, 1, 2, 4}, odd{all.buffer, 1, 1, 2, 4};
-    builder.fold(even, {odd, even}); // interleaved, but apart
+    builder.fold(even, {odd, even}); // interleaved, but disjoint
     EXPECT_EQ(builder.finish(even).steps.size(), 1u);
 }
 

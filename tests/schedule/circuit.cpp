@@ -10,12 +10,12 @@
 namespace sextant {
 namespace {
 
-TEST(Circuit, counts_what_depends_on_what_and_not_what_merely_comes_later) {
+TEST(Circuit, counts_dependences_not_program_order) {
     ProgramBuilder builder;
     const Region in = builder.input(4), out = builder.scratch(4);
     const auto element = [](const Region& of, Elements e) { return block(of.buffer, e, 1); };
     builder.fold(element(out, 0), {element(in, 0), element(in, 1)});
-    builder.fold(element(out, 1), {element(in, 2), element(in, 3)}); // does not need the first
+    builder.fold(element(out, 1), {element(in, 2), element(in, 3)}); // does not depend on the first
     builder.fold(element(out, 2), {element(out, 0), element(out, 1)});
     builder.copy(element(out, 3), element(out, 2));
     builder.fold(element(out, 3), {element(out, 3), element(in, 0), element(in, 1)});
@@ -24,7 +24,7 @@ TEST(Circuit, counts_what_depends_on_what_and_not_what_merely_comes_later) {
     EXPECT_EQ(read.span, 4);
 }
 
-TEST(Circuit, a_copy_or_a_message_over_a_value_forgets_what_was_behind_it) {
+TEST(Circuit, overwriting_a_value_resets_its_chain) {
     ProgramBuilder sender, receiver;
     sender.send(1, sender.input(1));
     const Region in = receiver.input(2), sum = receiver.scratch(1);
@@ -37,7 +37,7 @@ TEST(Circuit, a_copy_or_a_message_over_a_value_forgets_what_was_behind_it) {
     EXPECT_EQ(read.span, 1);
 }
 
-TEST(Circuit, agrees_with_what_a_proof_reads_off_the_same_schedule) {
+TEST(Circuit, agrees_with_the_proof_of_the_same_schedule) {
     std::vector<test::Case> cases;
     for (int ranks : {1, 2, 5, 8, 13}) {
         for (const auto& algorithm : compositing::catalogue()) {

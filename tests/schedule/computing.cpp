@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps that compute: what they wait for, and what is proved of them.
+// Compute steps: their dependences, and proofs.
 #include "sextant/schedule/circuit.hpp"
 #include "sextant/schedule/dependences.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using test::each;
 using testing::HasSubstr;
 
-/// The first step of this verb; `skip` leaves so many out.
+/// The first step of this verb, after skipping `skip` of them.
 Step& step_of(Program& program, Verb verb, int skip = 0) {
     for (Step& step : program.steps) {
         if (step.verb == verb && skip-- == 0)
@@ -28,7 +28,7 @@ TEST(Computing, is_proved_on_any_number_of_ranks) {
                   "");
 }
 
-TEST(Computing, waits_for_what_it_reads_and_for_nothing_else) {
+TEST(Computing, waits_only_for_its_inputs) {
     const Program program = test::line_sums(3, 1);
     const Dependences dependences(program);
     EXPECT_EQ(dependences.needs()[4], 0u); // the middle
@@ -47,7 +47,7 @@ TEST(Computing, from_a_wrong_neighbour_is_refused) {
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("numbers that are no neighbours"));
 }
 
-TEST(Computing, from_a_place_beside_is_refused) {
+TEST(Computing, from_a_shifted_region_is_refused) {
     test::Case c = test::line_sums_case(3);
     Program& middle = c.schedule[1];
     --middle.regions[step_of(middle, Verb::compute).first].offset;
@@ -64,12 +64,12 @@ TEST(Computing, before_the_halo_has_come_is_refused) {
 
 TEST(Computing, less_than_everything_leaves_a_transfer_dead) {
     test::Case c = test::line_sums_case(2);
-    c.schedule[0].steps.pop_back(); // what read the halo
+    c.schedule[0].steps.pop_back(); // the step that read the halo
     c.claim.wanted = {};
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("dead transfer"));
 }
 
-TEST(Computing, more_than_what_is_read_gives_is_refused) {
+TEST(Computing, of_more_than_its_inputs_allow_is_refused) {
     test::Case c = test::line_sums_case(1);
     Program& only = c.schedule[0];
     only.regions[step_of(only, Verb::compute, 1).first].length = 4;
@@ -84,7 +84,7 @@ TEST(Computing, without_a_meaning_is_refused) {
                 HasSubstr("rank 0, step 0 (compute): the claim does not say what kernels compute"));
 }
 
-TEST(Computing, makes_neither_what_it_reads_nor_something_twice) {
+TEST(Computing, neither_overwrites_its_inputs_nor_writes_twice) {
     Program program = test::line_sums(1, 0);
     Step& first = step_of(program, Verb::compute);
     Program twice = program, none = program, unnumbered = program, outside = program;
@@ -103,7 +103,7 @@ TEST(Computing, makes_neither_what_it_reads_nor_something_twice) {
     EXPECT_THROW(Dependences{outside}, std::logic_error);
 }
 
-TEST(Computing, is_left_out_where_it_makes_nothing) {
+TEST(Computing, is_omitted_without_outputs) {
     ProgramBuilder builder;
     const Region in = builder.input(4), out = builder.output(4);
     builder.compute(0, {in}, {block(out.buffer, 0, 0)});
@@ -129,7 +129,7 @@ TEST(ElementSizes, are_those_of_the_run_unless_a_buffer_has_its_own) {
     EXPECT_NO_THROW(Dependences{program});
 }
 
-TEST(ElementSizes, that_differ_do_not_meet_in_a_step_or_a_message) {
+TEST(ElementSizes, that_differ_are_refused_in_a_step_or_a_message) {
     const auto refused = [](auto write) {
         ProgramBuilder builder;
         const Region bytes = builder.in_out(10, 1), floats = builder.in_out(10);

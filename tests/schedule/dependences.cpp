@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 using Closure = std::vector<std::vector<bool>>; // [earlier][later]
 
-/// Which steps must wait for which, directly or through others: earlier edges give later ones.
+/// The transitive closure of the dependences: the steps that must wait for each step.
 Closure closure_of(std::vector<std::vector<int>> earlier) {
     const std::size_t n = earlier.size();
     Closure reaches(n, std::vector<bool>(n, false));
@@ -112,7 +112,7 @@ TEST(Dependences, count_their_edges_by_step_by_region_and_by_commit) {
     }
 }
 
-/// The step that wrote each element of the result last, straight from program order.
+/// The last writer of each element of the result, derived from program order.
 std::set<std::uint32_t> last_writers(const Program& program) {
     std::set<std::uint32_t> writers;
     const auto steps = test::footprints(program);
@@ -199,7 +199,7 @@ Program one_step(Verb verb, const Region& region, const Region& to = {}) {
     return program;
 }
 
-TEST(Dependences, refuse_regions_that_do_not_lie_inside_their_buffer) {
+TEST(Dependences, refuse_regions_outside_their_buffer) {
     const char* outside = "step 0 (send): a region is outside its buffer";
     EXPECT_EQ(refusal(one_step(Verb::send, block(0, 1, 10))), outside);
     EXPECT_EQ(refusal(one_step(Verb::send, block(0, -1, 3))), outside);

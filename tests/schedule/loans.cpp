@@ -17,7 +17,7 @@ namespace {
 
 using test::Lender;
 
-TEST(Loans, lend_what_no_later_step_of_the_sender_overwrites) {
+TEST(Loans, share_regions_that_the_sender_does_not_overwrite) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.send(1, in);      // 0: stays
@@ -44,7 +44,7 @@ TEST(Loans, of_steps_that_are_no_receives_have_no_uses) {
         EXPECT_TRUE(lender.loans.uses(step).empty());
 }
 
-TEST(Loans, name_each_fold_with_its_operand_and_where_it_begins_in_the_message) {
+TEST(Loans, name_each_fold_its_operand_and_its_offset_in_the_message) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(10), sum = builder.scratch(2);
     builder.receive(1, {{block(slot.buffer, 6, 4), block(slot.buffer, 0, 3)}}); // 0
@@ -72,8 +72,8 @@ TEST(Loans, name_a_message_that_a_fold_reads_twice_twice) {
     EXPECT_EQ(lender.loans.uses(0)[1].offset, 2);
 }
 
-/// A rank that receives two elements and folds them into a sum, after `also` did something with the
-/// slot they came to.
+/// A rank that receives two elements and folds them into a sum; `also` adds a step that uses the
+/// receive buffer.
 template <class Also>
 bool borrows_although(Also also) {
     ProgramBuilder builder;
@@ -84,7 +84,7 @@ bool borrows_although(Also also) {
     return !Lender(builder.finish(sum)).loans.uses(0).empty();
 }
 
-TEST(Loans, are_not_taken_where_what_came_is_sent_on_or_copied) {
+TEST(Loans, are_not_used_if_received_data_is_forwarded_or_copied) {
     EXPECT_TRUE(borrows_although([](ProgramBuilder&, const Region&) {}));
     EXPECT_FALSE(borrows_although([](ProgramBuilder& b, const Region& slot) { b.send(2, slot); }));
     EXPECT_FALSE(borrows_although(
@@ -94,7 +94,7 @@ TEST(Loans, are_not_taken_where_what_came_is_sent_on_or_copied) {
     }));
 }
 
-TEST(Loans, are_not_taken_where_the_result_holds_what_came) {
+TEST(Loans, are_not_used_if_the_result_contains_received_data) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
     builder.receive(1, slot);
@@ -102,7 +102,7 @@ TEST(Loans, are_not_taken_where_the_result_holds_what_came) {
     EXPECT_TRUE(Lender(builder.finish(slot)).loans.uses(0).empty());
 }
 
-TEST(Loans, are_not_taken_where_an_operand_reaches_over_two_regions) {
+TEST(Loans, are_not_used_if_an_operand_spans_two_regions) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     builder.receive(1, {{block(slot.buffer, 0, 2), block(slot.buffer, 2, 2)}});
@@ -123,7 +123,7 @@ TEST(Loans, are_not_taken_for_strided_regions_or_operands) {
     EXPECT_TRUE(lender.loans.uses(2).empty());
 }
 
-TEST(Loans, are_taken_where_the_slot_is_filled_again_afterwards) {
+TEST(Loans, are_used_if_the_slot_is_refilled_afterwards) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
     builder.receive(1, slot);       // 0
@@ -137,7 +137,7 @@ TEST(Loans, are_taken_where_the_slot_is_filled_again_afterwards) {
     EXPECT_EQ(lender.loans.uses(2)[0].step, 3u);
 }
 
-TEST(Loans, are_taken_where_the_sum_grows_in_the_slot) {
+TEST(Loans, are_used_if_the_sum_is_accumulated_in_the_slot) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2);
     builder.receive(1, slot);
@@ -145,13 +145,13 @@ TEST(Loans, are_taken_where_the_sum_grows_in_the_slot) {
     EXPECT_EQ(Lender(builder.finish(slot)).loans.uses(0).size(), 1u);
 }
 
-// An operand that lies within a region of the message may by then hold something newer: borrowed,
-// the fold would read the sender's elements where the program means the receiver's own.
-TEST(Loans, are_not_taken_where_an_operand_was_overwritten_in_part_since) {
+// An operand inside a region of the message may have been overwritten by then: through a shared
+// buffer, the fold would read the sender's elements instead of the receiver's.
+TEST(Loans, are_not_used_if_an_operand_was_partly_overwritten) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     builder.receive(1, slot);                                       // 0
-    builder.fold(sum, {in, slot});                                  // 1: all that came
+    builder.fold(sum, {in, slot});                                  // 1: the whole message
     builder.copy(block(slot.buffer, 0, 2), block(in.buffer, 0, 2)); // 2: half of it replaced
     builder.fold(sum, {sum, slot});                                 // 3: half old, half new
     const Lender lender(builder.finish(sum));
@@ -159,7 +159,7 @@ TEST(Loans, are_not_taken_where_an_operand_was_overwritten_in_part_since) {
         EXPECT_NE(use.step, 3u);
 }
 
-TEST(Loans, are_not_taken_where_a_fold_writes_part_of_the_slot_before_all_of_it_is_read) {
+TEST(Loans, are_not_used_if_a_fold_overwrites_part_of_the_slot_too_early) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     const Region half = block(slot.buffer, 2, 2);
@@ -171,7 +171,7 @@ TEST(Loans, are_not_taken_where_a_fold_writes_part_of_the_slot_before_all_of_it_
         EXPECT_NE(use.step, 2u);
 }
 
-/// Who wrote an element last: a step, and which element of what it wrote. Straight from program
+/// The last writer of an element: a step, and the index within its output. Derived from program
 /// order.
 struct Origin {
     int step = -1;
@@ -209,11 +209,11 @@ class Origins {
     std::map<std::pair<int, Elements>, Origin> last_;
 };
 
-/// Checks one operand or message region, as it is read: where a message is borrowed, all of what is
-/// read of it must be read through a loan; and through a loan nothing else may be read.
+/// Checks one operand or message region: if a message is shared without a copy, every read of its
+/// elements must use the shared buffer, and no other read may.
 void check_read(const Lender& lender, const Origins& origins, int step, std::uint32_t region) {
     const Region& read = lender.program.regions[region];
-    std::map<int, Elements> loans; // by receive: where the operand begins in its message
+    std::map<int, Elements> loans; // by receive: offset of the operand in its message
     for (int i = 0; i < step; ++i) {
         for (const Loans::Use& use : lender.loans.uses(i)) {
             if (static_cast<int>(use.step) == step && use.region == region)
@@ -252,7 +252,7 @@ void check_loans(const Lender& lender) {
     }
 }
 
-TEST(Loans, let_every_step_of_random_programs_read_what_the_program_means) {
+TEST(Loans, give_every_step_of_random_programs_the_right_elements) {
     test::Random random(51);
     int borrowed = 0;
     for (int trial = 0; trial < 30000; ++trial) {

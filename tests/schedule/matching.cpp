@@ -94,14 +94,14 @@ TEST(MatchMessages, lets_both_sides_cut_a_message_differently) {
     EXPECT_EQ(error_of(schedule), "");
 }
 
-TEST(MatchMessages, names_both_ranks_where_a_message_is_left_over) {
+TEST(MatchMessages, names_both_ranks_of_an_unmatched_message) {
     EXPECT_THAT(error_of(two_ranks({3, 3}, {3})),
                 HasSubstr("rank 0 sends 2 messages to rank 1, which receives 1"));
     EXPECT_THAT(error_of(two_ranks({}, {3})),
                 HasSubstr("rank 0 sends 0 messages to rank 1, which receives 1"));
 }
 
-TEST(MatchMessages, names_both_steps_where_sizes_differ) {
+TEST(MatchMessages, names_both_steps_if_sizes_differ) {
     EXPECT_EQ(error_of(two_ranks({3, 4}, {3, 5})),
               "rank 0, step 1 sends 4 elements; rank 1, step 1 expects 5");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that are right are changed a little, thousands of times. `prove` has to refuse each
-// mutant unless a slow reference, which shares no code with it, finds the mutant right as well.
+// Random small changes are made to correct schedules, thousands of times. `prove` must refuse each
+// mutant unless a slow reference, which shares no code with it, accepts it as well.
 #include "tests/support/mutations.hpp"
 
 #include "sextant/collective/catalogue.hpp"
@@ -26,7 +26,7 @@ using test::Mutation;
 using test::Random;
 using Meaning = Mutation::Meaning;
 
-// Of each case. A sanitizer looks for other things than survivors, and takes its time.
+// Mutants of each case. Sanitizers are slow, and are not meant to find surviving mutants.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int mutants_of_a_kind = 8;
 #else
@@ -83,7 +83,7 @@ std::vector<Case> all_cases() {
     return cases;
 }
 
-/// Up to `count` mutants of a kind: `judge(mutant)` for each.
+/// Calls `judge(mutant)` for up to `count` mutants of a kind.
 template <class Judge>
 void mutate(const Case& c, const Mutation& kind, unsigned seed, int count, Judge judge) {
     Random random(seed);
@@ -134,7 +134,7 @@ void print(const Counts& counts) {
     }
 }
 
-TEST(Mutations, that_change_what_a_schedule_means_are_all_refused_and_others_are_not) {
+TEST(Mutations, are_refused_exactly_if_they_change_the_meaning_of_a_schedule) {
     Counts counts;
     const std::vector<Case> cases = all_cases();
     for (std::size_t c = 0; c < cases.size(); ++c) {
@@ -159,7 +159,7 @@ TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
             test::LooseSchedule loose = original;
             test::Mutator mutator(random, loose);
             (mutator.*test::mutations[random.index(std::size(test::mutations))].apply)();
-            // The second needs messages that still match to find its way.
+            // The second mutation only applies while messages still match.
             const auto harmless = std::size(test::mutations) - 1 - random.index(6);
             (mutator.*test::mutations[harmless].apply)();
             const Schedule mutant = test::put_together(loose);
@@ -172,7 +172,7 @@ TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
     }
 }
 
-/// Whether two tasks leave the same pixels on every rank.
+/// True if two tasks leave the same pixels on every rank.
 bool end_alike(const compositing::Algorithm& algorithm, const compositing::Task& a,
                const compositing::Task& b, const compositing::Tuning& tuning) {
     for (int rank = 0; rank < a.ranks; ++rank) {
@@ -184,7 +184,7 @@ bool end_alike(const compositing::Algorithm& algorithm, const compositing::Task&
     return true;
 }
 
-TEST(Mutations, a_picture_collected_on_another_root_than_claimed_is_refused) {
+TEST(Mutations, an_image_collected_on_a_wrong_root_is_refused) {
     for (const auto& algorithm : compositing::catalogue()) {
         const compositing::Tuning tuning = algorithm.tunings(8).front();
         for (int wrong : {-1, 0, 3, 7}) {
@@ -201,7 +201,7 @@ TEST(Mutations, a_picture_collected_on_another_root_than_claimed_is_refused) {
     }
 }
 
-TEST(Mutations, a_picture_in_another_visibility_order_than_claimed_is_refused) {
+TEST(Mutations, an_image_in_a_wrong_visibility_order_is_refused) {
     for (const auto& algorithm : compositing::catalogue()) {
         const compositing::Tuning tuning = algorithm.tunings(4).front();
         compositing::Task task = compositing::one_image_each(4, 9), swapped = task;

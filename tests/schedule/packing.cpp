@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Packing, copies_together_what_a_message_takes_from_several_places) {
+TEST(Packing, gathers_the_pieces_of_a_message) {
     const Grid columns{4, 6, 2, 1};
     const Program program = collective::flat_scatter(columns, 0);
     ASSERT_EQ(program.steps.size(), 1u);
@@ -24,7 +24,7 @@ TEST(Packing, copies_together_what_a_message_takes_from_several_places) {
     EXPECT_EQ(packed.buffers.back().size, 2 * 6);
 }
 
-TEST(Packing, leaves_what_lies_in_one_piece) {
+TEST(Packing, keeps_contiguous_messages) {
     const Grid rows{4, 6, 1, 2};
     for (const int rank : {0, 1}) {
         const Program program = collective::flat_scatter(rows, rank);

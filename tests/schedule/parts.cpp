@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that are parts of others.
+// Programs that are part of other programs.
 #include "sextant/collective/scatter_gather.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/schedule/builder.hpp"
@@ -12,7 +12,7 @@
 namespace sextant::test {
 namespace {
 
-/// An image goes to all ranks and comes back, twice.
+/// Scatters an image to all ranks and gathers it, twice.
 Program there_and_back(const Grid& grid, int rank) {
     const Elements pixels = grid.width * grid.height, own = tile(grid, rank).elements();
     const int rounds = ceil_log2(grid.ranks());
@@ -53,20 +53,20 @@ TEST(Parts, of_a_program_are_proved_as_one) {
 
 TEST(Parts, follow_one_another_in_rounds_and_share_scratch) {
     const Grid grid{8, 8, 1, 8};
-    const Program whole = there_and_back(grid, 4); // which holds half of the image on the way
+    const Program whole = there_and_back(grid, 4); // which forwards half of the image
     std::vector<int> rounds;
     for (const Step& step : whole.steps) {
         if (is_message(step.verb))
             rounds.push_back(step.round);
     }
-    // Of each scatter a receive and two sends, of each gather two receives and a send.
+    // Each scatter has a receive and two sends, each gather two receives and a send.
     EXPECT_EQ(rounds, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
     ASSERT_EQ(whole.buffers.size(), 2u);
     EXPECT_EQ(whole.buffers[0].size, 8);
     EXPECT_EQ(whole.buffers[1].size, 32);
 }
 
-TEST(Parts, lie_where_they_are_placed) {
+TEST(Parts, use_the_given_regions) {
     ProgramBuilder inner;
     const Region in = inner.input(6), out = inner.output(2);
     inner.send(1, Region{in.buffer, 1, 1, 2, 2});
@@ -88,7 +88,7 @@ TEST(Parts, lie_where_they_are_placed) {
     EXPECT_EQ(whole.steps[1].round, 13);
 }
 
-TEST(Parts, that_compute_do_so_where_they_are_placed) {
+TEST(Parts, that_compute_use_the_given_regions) {
     ProgramBuilder inner;
     const Region bytes = inner.input(6, 1), floats = inner.output(4, 4);
     const Region halfway = inner.scratch(2, 2);
@@ -133,7 +133,7 @@ TEST(Parts, share_scratch_of_the_same_elements_only) {
     EXPECT_EQ(whole.buffers[1].element, 1);
 }
 
-TEST(Parts, whose_elements_are_not_those_of_their_place_are_refused) {
+TEST(Parts, with_other_element_sizes_than_their_regions_are_refused) {
     ProgramBuilder inner;
     const Program part = inner.finish(inner.input(6, 1));
     ProgramBuilder builder;

@@ -18,7 +18,7 @@ using test::wrong_with_receiver;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Prove, refuses_an_exchange_in_place_for_want_of_buffering_but_not_where_sends_are_buffered) {
+TEST(Prove, refuses_an_exchange_in_place_unless_sends_are_buffered) {
     const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region all = builder.in_out(4);
         builder.send(1 - rank, all);
@@ -45,7 +45,7 @@ TEST(Prove, an_eager_message_leaves_as_it_was_before_the_slot_was_overwritten) {
     EXPECT_EQ(prove(schedule, claim, Delivery::eager).error, "");
 }
 
-TEST(Prove, refuses_two_ranks_that_each_send_on_what_they_wait_for) {
+TEST(Prove, refuses_two_ranks_that_each_forward_a_message_of_the_other) {
     const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region slot = builder.scratch(4);
         builder.receive(1 - rank, slot);
@@ -77,7 +77,7 @@ TEST(Prove, sees_that_a_window_can_deadlock) {
     }
 }
 
-TEST(Prove, refuses_reads_of_elements_that_nobody_wrote) {
+TEST(Prove, refuses_reads_of_unwritten_elements) {
     const char* undefined = "reads an element that was never written";
     EXPECT_THAT(wrong_with_receiver(0,
                                     [](ProgramBuilder& b, const Region&) {
@@ -96,8 +96,8 @@ TEST(Prove, refuses_reads_of_elements_that_nobody_wrote) {
     EXPECT_THAT(wrong_with_receiver(1,
                                     [](ProgramBuilder& b, const Region& in) {
                                         const Region s = b.scratch(5);
-                                        b.receive(
-                                            0, block(s.buffer, 0, 4)); // one short of what is read
+                                        b.receive(0, block(s.buffer, 0,
+                                                           4)); // one element fewer than is read
                                         b.fold(block(s.buffer, 1, 4), {block(s.buffer, 1, 4), in});
                                         return s;
                                     }),
@@ -159,7 +159,7 @@ TEST(Prove, refuses_messages_that_do_not_match_and_programs_that_leave_their_buf
                 HasSubstr("rank 1, step 0 (result): a region is outside its buffer"));
 }
 
-/// One fold of two operands of four elements into four, and nothing else.
+/// A single fold of two operands of four elements.
 Schedule one_fold() {
     Program program;
     program.buffers = {{Role::input, 8}, {Role::input, 8}, {Role::scratch, 8}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proof of schedules that were drawn, beside a slow one that is easy to believe.
+// Proofs of random schedules, compared with a slow and simple reference.
 #include "sextant/schedule/prove.hpp"
 
 #include "tests/support/random_schedules.hpp"
@@ -13,7 +13,7 @@ namespace {
 using test::anything;
 using test::Random;
 
-TEST(ProveRandom, says_what_the_slow_reference_says_of_random_schedules) {
+TEST(ProveRandom, agrees_with_the_slow_reference_on_random_schedules) {
     Random random(41);
     int right = 0, wrong = 0;
     for (int trial = 0; trial < 6000; ++trial) {
@@ -29,7 +29,7 @@ TEST(ProveRandom, says_what_the_slow_reference_says_of_random_schedules) {
     EXPECT_GT(wrong, 1500);
 }
 
-TEST(ProveRandom, in_any_shuffled_order_says_the_same) {
+TEST(ProveRandom, gives_the_same_verdict_in_any_shuffled_order) {
     Random random(42);
     for (int trial = 0; trial < 300; ++trial) {
         const Schedule schedule = test::RandomSchedule(random, 3).make(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was moved must be used, also where it is only copied.
+// Every transferred element must be used, even if it is only copied.
 #include "sextant/schedule/prove.hpp"
 
 #include "tests/support/two_ranks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is made for one send alone, so that it may be made where the receiver wants it.
+// Results that are used by a single send can be written directly into the receiver's buffer.
 #include "sextant/schedule/builder.hpp"
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 using test::Lender;
 
-/// What takes the fold that is step 1, of two operands into `sum`, when `after` follows.
+/// The send that takes the fold of step 1, of two operands into `sum`, when `after` follows.
 template <class After>
 int taker_of_sum(After&& after) {
     ProgramBuilder builder;
@@ -33,7 +33,7 @@ TEST(Takers, are_the_send_that_takes_all_a_fold_makes) {
               2);
 }
 
-TEST(Takers, are_none_where_anybody_else_needs_what_a_fold_makes) {
+TEST(Takers, are_none_if_a_fold_has_other_uses) {
     const auto nobody = [](ProgramBuilder&, const Region& in, const Region&) { return in; };
     const auto a_part = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
         builder.send(0, block(sum.buffer, 1, 3));
@@ -71,7 +71,8 @@ TEST(Takers, are_none_where_anybody_else_needs_what_a_fold_makes) {
     EXPECT_EQ(taker_of_sum(changed), -1);
 }
 
-/// Two kernels make the halves of `made`; then `after` follows. Whether they make them for step 2.
+/// Two kernels compute the halves of `made`; then `after` follows. True if both are computed for
+/// step 2.
 template <class After>
 bool made_for_step_2(After&& after) {
     ProgramBuilder builder;
@@ -96,7 +97,7 @@ TEST(Takers, are_the_send_that_takes_all_that_kernels_make) {
     }));
 }
 
-TEST(Takers, are_none_where_anybody_else_needs_what_kernels_make) {
+TEST(Takers, are_none_if_kernel_results_have_other_uses) {
     const auto more_than_is_made = [](ProgramBuilder& builder, const Region& in, const Region&) {
         const Region other = builder.in_out(12);
         builder.send(0, other);
@@ -133,13 +134,13 @@ TEST(Takers, are_none_where_anybody_else_needs_what_kernels_make) {
     EXPECT_FALSE(made_for_step_2(a_copy));
 }
 
-TEST(Takers, are_none_of_what_others_than_kernels_write_too) {
+TEST(Takers, are_none_for_regions_also_written_by_other_steps) {
     ProgramBuilder builder;
     const Region in = builder.input(8), made = builder.scratch(8);
     builder.compute(0, {block(in.buffer, 0, 4)}, {block(made.buffer, 0, 4)}); // 0
     builder.copy(block(made.buffer, 4, 4), block(in.buffer, 4, 4));           // 1
     builder.send(0, made);                                                    // 2
-    builder.send(1, block(in.buffer, 0, 4));                                  // 3: nothing made
+    builder.send(1, block(in.buffer, 0, 4)); // 3: an input, not a result
     const Lender lender(builder.finish({}));
     EXPECT_FALSE(lender.loans.takes_made(2));
     EXPECT_FALSE(lender.loans.takes_made(3));

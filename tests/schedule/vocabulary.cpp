@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An algorithm harder than any in the library, to know that the vocabulary carries it.
+// An algorithm more complex than those of the library, to test that schedules can express it.
 #include "tests/support/bruck.hpp"
 #include "tests/support/reference_prover.hpp"
 #include <gtest/gtest.h>

@@ -27,13 +27,13 @@ struct WalkedProgram {
     const Dependences dependences{program};
 };
 
-/// A walk, with the program it walks.
+/// A traversal and its program.
 struct WalkOf : WalkedProgram, Walk {
     explicit WalkOf(Program walked)
         : WalkedProgram{std::move(walked)}, Walk(program, dependences) {}
 };
 
-/// Walks a program, finishing what was given out in random order, beside the model.
+/// Traverses a program, finishing started steps in random order, and compares with the model.
 class Companion {
   public:
     Companion(const Program& program, Walk& walk, Random& random)
@@ -95,7 +95,7 @@ class Companion {
     Walk& walk_;
     WalkModel model_;
     Random& random_;
-    std::vector<int> open_; // given out and not finished
+    std::vector<int> open_; // started but not finished
     std::set<int> given_, finished_;
 };
 
@@ -107,13 +107,13 @@ TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_wind
         Companion companion(walk.program, walk, random);
         companion.walk_all();
         ASSERT_FALSE(HasFatalFailure()) << "trial " << trial << ", window " << window;
-        // A window can forbid what the dependences demand; then the walk stops short.
+        // A window can contradict the dependences; then the traversal ends early.
         ASSERT_EQ(walk.done(), companion.given_out() == walk.program.steps.size());
         ASSERT_TRUE(walk.done() || window > 0) << trial;
     }
 }
 
-TEST(Walk, after_reset_goes_the_same_way_again) {
+TEST(Walk, repeats_itself_after_a_reset) {
     Random random(32);
     for (int trial = 0; trial < 1000; ++trial) {
         WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
@@ -127,7 +127,7 @@ TEST(Walk, after_reset_goes_the_same_way_again) {
     }
 }
 
-TEST(Walk, reset_in_the_middle_forgets_what_was_given_out) {
+TEST(Walk, forgets_started_steps_when_reset_in_the_middle) {
     Random random(33);
     for (int trial = 0; trial < 1000; ++trial) {
         WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
@@ -142,7 +142,7 @@ TEST(Walk, reset_in_the_middle_forgets_what_was_given_out) {
     }
 }
 
-/// A message to another peer in each of the rounds, and a fold labelled with the last.
+/// A message to another peer in each of the rounds, and a fold labelled with the last round.
 Program messages_in_rounds(std::initializer_list<int> rounds, int window) {
     ProgramBuilder builder;
     builder.window(window);
@@ -167,10 +167,10 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
     ProgramBuilder builder;
     const Region input = builder.input(4), own = builder.output(2), given = builder.scratch(2);
     const auto part = [](const Region& of, Elements i) { return block(of.buffer, i, 1); };
-    builder.copy(part(own, 0), part(input, 0));                     // 0: its own
-    builder.copy(part(given, 0), part(input, 1));                   // 1: for 2
-    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: for 4
-    builder.copy(part(own, 1), part(input, 3));                     // 3: its own
+    builder.copy(part(own, 0), part(input, 0));                     // 0: its own result
+    builder.copy(part(given, 0), part(input, 1));                   // 1: for step 2
+    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: for step 4
+    builder.copy(part(own, 1), part(input, 3));                     // 3: its own result
     builder.send(1, part(given, 1));                                // 4
     WalkOf walk(builder.finish(own));
     EXPECT_TRUE(walk.dependences.before_message(1) && walk.dependences.before_message(2));
@@ -186,7 +186,7 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
 TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
-    walk.finish(1); // round 0 is still open
+    walk.finish(1); // round 0 is not complete
     EXPECT_THAT(messages_now(walk), IsEmpty());
     walk.finish(0);
     EXPECT_THAT(messages_now(walk), ElementsAre(2, 3));
@@ -201,7 +201,7 @@ TEST(Walk, a_window_never_holds_a_fold) {
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
 }
 
-TEST(Walk, rounds_without_messages_hold_nobody_up) {
+TEST(Walk, is_not_delayed_by_rounds_without_messages) {
     WalkOf walk(messages_in_rounds({3, 9}, 1));
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
     walk.finish(0);
@@ -225,7 +225,7 @@ TEST(Walk, a_window_as_large_as_can_be_binds_nothing) {
     }
 }
 
-TEST(Walk, a_window_as_large_as_can_be_does_not_hold_what_becomes_ready_later) {
+TEST(Walk, is_not_delayed_by_the_largest_window) {
     ProgramBuilder builder;
     builder.window(std::numeric_limits<int>::max());
     const Region slot = builder.scratch(2);
@@ -245,7 +245,7 @@ TEST(Walk, of_an_empty_program_is_done) {
     EXPECT_EQ(walk.next_work(), Walk::none);
 }
 
-TEST(Walk, of_a_fold_whose_operands_come_one_by_one_shows_each_as_it_comes) {
+TEST(Walk, reports_each_operand_of_a_fold_as_it_arrives) {
     ProgramBuilder builder;
     const Region in = builder.input(2), a = builder.scratch(2), b = builder.scratch(2);
     builder.send(3, in);         // 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a planner is told of a platform, against numbers that follow from its description.
+// The machine profile of a platform, compared with numbers derived from its description.
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
@@ -75,7 +75,7 @@ TEST(ProfileOfPlatform, is_written_and_read_back_for_every_platform_that_is_ship
     }
 }
 
-TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_as_messages_meet) {
+TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_when_shared) {
     const Platform small = platform(R"({"shape": "crossbar", "hosts": 4})");
     const machine::Wires wires = wires_of(small);
     EXPECT_EQ(wires.links, static_cast<int>(small.network.links.size()));
@@ -87,7 +87,7 @@ TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_as_messages_meet) {
     EXPECT_DOUBLE_EQ(wires.latency(path[0]), 1e-6);
 }
 
-/// A prediction that knows the links of a platform, over the simulation.
+/// A prediction that considers the links of a platform, relative to its simulation.
 double prediction_by_simulation(const std::string& name, const std::string& algorithm,
                                 const std::vector<int>& radices) {
     const std::string file = test::shipped(name + ".json");
@@ -107,18 +107,18 @@ double prediction_by_simulation(const std::string& name, const std::string& algo
                                                         .seconds;
 }
 
-TEST(WiresOfPlatform, let_a_prediction_under_a_window_be_what_is_simulated) {
+TEST(WiresOfPlatform, make_a_windowed_prediction_equal_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
-    // A round starts when the one before it has ended, rank by rank: all times depend on all.
+    // A round starts after the previous one has ended on all ranks: all times depend on all.
     for (const char* name : {"mesh-8x8x4", "torus-8x8x8", "fat-tree-1728"})
         EXPECT_NEAR(prediction_by_simulation(name, "shift-based", {}), 1, .05) << name;
 }
 
-TEST(WiresOfPlatform, let_a_prediction_be_what_is_simulated) {
+TEST(WiresOfPlatform, make_a_prediction_equal_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
-    // Near messages are there before far ones, and ranks do not keep step.
+    // Messages to near ranks end before those to distant ranks, and ranks get out of step.
     EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "radix-k", {4, 4}), 1, .01);
     EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "direct-send", {}), 1, .02);
     EXPECT_NEAR(prediction_by_simulation("torus-8x8x8", "radix-k", {2, 8}), 1, .02);

@@ -12,7 +12,7 @@
 
 namespace sextant::test {
 
-/// A platform, or an order of its hosts, that is shipped.
+/// The path of a shipped platform, or of an order of its hosts.
 inline std::string shipped(const std::string& file) {
     return source_dir() + "/platforms/" + file;
 }
@@ -28,7 +28,7 @@ inline Schedule compositing_schedule(const std::string& name, int ranks, Element
         ranks, [&](int rank) { return compositing::program(algorithm, task, tuning, rank); });
 }
 
-/// Rank 0 sends to each of the others in turn; every one folds what it gets.
+/// Rank 0 sends to each of the others, one after the other; each folds what it receives.
 inline Schedule star(int ranks, Elements elements) {
     return make_schedule(ranks, [&](int rank) {
         ProgramBuilder builder;
@@ -45,7 +45,7 @@ inline Schedule star(int ranks, Elements elements) {
     });
 }
 
-/// Rank 0 combines what it has, and meanwhile takes a message that it needs for nothing else.
+/// Rank 0 combines its operands, and meanwhile receives a message that it does not need for this.
 inline Schedule interrupted(Elements elements) {
     return make_schedule(2, [&](int rank) {
         ProgramBuilder builder;

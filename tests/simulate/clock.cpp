@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our own clock: times worked out by hand, and SimGrid's.
+// Sextant's own simulator: compared with calculations by hand and with SimGrid.
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulation.hpp"
 
@@ -55,7 +55,7 @@ TEST(Clock, interrupts_work_for_messages) {
 
 TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
     const Costs costs{.seconds_per_application = 10e-9}; // 10 ms for all of it
-    const Schedule schedule = test::star(2, million);    // in round 0
+    const Schedule schedule = test::star(2, million);    // within round 0
     const auto seconds = [&](std::vector<double> active) {
         return simulate_on_clock({.schedule = schedule,
                                   .platform = "small.json",
@@ -81,7 +81,7 @@ struct Configuration {
     std::vector<int> radices = {};
 };
 
-/// Our time over SimGrid's, on 64 ranks.
+/// Sextant's simulated time relative to SimGrid's, on 64 ranks.
 double by_simgrid(const Configuration& configuration) {
     const std::string file = test::shipped(configuration.platform + ".json");
     const Platform platform = read_platform(file);
@@ -92,7 +92,7 @@ double by_simgrid(const Configuration& configuration) {
     return simulate_on_clock(question).seconds / simulate(question).seconds;
 }
 
-TEST(Clock, tells_what_simgrid_tells) {
+TEST(Clock, agrees_with_simgrid) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
     for (const Configuration& configuration :
@@ -115,7 +115,7 @@ std::string refusal_of(const Function& function) {
     return "";
 }
 
-TEST(Clock, refuses_what_it_cannot_run) {
+TEST(Clock, refuses_unsupported_schedules) {
     const Schedule pair = test::star(2, 10);
     EXPECT_THAT(refusal_of<InvalidFile>(
                     [&] { simulate_on_clock({.schedule = pair, .platform = "crossbar-12.xml"}); }),
@@ -133,7 +133,7 @@ TEST(Clock, names_ranks_that_wait_for_ever) {
         ProgramBuilder builder;
         const Region own = builder.scratch(10), come = builder.scratch(10);
         builder.receive(1 - rank, come);
-        builder.copy(own, come); // what is sent is what came
+        builder.copy(own, come); // sends what it receives
         builder.send(1 - rank, own);
         return builder.finish(own);
     });

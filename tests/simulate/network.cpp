@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks as data: which links a message takes, and how many meet on one.
+// Networks as data: the links of a message, and the number of messages on a link.
 #include "sextant/lab/reproduce_shift_based.hpp"
 #include "sextant/machine/topology.hpp"
 #include "sextant/simulate/platform.hpp"
@@ -37,13 +37,13 @@ int most_load_of_any_shift(const Network& network, int hosts) {
     return most;
 }
 
-TEST(Network, d_mod_k_lets_no_two_messages_of_a_shift_meet) {
+TEST(Network, d_mod_k_routes_shifts_without_contention) {
     EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-144-calibrated"), 144), 1);
     EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-576-parallel"), 576), 1);
     EXPECT_EQ(most_load_of_any_shift(shipped_network("crossbar-12-calibrated"), 12), 1);
 }
 
-TEST(Network, partly_used_leaves_make_messages_of_a_shift_meet_unless_they_are_a_multiple) {
+TEST(Network, partly_used_leaves_cause_contention_of_shifts_unless_a_multiple) {
     const Network tree = shipped_network("fat-tree-144-calibrated");
     EXPECT_EQ(most_load_of_any_shift(tree, 60), 1);
     EXPECT_GE(most_load_of_any_shift(tree, 61), 2);
@@ -51,12 +51,12 @@ TEST(Network, partly_used_leaves_make_messages_of_a_shift_meet_unless_they_are_a
     EXPECT_EQ(most_load_of_any_shift(tree, 72), 1);
 }
 
-TEST(Network, routes_by_min_hop_or_by_chance_make_messages_of_a_shift_meet) {
+TEST(Network, min_hop_and_random_routes_cause_contention_of_shifts) {
     EXPECT_GE(most_load(shipped_network("fat-tree-144-min-hop"), shift(144, 13)), 2);
     EXPECT_GE(most_load(shipped_network("fat-tree-144-random"), shift(144, 13)), 2);
 }
 
-/// Every path begins and ends at its hosts' own cables and is as long as it must be.
+/// Every path starts and ends at its hosts' own cables and has the minimum length.
 TEST(Network, paths_of_a_fat_tree_go_as_high_as_they_must) {
     const Network tree = shipped_network("fat-tree-1728");
     EXPECT_EQ(path_of(tree, 0, 11).size(), 2u);
@@ -83,14 +83,14 @@ TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
     }
 }
 
-TEST(Network, halfway_round_a_torus_half_of_the_messages_go_each_way) {
+TEST(Network, half_of_the_messages_across_a_torus_use_each_direction) {
     std::vector<lab::HostMessage> halfway;
     for (int x = 0; x < 8; ++x)
         halfway.push_back({x, (x + 4) % 8});
     EXPECT_EQ(most_load(shipped_network("torus-8x8x4"), halfway), 2);
 }
 
-TEST(Network, ranks_of_a_node_meet_on_its_own_link) {
+TEST(Network, ranks_of_a_node_share_its_link) {
     const Network cluster = shipped_network("cluster-64x128");
     const std::vector<int> path = path_of(cluster, 5, 5);
     ASSERT_EQ(path.size(), 1u);
@@ -99,7 +99,7 @@ TEST(Network, ranks_of_a_node_meet_on_its_own_link) {
 }
 
 /// Hoefler, Schneider, Lumsdaine (Cluster 2008): 55 to 60 % of the bisection on large clusters. The
-/// fraction falls with size; 144 hosts keep a little more.
+/// fraction decreases with size; 144 hosts have a little more.
 TEST(Network, random_halves_of_a_fat_tree_get_little_more_than_half_of_its_bisection) {
     const Network tree = shipped_network("fat-tree-1728");
     std::mt19937 draw(1);

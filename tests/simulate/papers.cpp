@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What two papers measured must come out as orderings and ratios, never as frame rates: in pure
-// fluid without a fitted parameter where that is said, else on the calibrated platforms. Each is
-// asked of both who keep time, SimGrid and our own clock.
+// Measurements of two papers must be reproduced as orderings and ratios, not as frame rates: in a
+// pure fluid model without fitted parameters if so stated, otherwise on the calibrated platforms.
+// Each is tested with SimGrid and with Sextant's own simulator.
 #include "sextant/simulate/simulation.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct Case {
     std::vector<int> radices = {};
 };
 
-/// For the clock, which does not read SimGrid's words: the calibrated platform without what was
-/// fitted.
+/// For Sextant's simulator, which cannot read SimGrid's XML: the calibrated platform without its
+/// fitted parameters.
 Platform in_fluid(const std::string& xml) {
     const std::string name = xml.substr(0, xml.find('.'));
     Platform platform = read_platform(test::shipped(name + "-calibrated.json"));
@@ -67,7 +67,7 @@ class Papers : public testing::TestWithParam<Judge> {
         return done.seconds;
     }
 
-    /// How many frames Shift-Based makes while Direct-Send makes one.
+    /// Frame rate of Shift-Based relative to Direct-Send.
     static double advantage(int ranks, const std::string& platform) {
         return seconds({"direct-send", ranks, platform}) /
                seconds({"shift-based", ranks, platform});
@@ -78,7 +78,7 @@ class Papers : public testing::TestWithParam<Judge> {
         return seconds({"radix-k", 256, platform, order, pixels, radices});
     }
 
-    /// Those of 32 and 8 meet so often that SimGrid takes seconds for each.
+    /// Radices of 32 and 8 cause so much contention that SimGrid takes seconds for each.
     static std::vector<std::vector<int>> high_radices() {
         return by_simgrid() ? std::vector<std::vector<int>>{{16, 16}}
                             : std::vector<std::vector<int>>{{16, 16}, {32, 8}};

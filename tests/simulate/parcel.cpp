@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What passes between the process that asks and the program that simulates.
+// The data exchanged with the simulator process.
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulator_process.hpp"
 
@@ -25,7 +25,7 @@ class Parcel : public testing::Test {
         there = std::make_unique<Channel>(ends[1]);
     }
 
-    /// What an answer becomes on its way.
+    /// An exception after it is sent between the processes.
     template <class Failure>
     std::string refusal(const std::function<Simulation()>& simulation) {
         put_answer(*there, simulation);
@@ -97,7 +97,7 @@ TEST_F(Parcel, a_simulation_arrives_as_it_was_found) {
     EXPECT_EQ(arrived.timeline.events[0].end, 3);
 }
 
-TEST_F(Parcel, failures_arrive_as_what_they_were) {
+TEST_F(Parcel, failures_keep_their_type) {
     const auto file = [&]() -> Simulation { throw InvalidFile("a.json", "is empty"); };
     EXPECT_EQ(refusal<InvalidFile>(file), "a.json: is empty");
     const auto task = [&]() -> Simulation { throw InvalidTask("13 ranks"); };
@@ -118,7 +118,7 @@ TEST_F(Parcel, of_another_version_is_refused) {
     }
 }
 
-/// What asking a program comes to that is no simulator.
+/// The error if the simulator program is another program.
 std::string without_answer(const std::string& program) {
     const Schedule schedule = test::star(2, 1000);
     try {
@@ -129,7 +129,7 @@ std::string without_answer(const std::string& program) {
     return "";
 }
 
-TEST(Simulator, that_ends_without_an_answer_is_an_error_that_says_how) {
+TEST(Simulator, that_ends_without_an_answer_is_reported_with_its_exit_status) {
     EXPECT_EQ(without_answer("/bin/false"), "the simulator ended with exit code 1: ");
     EXPECT_EQ(without_answer("/no/such/program"),
               "the simulator ended with exit code 127: No such file or directory");

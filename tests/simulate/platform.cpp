@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Platform files, orders and placements: what is refused, and how.
+// Platform files, orders and placements: errors and their messages.
 #include "sextant/simulate/platform.hpp"
 
 #include "sextant/core/error.hpp"
@@ -32,7 +32,7 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
-TEST(Platform, every_shipped_one_is_read_and_says_where_it_is_from) {
+TEST(Platform, every_shipped_one_is_valid_and_names_its_source) {
     int count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(test::shipped(""))) {
         if (entry.path().extension() != ".json")
@@ -47,7 +47,7 @@ TEST(Platform, every_shipped_one_is_read_and_says_where_it_is_from) {
     EXPECT_GE(count, 12);
 }
 
-TEST(Platform, names_the_field_and_what_was_expected) {
+TEST(Platform, names_the_field_and_the_expected_value) {
     EXPECT_EQ(refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})")), "");
     EXPECT_THAT(refusal(platform_with(R"({"shape": "star", "hosts": 3})")),
                 HasSubstr("small.json: network.shape is \"star\", expected"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times worked out by hand, and what is refused.
+// Times calculated by hand; errors.
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulation.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Four hosts on a crossbar of 1 GB/s and 1 us a cable.
+/// Four hosts on a crossbar of 1 GB/s and 1 us per cable.
 class Simulate : public testing::Test {
   protected:
     void SetUp() override {
@@ -78,8 +78,8 @@ TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {
 }
 
 TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there) {
-    // The cable of rank 0 is busy from when it has handed over the first message until it has moved
-    // all three; the last to arrive is then taken and blended.
+    // The cable of rank 0 is busy from the time it has handed over the first message until all
+    // three are transferred; the last one to arrive is then received and blended.
     const Costs costs{
         .send_overhead = 1e-3, .receive_overhead = 2e-3, .seconds_per_application = 1e-9};
     const Simulation run = simulated(test::star(4, million), costs);
@@ -88,7 +88,7 @@ TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there
     EXPECT_NEAR(simulated(test::star(2, million), by_byte).seconds, 40e-3 + 2e-6, 1e-12);
 }
 
-/// It combines for 20 ms, and after 1.6 ms takes a message for 2 ms.
+/// It combines for 20 ms, and is interrupted after 1.6 ms to receive a message for 2 ms.
 TEST_F(Simulate, a_message_interrupts_its_rank_also_where_the_node_has_idle_cores) {
     write("node.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 2},
@@ -102,13 +102,14 @@ TEST_F(Simulate, capacity_is_lost_as_flows_share_a_link) {
     write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,
         "latency": 1e-6, "loss": {"flows": 2, "per_doubling": 0.5}}})");
-    // Two share without loss; four keep 1 / (1 + .5).
+    // Two flows share without loss; four keep 1 / (1 + .5).
     EXPECT_NEAR(simulated(test::star(3, million)).seconds, 32e-3 + 2e-6, 1e-9);
     EXPECT_NEAR(simulated(test::star(5, million)).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
 }
 
-/// Operands that come last to first: in order nothing can be combined before the end.
-TEST_F(Simulate, folds_combine_by_the_association_that_was_asked_for) {
+/// Operands arrive last to first: if they must be combined in order, nothing can be combined before
+/// the end.
+TEST_F(Simulate, folds_use_the_requested_association) {
     const Schedule schedule = make_schedule(4, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.input(million);
@@ -176,7 +177,7 @@ TEST_F(Simulate, simgrids_fat_tree_and_ours_agree) {
     EXPECT_NEAR(simulated(schedule).seconds, theirs, 1e-3 * theirs);
 }
 
-TEST_F(Simulate, one_rank_without_messages_takes_what_its_work_takes) {
+TEST_F(Simulate, one_rank_without_messages_takes_the_time_of_its_work) {
     const Schedule alone = test::compositing_schedule("direct-send", 1, 1000);
     EXPECT_EQ(simulated(alone).seconds, 0);
 }
@@ -191,7 +192,7 @@ TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
         if (rank == 2)
             return builder.finish(own);
         builder.receive(other, come);
-        builder.copy(own, come); // what is sent is what came: each waits for the other
+        builder.copy(own, come); // sends what it receives: each waits for the other
         builder.send(other, own);
         return builder.finish(own);
     });

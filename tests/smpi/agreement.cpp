@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ways to the same number: the executor itself, run over SimGrid's MPI, and the simulation of
-// the schedules that it runs. Both have the same network, with the same routes and losses; what
-// they share beside it is the programs. So they differ where the simulation misjudges what the
-// executor does with its processor and its messages.
+// Two methods for the same time: the executor itself, run over SimGrid's MPI, and the simulation of
+// the schedules that it runs. Both use the same network, with the same routes and losses, and the
+// same programs. They differ where the simulation misjudges what the executor does with its
+// processor and messages.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/platform.hpp"
@@ -78,8 +78,8 @@ Seconds of_schedule(const Case& each, const Platform& platform) {
         .seconds;
 }
 
-/// Nothing that SimGrid's MPI would add of its own: no factors by size, no computing that is timed
-/// on this machine, no message that is sent before its receiver waits. Polling takes a microsecond.
+/// Disables what SimGrid's MPI would add: factors by message size, timing of computations on this
+/// machine, eager sends. Polling takes a microsecond.
 constexpr const char* settings =
     "--cfg=network/crosstraffic:0 --cfg=network/weight-S:0 --cfg=network/TCP-gamma:0 "
     "--cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1 --cfg=smpi/simulate-computation:no "

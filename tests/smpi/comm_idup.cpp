@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SimGrid's MPI declares MPI_Comm_idup and has none.
+// SimGrid's MPI declares MPI_Comm_idup but does not define it.
 #include <mpi.h>
 
-/// The copy is there at once; what is to be waited for is a barrier, since there MPI_Test never
-/// finds MPI_REQUEST_NULL complete.
+/// The duplicate is complete at once; the request is that of a barrier, because MPI_Test of
+/// SimGrid's MPI never reports MPI_REQUEST_NULL as complete.
 extern "C" int MPI_Comm_idup(MPI_Comm original, MPI_Comm* copy, MPI_Request* request) {
     MPI_Comm_dup(original, copy);
     return MPI_Ibarrier(original, request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What smpirun takes for a platform: the world of one of ours, named by SEXTANT_PLATFORM.
+// The platform for smpirun: that of the file named by SEXTANT_PLATFORM.
 #include "sextant/simulate/simgrid/zone.hpp"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 extern "C" void load_platform(const simgrid::s4u::Engine&);
 
 void load_platform(const simgrid::s4u::Engine&) {
-    // Its zone asks it for routes as long as the process lives.
+    // SimGrid asks its zone for routes until the process ends.
     static const sextant::simulate::Platform platform =
         sextant::simulate::read_platform(std::getenv("SEXTANT_PLATFORM"));
     sextant::simulate::build_world(platform);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executor over SimGrid's MPI, on one rank of a composite: rank 0 prints how long the simulated
-// machine took. Blending touches no pixels and takes the time it is said to take.
+// The executor over SimGrid's MPI, on one rank of a composite: rank 0 prints the time on the
+// simulated machine. Blending does not touch pixels and takes the given time.
 //
 //     smpirun ... libsmpi_run.so ALGORITHM RADICES|- PIXELS SECONDS-PER-APPLICATION
 #include "sextant/comm/execute.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using namespace sextant;
 
-constexpr double host_flops = 1e9; ///< of every platform that is shipped
+constexpr double host_flops = 1e9; ///< of every shipped platform
 
 Operator timed(double seconds_per_application) {
     Operator op;
@@ -52,7 +52,7 @@ Program program_of(const std::string& algorithm, const std::vector<int>& radices
     return compositing::program(row, task, tuning, communicator.rank());
 }
 
-/// From when the first rank begins until the last one ends.
+/// From the start on the first rank to the end on the last one.
 double simulated_seconds(Execution& execution) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

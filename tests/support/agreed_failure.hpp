@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// What all ranks throw, which is the same.
+/// The exception of all ranks, which is the same.
 inline std::string agreed_failure(const std::function<void()>& part) {
     try {
         part();

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// Images by formula, their serial composite, and compositing on any communicator: what the tests
-// over threads and over MPI share.
+// Images by formula, their serial composite, and compositing on any communicator: shared by the
+// tests over threads and over MPI.
 namespace sextant::test {
 
 inline float unit(std::uint64_t x) {
@@ -25,7 +25,7 @@ inline float unit(std::uint64_t x) {
     return static_cast<float>(x >> 40) / static_cast<float>(1 << 24);
 }
 
-/// Pixel `i` of layer `layer`: premultiplied, and transparent here and there.
+/// Pixel `i` of layer `layer`: premultiplied, and transparent at some positions.
 inline RgbaF32 pixel(int layer, Elements i) {
     const auto at = static_cast<std::uint64_t>(layer) << 40 | static_cast<std::uint64_t>(i) << 2;
     const float a = unit(at + 3) < .25f ? 0 : unit(at + 2);
@@ -57,7 +57,7 @@ inline std::vector<RgbaF32> serial_composite(int count, Elements elements) {
     return sum;
 }
 
-/// The largest difference of a channel.
+/// The largest difference of any channel.
 inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32>& b) {
     float most = a.size() == b.size() ? 0 : 1e9f;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -68,13 +68,13 @@ inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32
     return most;
 }
 
-/// Whether operands meet unfolded and in order, as in the serial fold.
+/// True if operands are combined in order and without nesting, as in the serial fold.
 inline bool same_bits(const compositing::Algorithm& algorithm, Association association) {
     return (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
            association == Association::in_order;
 }
 
-/// How far colours up to 1 may be from the serial fold of `count` layers.
+/// Bound on the difference from the serial fold of `count` layers, for colours up to 1.
 inline float tolerance(const compositing::Algorithm& algorithm, Association association,
                        int count) {
     return same_bits(algorithm, association) ? 0 : static_cast<float>(count - 1) * 0x1p-23f;
@@ -93,7 +93,7 @@ inline int layers_of(const compositing::Task& task, int rank) {
     return position < 0 ? 0 : task.layers_at(position);
 }
 
-/// Runs this rank's program on its images, one after another, `frames` times; its part of the last.
+/// Runs this rank's program on its images, `frames` times; returns its part of the last frame.
 template <class Pixel>
 std::vector<Pixel> run_program(const Communicator& communicator, const Program& program,
                                const Operator& op, Association association,
@@ -112,8 +112,8 @@ std::vector<Pixel> run_program(const Communicator& communicator, const Program& 
     return part;
 }
 
-/// Composites the task's formula images on `communicator`, `frames` times; this rank's part of the
-/// last.
+/// Composites the task's formula images on `communicator`, `frames` times; returns this rank's part
+/// of the last frame.
 inline std::vector<RgbaF32> composite(const Communicator& communicator,
                                       const compositing::Algorithm& algorithm,
                                       const compositing::Task& task,
@@ -125,7 +125,7 @@ inline std::vector<RgbaF32> composite(const Communicator& communicator,
         association, layers(first_layer(task, rank), layers_of(task, rank), task.elements), frames);
 }
 
-/// The last rank that has something to fold: in a tree, not every rank has.
+/// The last rank that folds: in a tree, not every rank does.
 inline int last_to_fold(const compositing::Algorithm& algorithm, const compositing::Task& task,
                         const compositing::Tuning& tuning) {
     for (int rank = task.ranks - 1; rank > 0; --rank) {
@@ -137,7 +137,7 @@ inline int last_to_fold(const compositing::Algorithm& algorithm, const compositi
     return 0;
 }
 
-/// What this rank should have got.
+/// The expected part of this rank.
 inline std::vector<RgbaF32> expected_part(const compositing::Algorithm& algorithm,
                                           const compositing::Task& task,
                                           const compositing::Tuning& tuning, int rank,

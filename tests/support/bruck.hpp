@@ -8,8 +8,8 @@
 namespace sextant::test {
 
 /// The all-to-all exchange of Bruck et al. (1997) for any number of ranks: ⌈log2 p⌉ rounds; in the
-/// round of distance d, the blocks whose number has bit d go d ranks on. They lie as runs of d
-/// blocks, 2d apart, and a shorter run at the end: a message of two regions.
+/// round of distance d, the blocks whose number has bit d are sent d ranks ahead. They form runs of
+/// d blocks, 2d apart, and a shorter run at the end: a message of two regions.
 class Bruck {
   public:
     Bruck(int ranks, Elements block_size, int rank) : p_(ranks), rank_(rank), size_(block_size) {}
@@ -36,7 +36,7 @@ class Bruck {
         return block(buffer.buffer, first * size_, count * size_);
     }
 
-    /// The blocks with the bit of `distance`: whole runs of them and the rest of the last.
+    /// The blocks with the bit of `distance`: the complete runs, and the rest of the last run.
     std::vector<Region> moving(const Region& buffer, int distance) const {
         const int runs = p_ / (2 * distance);
         const int rest = std::clamp(p_ - runs * 2 * distance - distance, 0, distance);
@@ -61,8 +61,8 @@ class Bruck {
     ProgramBuilder builder_;
 };
 
-/// Element e of block j of rank i is number (i p + j) m + e of them all, and ends as element e of
-/// block i of rank j.
+/// Element e of block j of rank i has the number (i p + j) m + e, and ends as element e of block i
+/// of rank j.
 inline Case bruck_case(int ranks, Elements block_size) {
     const Elements all = ranks * block_size;
     const auto program = [=](int rank) { return Bruck(ranks, block_size, rank).make(); };

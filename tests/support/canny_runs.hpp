@@ -9,7 +9,7 @@
 #include "tests/support/gradients.hpp"
 #include "tests/support/label_references.hpp"
 
-// Edges of images in tiles on any communicator: what the tests over threads and over MPI share.
+// Edges of images in tiles on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
 inline distributed::Image plane_in_tiles(const Communicator& communicator, const Grid& grid,
@@ -23,7 +23,7 @@ inline distributed::Image plane_in_tiles(const Communicator& communicator, const
     return image;
 }
 
-/// The gradient at `sigma` of an image, whole.
+/// The gradient at `sigma` of a whole image.
 inline GradientField gradient_of(const GradientField& image, double sigma) {
     const ImageShape shape = image.shape;
     GradientField field{image.name, shape, image.x, image.x};
@@ -34,8 +34,8 @@ inline GradientField gradient_of(const GradientField& image, double sigma) {
     return field;
 }
 
-/// Directions by every pattern on every grid, or by every n-th of all these, are those of the
-/// reference; images are what fields have along x.
+/// Directions with every pattern on every grid, or every n-th combination, are those of the
+/// reference; images are the x components of the gradients.
 inline void every_pattern_gives_the_serial_edges(const Communicator& communicator, ImageShape shape,
                                                  int every = 1, double sigma = 1) {
     int turn = 0;
@@ -61,7 +61,7 @@ inline void every_pattern_gives_the_serial_edges(const Communicator& communicato
     }
 }
 
-/// Quantiles of an image in tiles are those of the lengths of its gradient, whole.
+/// Quantiles of an image in tiles are those of the gradient magnitude of the whole image.
 inline void quantiles_are_those_of_the_whole_image(const Communicator& communicator,
                                                    ImageShape shape, double sigma) {
     const GradientField waves = gradient_fields(shape)[4];

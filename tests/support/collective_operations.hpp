@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Collective operations on any communicator, against loops over the ranks: what the tests over
-// threads and over MPI share. Each is collective.
+// Collective operations on any communicator, compared with loops over the ranks: shared by the
+// tests over threads and over MPI. Each function is collective.
 namespace sextant::test {
 
 inline constexpr CollectiveKind collective_kinds[] = {
@@ -24,7 +24,7 @@ inline constexpr CollectiveKind collective_kinds[] = {
     CollectiveKind::all_gather, CollectiveKind::all_to_all, CollectiveKind::reduce,
     CollectiveKind::all_reduce, CollectiveKind::scan,       CollectiveKind::exclusive_scan};
 
-/// Element `index` that `from` has for `to`. Three bytes: no size that MPI has a type for.
+/// Element `index` that `from` has for `to`. Three bytes: MPI has no type of this size.
 struct Token {
     std::uint8_t from = 0, to = 0, index = 0;
     bool operator==(const Token&) const = default;
@@ -136,7 +136,7 @@ inline Operator matrix_product() {
         "product", [](const Matrix& left, const Matrix& right) { return combine(left, right); });
 }
 
-/// Three runs: into own memory, into the caller's, and from and to other buffers.
+/// Three runs: into the operation's memory, into the caller's, and with other buffers.
 template <class Element>
 void expect_runs(Collective& collective, const std::vector<Element>& send,
                  const std::vector<Element>& expected, const std::string& name) {
@@ -168,7 +168,7 @@ inline void expect_collective(const Communicator& communicator, const Collective
         expect_runs(collective, what.sent(rank), what.received(rank), name);
 }
 
-/// Equal blocks, uneven ones, one rank with everything, and nothing at all.
+/// Equal blocks, uneven ones, all data on one rank, and no data.
 inline std::vector<Lengths> usual_lengths(int ranks) {
     return {[](int, int) -> Elements { return 5; },
             [](int from, int to) -> Elements { return (7 * from + 3 * to + from * to) % 6; },
@@ -180,7 +180,7 @@ inline bool takes(std::string_view algorithm, int ranks) {
     return algorithm != "binary-swap" || (ranks & (ranks - 1)) == 0;
 }
 
-/// Every operation by every algorithm and by the planned one, from and to several roots.
+/// Every operation with every algorithm and the planned one, with several roots.
 inline void every_collective_does_what_the_standard_says(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const CollectiveKind kind : collective_kinds) {

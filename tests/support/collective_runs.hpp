@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// Collectives on values on any communicator: what the tests over threads and over MPI share.
+// Collectives on values on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// Pixel i is value i; what arrives is judged as in the proof. Twice over the same buffers.
+/// Pixel i has the value i; results are checked by the claim of the proof. Runs twice with the same
+/// buffers.
 inline void runs_on_values(const Communicator& communicator, const collective::Algorithm& algorithm,
                            const Grid& grid) {
     const int rank = communicator.rank();
@@ -35,8 +36,8 @@ inline void runs_on_values(const Communicator& communicator, const collective::A
                        grid.columns, grid.rows, rank);
 }
 
-/// Every row, on the grid it is meant for, on one of strips of columns and on one of tiles; on
-/// images whose pieces differ, on some with pieces of nothing, and on one of nothing.
+/// Every row, on its intended grid, on columns and on tiles; on images with uneven pieces, with
+/// empty pieces, and on an empty image.
 inline void every_collective_deals_what_it_claims(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const collective::Algorithm& algorithm : collective::catalogue()) {

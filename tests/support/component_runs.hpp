@@ -9,8 +9,7 @@
 #include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 
-// Components of images in tiles on any communicator: what the tests over threads and over MPI
-// share.
+// Components of images in tiles on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
 inline distributed::Image in_tiles(const Communicator& communicator, const Grid& grid,
@@ -45,7 +44,7 @@ inline void gives_the_serial_labels(const Communicator& communicator, const Grid
     EXPECT_TRUE(components == expected.components) << what;
 }
 
-/// Every shape, connection, pattern and grid of this many ranks, or every n-th of all these.
+/// Every shape, connectivity, pattern and grid of this many ranks, or every n-th combination.
 inline void every_pattern_gives_the_serial_labels(const Communicator& communicator,
                                                   ImageShape image, int every = 1) {
     int turn = 0;
@@ -80,12 +79,13 @@ inline RowSource source_of(const Shape& shape) {
             ReadAs::values};
 }
 
-/// The memory for so many rows of a strip of bytes.
+/// The memory for this many rows of a strip of bytes.
 inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false) {
     return rows * shape.image.width * (by_value ? 15 : 12);
 }
 
-/// Labels and components of the class are those of the serial kernel, in memory and in strips.
+/// Labels and components from the class Labelling equal those of the serial kernel, in memory and
+/// in strips.
 inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                               const Shape& shape) {
     using kernel::Neighbours;

@@ -27,7 +27,7 @@ inline Case compositing_case(const compositing::Algorithm& algorithm, const comp
             compositing::claim(algorithm, task, tuning)};
 }
 
-/// Images in a random order on `positions` of some more ranks, one to three layers each.
+/// Images in a random order on `positions` of slightly more ranks, one to three layers each.
 inline compositing::Task rough_task(Random& random, int positions, Elements elements) {
     compositing::Task task;
     task.ranks = positions + random.number(1, 3);

@@ -18,11 +18,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-// What a caller of Compositor may count on, on any communicator: shared by the tests over threads
-// and over MPI. Each is collective.
+// Guarantees of Compositor on any communicator: shared by the tests over threads and over MPI. Each
+// function is collective.
 namespace sextant::test {
 
-/// An operator's failure, an odd frame or an odd option on one rank.
+/// The error of an operator, or of an inconsistent frame or option on one rank.
 inline std::string what_is_thrown(const std::function<void()>& part) {
     try {
         part();
@@ -44,7 +44,7 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
     const std::vector<RgbaF32> expected(whole.begin() + frame.first,
                                         whole.begin() + frame.first + frame.count);
     const auto pixels = frame.pixels<RgbaF32>();
-    // Direct-Send brackets as the serial fold does; what a prediction takes may bracket otherwise.
+    // Direct-Send has the bracketing of the serial fold; a predicted algorithm may not.
     const bool same_bits = compositor.plan().configuration.algorithm->name == "direct-send";
     EXPECT_LE(difference({pixels.begin(), pixels.end()}, expected),
               same_bits ? 0 : 0x1p-23f * static_cast<float>(communicator.size()));
@@ -73,7 +73,7 @@ inline void a_frame_of_another_size_ends_that_frame_only(const Communicator& com
     const ImageShape shape{40, 30};
     const int odd = communicator.size() - 1;
     CompositeOptions options;
-    options.algorithm = "direct-send"; // everyone waits for everyone
+    options.algorithm = "direct-send"; // all ranks wait for all
     Compositor compositor(communicator, shape, 1, options);
     for (int turn = 0; turn < 2; ++turn) { // before the first good frame, and after it
         const auto image = layers(0, 1, shape.elements() - 1);
@@ -128,7 +128,7 @@ inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
                 }),
                 testing::HasSubstr("invalid: unknown operator 'ovre'"));
     expect_picture(communicator, *std::make_unique<Compositor>(communicator, ImageShape{8, 8}, 1),
-                   {8, 8}); // and the communicator is still of use
+                   {8, 8}); // and the communicator is still usable
 }
 
 inline void several_compositors_take_turns(const Communicator& communicator) {
@@ -160,8 +160,8 @@ inline void empty_ranks_and_a_background_come_out_right(const Communicator& comm
     }
 }
 
-/// A profile whose intervals are so wide that no prediction tells two ways apart, for as long as
-/// this lives. Made by rank 0, who is the only one to read it. Collective.
+/// A profile whose intervals are so wide that no two predictions differ significantly; it is used
+/// during the object's lifetime. Written by rank 0, the only one to read it. Collective.
 class UndecidedMachine {
   public:
     explicit UndecidedMachine(const Communicator& communicator)
@@ -187,7 +187,7 @@ class UndecidedMachine {
     const std::filesystem::path path_;
 };
 
-/// That every rank runs by the same plan, with the same reason.
+/// Expects the same plan and reason on all ranks.
 inline void expect_one_plan(const Communicator& communicator, const Compositor& compositor) {
     const std::string own = compositor.plan().text() + ": " + compositor.plan().reason;
     for (const std::string& other : all_gather_texts(communicator, own))
@@ -240,7 +240,7 @@ inline void a_failed_frame_does_not_break_a_race(const Communicator& communicato
     const auto bad = layers(0, 1, shape.elements() - 1);
     for (int frame = 0; compositor.racing(); ++frame) {
         ASSERT_LT(frame, 40);
-        if (frame % 3 == 1) { // some ranks hear of it, others may not
+        if (frame % 3 == 1) { // some ranks detect it, others may not
             const std::string said = what_is_thrown(
                 [&] { compositor.composite(std::span<const RgbaF32>(is_odd ? bad : good)); });
             EXPECT_EQ(said.starts_with("task: "), is_odd) << said;

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// Contours of images in tiles on any communicator: what the tests over threads and over MPI share.
+// Contours of images in tiles on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// A tile's own directions with those around that it may read, in memory of their own.
+/// A copy of a tile's directions with the margin that it may read.
 inline DirectionMap cut(const DirectionMap& map, const Tile& tile) {
     DirectionMap part = no_directions(map.name, {tile.width, tile.height});
     for (Elements y = 0; y < tile.height; ++y) {
@@ -39,7 +39,7 @@ inline void apply_to_tile(kernel::ContourRanking& ranking, const DirectionMap& m
     ranking.apply({part.codes.data(), read.width, read, map.image}, own);
 }
 
-/// Heads and ranks of this rank's tile are those of the walk along the whole image.
+/// Heads and ranks of this rank's tile equal those of a serial traversal of the whole image.
 inline void gives_the_serial_contours(const Communicator& communicator, const DirectionMap& map,
                                       const Grid& grid, const contour::Pattern& pattern,
                                       const std::vector<kernel::Ranked>& expected) {
@@ -66,7 +66,7 @@ inline void gives_the_serial_contours(const Communicator& communicator, const Di
     }
 }
 
-/// Grids of so many tiles, near square and in a row and a column.
+/// Grids of this many tiles: nearly square, a row and a column.
 inline std::vector<Grid> grids_of(int ranks, ImageShape image) {
     std::vector<Grid> grids{near_square(ranks, image.width, image.height)};
     if (grids[0].rows > 1)
@@ -76,7 +76,7 @@ inline std::vector<Grid> grids_of(int ranks, ImageShape image) {
     return grids;
 }
 
-/// Every map, pattern and grid of this many ranks, or every n-th of all these.
+/// Every map, pattern and grid of this many ranks, or every n-th combination.
 inline void every_pattern_gives_the_serial_contours(const Communicator& communicator,
                                                     ImageShape image, int every = 1) {
     int turn = 0;

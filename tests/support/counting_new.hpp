@@ -7,8 +7,8 @@
 
 #include <sys/resource.h>
 
-// Counts what a program allocates and how often it touches a page for the first time. Replaces
-// operator new, so exactly one source of a program includes it. MPI is C and is not counted.
+// Counts the allocations of a program and the first touches of pages. Replaces operator new, so
+// exactly one source of a program includes it. MPI is written in C and is not counted.
 namespace sextant::test {
 
 inline std::atomic<long> allocations{0};
@@ -17,7 +17,7 @@ struct MemoryEvents {
     long allocations = 0, page_faults = 0;
 };
 
-/// Of all threads, since the program began.
+/// Of all threads, since the start of the program.
 inline MemoryEvents memory_events() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

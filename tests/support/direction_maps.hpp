@@ -5,7 +5,7 @@
 
 #include "tests/support/shapes.hpp"
 
-// Direction maps: lines, ways, rings, and what chance gives.
+// Direction maps: lines, paths, rings and random ones.
 namespace sextant::test {
 
 struct DirectionMap {
@@ -36,7 +36,7 @@ inline kernel::Direction direction_of(Elements dx, Elements dy) {
     return kernel::edge_end;
 }
 
-/// Along a way from its first pixel to its last, or the other way round.
+/// Along a path from its first pixel to its last, or in reverse.
 inline void follow_path(DirectionMap& map, std::vector<std::pair<Elements, Elements>> path,
                         bool reversed = false) {
     if (reversed)
@@ -49,7 +49,7 @@ inline void follow_path(DirectionMap& map, std::vector<std::pair<Elements, Eleme
     }
 }
 
-/// The pixels of a shape as lines of one direction.
+/// The pixels of a shape, all with one direction.
 inline DirectionMap directed(const Shape& shape, kernel::Direction code) {
     DirectionMap map = no_directions(shape.name, shape.image);
     const auto inside = [&](Elements x, Elements y) {
@@ -67,7 +67,7 @@ inline DirectionMap directed(const Shape& shape, kernel::Direction code) {
     return map;
 }
 
-/// The pixels of a shape, each followed by one of its neighbours by chance, some by none.
+/// The pixels of a shape, each followed by a random neighbour, or by none.
 inline DirectionMap random_directions(const Shape& shape, unsigned seed, int percent_ends = 5) {
     Random random(seed);
     DirectionMap map = no_directions("random directions, " + shape.name, shape.image);
@@ -94,7 +94,7 @@ inline DirectionMap random_directions(const Shape& shape, unsigned seed, int per
     return map;
 }
 
-/// Closed contours, one in the other, clockwise and the other way round in turn.
+/// Nested closed contours, alternately clockwise and anticlockwise.
 inline DirectionMap rings(ImageShape image) {
     DirectionMap map = no_directions("rings", image);
     for (Elements inset = 0; 2 * inset + 1 < std::min(image.width, image.height); inset += 2) {
@@ -130,7 +130,7 @@ inline DirectionMap map_of_path(std::string name, ImageShape image,
     return map;
 }
 
-/// One of each kind.
+/// One map of each kind.
 inline std::vector<DirectionMap> direction_maps(ImageShape image) {
     std::vector<DirectionMap> all;
     all.push_back(no_directions("none", image));

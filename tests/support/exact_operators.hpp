@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-// Operators that are exactly associative and not commutative: any wrong order or bracket that drops
-// or repeats an operand shows in the result, and a right one gives the same bits.
+// Operators that are exactly associative and not commutative: a wrong order or a lost or repeated
+// operand changes the result, and all correct bracketings give the same bits.
 namespace sextant::test {
 
 inline constexpr std::uint64_t prime = 1'000'000'007;
@@ -25,7 +25,7 @@ inline Matrix combine(const Matrix& x, const Matrix& y) {
 }
 
 /// Decimal numbers written one after another, modulo a prime: the number, and ten to the power of
-/// its digits.
+/// its number of digits.
 struct Digits {
     std::uint64_t number = 0, power = 1;
     bool operator==(const Digits&) const = default;
@@ -68,7 +68,7 @@ Operator exact_operator() {
     return op;
 }
 
-/// Values first, first + stride, ...: `count` of them.
+/// `count` values: first, first + stride, ...
 template <class Value>
 std::vector<Value> exact_values(std::uint64_t first, Elements count, std::uint64_t stride = 1) {
     std::vector<Value> values;
@@ -77,7 +77,7 @@ std::vector<Value> exact_values(std::uint64_t first, Elements count, std::uint64
     return values;
 }
 
-/// The readable reference: all values up to each, combined from the first on.
+/// The readable reference: for each value, all values up to it, combined from the first on.
 template <class Value>
 std::vector<Value> serial_scan(std::vector<Value> values) {
     for (std::size_t i = 1; i < values.size(); ++i)

@@ -34,7 +34,7 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
         for (int i = -reach_x; i <= reach_x; ++i) {
             const double weight = weights_y[static_cast<std::size_t>(j + reach_y)] *
                                   weights_x[static_cast<std::size_t>(i + reach_x)];
-            if (weight != 0) // 0 times NaN is NaN: what has no weight does not count
+            if (weight != 0) // 0 times NaN is NaN: samples of weight zero are skipped
                 sum += weight * sample(input, x + i, y + j, rule);
         }
     }
@@ -43,7 +43,7 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
 
 namespace {
 
-/// u within a cell, at shares of its width and height.
+/// u within a cell, at fractions of its width and height.
 double in_cell(const float* u, ImageShape cells, Elements column, Elements row, double right,
                double down) {
     const auto at = [&](Elements x, Elements y) {
@@ -54,7 +54,7 @@ double in_cell(const float* u, ImageShape cells, Elements column, Elements row, 
     return (1 - down) * above + down * below;
 }
 
-/// NaN outside.
+/// NaN outside the image.
 double sampled(const FloatImage& image, double x, double y) {
     const auto [width, height] = image.shape;
     if (!(x >= 0 && x <= static_cast<double>(width - 1) && y >= 0 &&
@@ -140,7 +140,7 @@ Slope slope_of_reference(const FloatImage& image, Elements x, Elements y) {
     return {central_difference(at, 1), central_difference(at, image.stride)};
 }
 
-/// Of the bilinear interpolant, in the directions of the reference.
+/// Of the bilinear interpolant, along the axes of the reference.
 Slope slope_of_moved(const FloatImage& image, const RigidMap& map, double x, double y) {
     const Elements left = std::min(static_cast<Elements>(x), image.shape.width - 2);
     const Elements top = std::min(static_cast<Elements>(y), image.shape.height - 2);

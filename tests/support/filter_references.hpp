@@ -10,17 +10,16 @@
 namespace sextant::kernel {
 
 /// One sample of a Gaussian derivative, from the definition: Σ_j Σ_i w_y(j) w_x(i) f(x + i, y + j)
-/// with the weights of gaussian_weights.hpp, all in double precision. What GaussianDerivatives
-/// means, and is tested against.
-/// Requires  sigma, orders and kernel as gaussian_weights; an input that holds the samples that
-/// count
-///           (read_for).
+/// with the weights of gaussian_weights.hpp, all in double precision. The reference for
+/// GaussianDerivatives.
+/// Requires  sigma, orders and kernel as for gaussian_weights; an input that contains the required
+///           samples (read_for).
 /// Cost      the product of the numbers of weights.
 double gaussian_derivative(const SampleView& input, Elements x, Elements y, double sigma,
                            Derivative derivative, BorderRule rule = {},
                            const GaussianKernel& kernel = {});
 
-/// kernel::cell_sums from the definition, in double precision up to the last step.
+/// kernel::cell_sums from the definition, in double precision except for the last step.
 FitMoments cell_sums_by_definition(const CellComparison& look, Elements row_of_cells,
                                    std::span<CellSums> to);
 

@@ -15,11 +15,11 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-// Filters on any communicator, against the same filter on the whole image: what the tests over
-// threads and over MPI share.
+// Filters on any communicator, compared with the same filter on the whole image: shared by the
+// tests over threads and over MPI.
 namespace sextant::test {
 
-/// Samples that no two neighbours share, with all bits in use.
+/// Samples that differ between neighbours, with all bits in use.
 inline std::vector<std::byte> samples_of(const ElementFormat& element, ImageShape shape) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(shape.elements() * element.size));
     std::uint32_t state = 12345;
@@ -53,7 +53,7 @@ inline kernel::SampleView view_of(const std::vector<std::byte>& bytes, const Ele
     return view;
 }
 
-/// The filter on the whole image at once: planes one after another.
+/// The filter on the whole image: planes one after another.
 inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
                                    const ElementFormat& element, ImageShape shape,
                                    const distributed::Filter& filter) {
@@ -90,7 +90,7 @@ inline bool same_bits(std::span<const std::byte> a, std::span<const std::byte> b
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// What the tests filter with: some reach over small tiles, one reaches over the image.
+/// Filters for tests: some reach over small tiles, one reaches over the whole image.
 inline std::vector<distributed::Filter> filters() {
     using kernel::Border;
     return {{1, {"x", "y", "xx", "xy", "yy"}, {}},
@@ -143,7 +143,7 @@ inline void filters_to_the_same_bits_on_every_grid(const Communicator& communica
     }
 }
 
-/// The planes of a Filtering at rank 0, one after another.
+/// The planes of a Filtering, collected at rank 0 one after another.
 struct CollectedPlanes {
     explicit CollectedPlanes(ImageShape image, std::size_t planes)
         : shape(image), floats(planes * static_cast<std::size_t>(image.elements())) {}
@@ -177,7 +177,7 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
               .distribute = "broadcast"};
     struct Case {
         Bytes memory;
-        bool everywhere; // the image is on every rank
+        bool everywhere; // true: the image is on every rank
     };
     for (FilterOptions options : all) {
         options.probing = planner::Probing::off;

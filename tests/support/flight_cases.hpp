@@ -14,8 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What a caller of FramesInFlight may count on, on any communicator: shared by the tests over
-// threads and over MPI. Each is collective.
+// Guarantees of FramesInFlight on any communicator: shared by the tests over threads and over MPI.
+// Each function is collective.
 namespace sextant::test {
 
 using FlightImage = std::vector<RgbaF32>;
@@ -32,7 +32,7 @@ inline FlightImage flown_pixels(const Frame& frame) {
     return {pixels.begin(), pixels.end()};
 }
 
-/// What frames are when they come one by one.
+/// The frames when composited one by one.
 inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int frames,
                                            const CompositeOptions& options) {
     Compositor compositor(communicator, flight_shape, 1, options);
@@ -44,7 +44,7 @@ inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int
     return pictures;
 }
 
-/// Ranks wait for the three frames of a turn in three orders.
+/// Ranks wait for three frames in three different orders.
 inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator) {
     constexpr int most = 3, turns = 3;
     const int ranks = communicator.size(), rank = communicator.rank();
@@ -93,7 +93,7 @@ inline void handles_are_waited_for_once(const Communicator& communicator) {
     }
     EXPECT_EQ(flown_pixels(first.wait()), expected);
     for (int i = 0; i < 5; ++i)
-        frames.start(pixels); // dropped
+        frames.start(pixels); // discarded
     EXPECT_EQ(flown_pixels(frames.start(pixels).wait()), expected)
         << "after five that were dropped";
 }
@@ -101,7 +101,7 @@ inline void handles_are_waited_for_once(const Communicator& communicator) {
 inline void a_frame_that_fails_leaves_the_others(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     CompositeOptions options;
-    options.algorithm = "direct-send"; // everyone waits for everyone
+    options.algorithm = "direct-send"; // all ranks wait for all
     const std::vector<FlightImage> expected = one_by_one(communicator, 3, options);
     FramesInFlight frames(communicator, flight_shape, 1, 3, options);
     for (int turn = 0; turn < 2; ++turn) {
@@ -138,7 +138,7 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
         std::vector<FramesInFlight::Item> batch;
         for (int frame = 0; frame < count; ++frame) {
             images.push_back(image_in_flight(rank, frame));
-            const bool wants = rank == root && frame != 3; // one goes nowhere
+            const bool wants = rank == root && frame != 3; // one frame has no destination
             pictures.emplace_back(static_cast<std::size_t>(wants ? flight_shape.elements() : 0));
         }
         for (std::size_t frame = 0; frame < images.size(); ++frame) {
@@ -154,13 +154,13 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
         FlightImage small(3);
         PendingFrame pending = frames.start(std::span<const RgbaF32>(images[0]),
                                             std::span(small).first(rank == root ? 3 : 0));
-        if (rank == root) { // the others drop it
-            EXPECT_THROW(pending.wait(), InvalidTask) << "no room for the picture";
+        if (rank == root) { // the other ranks discard it
+            EXPECT_THROW(pending.wait(), InvalidTask) << "no space for the image";
         }
     }
 }
 
-/// Frames of two kinds under way at once, waited for in different orders.
+/// Frames of two kinds in flight, waited for in different orders.
 inline void several_kinds_share_a_flight(const Communicator& communicator) {
     const int rank = communicator.rank();
     CompositeOptions options;

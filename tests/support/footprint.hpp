@@ -9,7 +9,7 @@
 
 namespace sextant::test {
 
-/// A set of the elements of a program's buffers, which are numbered through one after another.
+/// A set of elements of a program's buffers, which are numbered consecutively.
 class ElementSet {
   public:
     void insert(std::size_t element) {
@@ -35,7 +35,7 @@ class ElementSet {
     std::vector<std::uint64_t> words_;
 };
 
-/// The elements of a region in their order, straight from its definition.
+/// The elements of a region in order, directly from its definition.
 inline std::vector<Elements> elements_in_order(const Region& region) {
     std::vector<Elements> elements;
     for (Elements run = 0; run < region.count; ++run) {
@@ -57,8 +57,7 @@ inline ElementSet element_set(const Program& program, const Region& region) {
     return set;
 }
 
-/// What a step reads and writes, element by element: by it, conflicts are what they are by
-/// definition.
+/// The elements that a step reads and writes, which define its conflicts.
 struct Footprint {
     ElementSet reads, writes;
 };
@@ -86,7 +85,7 @@ inline std::vector<Footprint> footprints(const Program& program) {
     return all;
 }
 
-/// For each step, the earlier steps that it conflicts with: all n² pairs are looked at.
+/// For each step, the earlier steps that it conflicts with, found by testing all n² pairs.
 inline std::vector<std::vector<int>> earlier_conflicts(const Program& program) {
     const std::vector<Footprint> steps = footprints(program);
     std::vector<std::vector<int>> earlier(steps.size());

@@ -9,7 +9,7 @@
 
 #include "tests/support/random.hpp"
 
-// Fields of gradients: what edges are found in.
+// Gradient fields, from which edges are detected.
 namespace sextant::test {
 
 struct GradientField {
@@ -39,7 +39,7 @@ GradientField field_of(std::string name, ImageShape shape, Make&& make) {
     return field;
 }
 
-/// Of a bright disc with a soft rim: towards its middle, of length 1 at the rim.
+/// Of a bright disc with a soft rim: towards its centre, of magnitude 1 at the rim.
 inline GradientField disc_gradient(ImageShape shape, float x, float y, float radius) {
     return field_of("disc", shape, [=](float i, float j) {
         const float away = std::max(std::hypot(i - x, j - y), 1e-3F);
@@ -48,7 +48,7 @@ inline GradientField disc_gradient(ImageShape shape, float x, float y, float rad
     });
 }
 
-/// One of each kind.
+/// One field of each kind.
 inline std::vector<GradientField> gradient_fields(ImageShape shape) {
     Random random(3);
     const auto chance = [&random](int most) {

@@ -9,23 +9,23 @@
 
 namespace sextant::test {
 
-/// Tiles that have room for their neighbours' margins.
+/// Tiles with space for their neighbours' margins.
 inline const std::vector<halo::Grid> halo_grids = {
-    {7, 5, 1, 1, 2},     // nobody to talk to
-    {26, 3, 8, 1, 3},    // a row; some tiles exactly the margin wide
+    {7, 5, 1, 1, 2},     // no neighbours
+    {26, 3, 8, 1, 3},    // a row; some tiles exactly as wide as the margin
     {4, 27, 1, 9, 2},    // a column
     {26, 27, 4, 4, 2},   // uneven tiles
     {26, 27, 3, 5, 2},   //
-    {9, 15, 3, 5, 3},    // every tile exactly the margin wide and high
-    {10, 16, 3, 5, 3},   // hardly more
+    {9, 15, 3, 5, 3},    // every tile exactly as wide and high as the margin
+    {10, 16, 3, 5, 3},   // slightly larger tiles
     {16, 16, 2, 8, 2},   //
-    {26, 27, 3, 5, 0},   // no margin at all
+    {26, 27, 3, 5, 0},   // no margin
     {26, 27, 3, 5, 1},   //
     {34, 35, 7, 3, 4},   //
     {13, 13, 13, 13, 1}, // tiles of one pixel
 };
 
-/// Margins that differ along the axes, or that are wider than a neighbour's tile; tiles of nothing.
+/// Margins that differ between the axes, or are wider than a neighbour's tile; empty tiles.
 inline const std::vector<halo::Grid> wide_halo_grids = {
     {26, 27, 4, 4, {1, 3}}, {26, 27, 4, 4, {0, 2}}, {26, 27, 4, 4, {5, 0}}, {9, 15, 3, 5, 4},
     {26, 3, 8, 1, {9, 2}},  {4, 27, 1, 9, {3, 11}}, {13, 13, 13, 13, 4},    {26, 27, 5, 3, 40},
@@ -38,14 +38,14 @@ inline std::vector<halo::Grid> all_halo_grids() {
     return all;
 }
 
-/// A halo exchange, and the tile with margins that its ranks' buffers hold.
+/// A halo exchange, and the padded tiles in its ranks' buffers.
 struct Halo {
     Program (*program)(const halo::Grid& grid, int rank) = halo::exchange;
     halo::Tile (*held)(const halo::Grid& grid, int rank) = halo::padded_tile;
 };
 
-/// What a rank's buffer holds at one place: the pixel of the image there, or nothing where the
-/// place is outside the image (`margin_known`) or outside the tile (otherwise).
+/// The expected content of a rank's buffer at one position: the pixel of the image, or nothing if
+/// the position is outside the image (`margin_known`) or outside the tile (otherwise).
 inline Symbol pixel_in_tile(const halo::Grid& grid, const Halo& halo, int rank, Elements place,
                             bool margin_known) {
     const halo::Tile own = halo::tile(grid, rank), held = halo.held(grid, rank);

@@ -53,11 +53,11 @@ class Detector {
 
     float gradient_x(Elements x, Elements y) const { return gradient_.x[y * gradient_.stride + x]; }
     float gradient_y(Elements x, Elements y) const { return gradient_.y[y * gradient_.stride + x]; }
-    /// Nothing beyond the image.
+    /// Zero outside the image.
     float length(Elements x, Elements y) const {
         if (!inside(x, y))
             return 0;
-        int exponent = 0; // squares of what is scaled neither overflow nor vanish
+        int exponent = 0; // scaled, so that squares neither overflow nor underflow
         std::frexp(std::max(std::abs(gradient_x(x, y)), std::abs(gradient_y(x, y))), &exponent);
         const float a = std::ldexp(gradient_x(x, y), -exponent);
         const float b = std::ldexp(gradient_y(x, y), -exponent);
@@ -73,7 +73,7 @@ class Detector {
                                          (beside || upright ? heading_near : 0));
     }
 
-    /// The step to the neighbour behind a pixel, row by row, along its gradient.
+    /// The step to the neighbour on one side of a pixel, along its gradient.
     static Step along(std::uint8_t heading) {
         if ((heading & heading_near) != 0)
             return (heading & heading_flat) != 0 ? Step{1, 0} : Step{0, 1};
@@ -103,7 +103,7 @@ class Detector {
         }
     }
 
-    /// Floods from every strong point.
+    /// Flood fill from every strong point.
     Bytes8 kept(const Bytes8& maxima) const {
         Bytes8 found(maxima.size(), 0);
         std::vector<Elements> waiting;
@@ -126,8 +126,8 @@ class Detector {
         return found;
     }
 
-    /// Whether an edge point can be missed: it has several neighbours, and going around it one
-    /// meets them in one piece. A corner joins the sides next to it, but does not part them.
+    /// True if an edge point can be removed: it has several neighbours, and these are connected
+    /// around it. A corner pixel connects the adjacent sides, but does not separate them.
     bool can_be_missed(const Bytes8& edges, Elements x, Elements y) const {
         const auto edge = [&](int code) {
             const Step step = steps[code % 8];
@@ -163,7 +163,7 @@ class Detector {
     Direction direction(const Bytes8& edges, Elements x, Elements y) const {
         if (edges[at(x, y)] == 0)
             return no_edge;
-        // The edge goes at right angles to the middle of its gradient's sixteenth of a turn.
+        // The edge is perpendicular to the centre of the gradient's sixteenth of a circle.
         const std::uint8_t towards = edges[at(x, y)];
         const double off = std::numbers::pi / ((towards & heading_near) != 0 ? 16 : 16. / 3);
         const bool flat = (towards & heading_flat) != 0;
@@ -205,7 +205,7 @@ struct Pixel {
     Elements x, y; ///< in the tile
 };
 
-/// Floods components of a tile one by one.
+/// Flood fill of the components of a tile, one by one.
 class Flood {
   public:
     Flood(const ValueView& input, Connection connection)
@@ -317,7 +317,7 @@ class Walk {
             if (links_[at(pixel)] == none)
                 walk_from(pixel);
         });
-        each_point([&](Elements pixel) { // what is left is closed
+        each_point([&](Elements pixel) { // the remaining points are on closed contours
             if (ranked_[at(pixel)].rank < 0)
                 walk_from(pixel);
         });
@@ -355,7 +355,7 @@ class Walk {
         return y * width + x;
     }
 
-    /// Offers a point to the one that follows it, which keeps the lowest direction.
+    /// Offers a point to its successor, which keeps the lowest direction.
     void choose_predecessor(Elements pixel) {
         const Elements follower = next(pixel);
         if (follower == none)

@@ -12,41 +12,41 @@ namespace sextant::kernel {
 /// Edges of a whole image, from the definition, step by step.
 struct Edges {
     std::vector<std::uint8_t> maxima;  ///< as find_edges()
-    std::vector<std::uint8_t> kept;    ///< those that hang together with a strong one (8
-                                       ///< neighbours), as weak ones with their headings
-    std::vector<std::uint8_t> thinned; ///< of those, what Thinning leaves when nothing changes
+    std::vector<std::uint8_t> kept;    ///< points connected (8 neighbours) with a strong one, as
+                                       ///< weak ones with their headings
+    std::vector<std::uint8_t> thinned; ///< the result of thinning these until nothing changes
     std::vector<Direction> directions; ///< as find_directions()
 };
 
-/// What the steps of the detector mean, and are tested against.
+/// The reference for the steps of the detector.
 /// Input     the gradient of the whole image.
-/// Requires  thresholds as find_edges().
+/// Requires  thresholds as for find_edges().
 /// Cost      O(pixels) for each round of thinning.
 Edges canny_reference(const GradientView& gradient, EdgeThresholds thresholds);
 
-/// Labels and the components that have them.
+/// Labels and their components.
 struct Labelling {
     std::vector<Label> labels; ///< of the tile, row by row
     std::vector<Component> components;
 };
 
-/// Connected components from the definition: each is flooded from its first pixel. What Labeller
-/// means, and is tested against.
+/// Connected components from the definition: each is flooded from its first pixel. The reference
+/// for Labeller.
 /// Cost      O(pixels).
 Labelling labels_reference(const ValueView& input, Connection connection);
 
-/// An edge point's place on its contour.
+/// The position of an edge point on its contour.
 struct Ranked {
-    Elements head = -1; ///< the pixel, y · width + x, that its contour ends at; −1: no edge point
+    Elements head = -1; ///< the last pixel of its contour, as y · width + x; −1: not an edge point
     Elements rank = -1; ///< links to it
     bool operator==(const Ranked&) const = default;
 };
 
-/// Contours of a whole direction map from the definition: links to one point are cut but that of
-/// the lowest direction; then every contour is walked from its head against its links. A closed
-/// contour has its smallest pixel as head. What ContourRanking means, and is tested against.
+/// Contours of a whole direction map from the definition: of several links to one point, only that
+/// of the lowest direction is kept; then every contour is followed from its head against its links.
+/// The head of a closed contour is its smallest pixel. The reference for ContourRanking.
 ///
-/// Output    of every pixel, row by row.
+/// Output    for every pixel, row by row.
 /// Requires  a view of the whole image whose links lead to edge points; otherwise throws
 ///           InvalidTask.
 /// Cost      O(pixels).

@@ -7,7 +7,7 @@
 
 namespace sextant::test {
 
-/// A program that keeps what its loans were worked out from.
+/// A program with the data from which its shared buffers were derived.
 struct Lender {
     explicit Lender(Program made)
         : program(std::move(made)), dependences(program), loans(program, dependences) {}

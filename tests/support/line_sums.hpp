@@ -8,14 +8,14 @@
 
 #include "tests/support/schedules.hpp"
 
-// The smallest filter there is: on a line of numbers, four a rank, the sum of each and its
+// A minimal filter: on a line with four numbers per rank, the sum of each number and its
 // neighbours.
 namespace sextant::test {
 
-inline constexpr Elements each = 4; ///< numbers a rank
+inline constexpr Elements each = 4; ///< numbers per rank
 
-/// Rank by rank; beyond the ends of the line lie numbers too, so that there are no borders.
-/// Buffer 0 holds a rank's numbers between a neighbour on either side, buffer 1 its sums.
+/// One program per rank; there are numbers beyond the ends of the line, so that no border rule is
+/// needed. Buffer 0 holds a rank's numbers between a neighbour on either side, buffer 1 its sums.
 inline Program line_sums(int ranks, int rank) {
     ProgramBuilder builder;
     const Region line = builder.in_out(each + 2), sums = builder.output(each);
@@ -35,8 +35,8 @@ inline Program line_sums(int ranks, int rank) {
     return builder.finish(sums);
 }
 
-/// Number n of the line is element n + 1, the one before its start element 0; the sum about it is
-/// operand 1 of that element.
+/// Number n of the line is element n + 1, the one before its start is element 0; the sum around it
+/// is operand 1 of that element.
 inline Claim line_sums_claim(int ranks) {
     const auto number = [](Elements e) { return Symbol{e, 0, 1, 0}; };
     Claim claim;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// Merging patterns played on lists, with nothing but their schedules: what is sent is counted.
+// Merging patterns executed on lists, using only their schedules; the sent data is counted.
 namespace sextant::test {
 
 struct Sent {
@@ -17,7 +17,7 @@ struct Sent {
     std::int64_t messages = 0;
 };
 
-/// Plays all ranks of a pattern on their tiles' lists, step by step in their order.
+/// Executes all ranks of a pattern on their tiles' lists, step by step in program order.
 class MergedLists {
   public:
     MergedLists(const contour::Pattern& pattern, const Grid& grid,
@@ -36,7 +36,7 @@ class MergedLists {
     }
 
     const Sent& sent() const { return sent_; }
-    /// What a rank knows of all other tiles.
+    /// A rank's lists of all other tiles.
     std::vector<contour::Boundary> result(int rank) const {
         std::vector<contour::Boundary> lists;
         const Region& result = programs_[at(rank)].result;

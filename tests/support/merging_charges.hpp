@@ -9,14 +9,15 @@
 
 #include <memory>
 
-// What C3 charges for merging lists of real lengths.
+// C3's cost of merging lists of real lengths.
 namespace sextant::test {
 
 struct MergingCharge {
-    double setups = 0, packets = 0, moving = 0; ///< packets in all; of lists to hosts and back
+    /// packets in total; and of moving lists to hosts and back
+    double setups = 0, packets = 0, moving = 0;
 };
 
-/// Lines that `entering` of each border pixel are crossed by, inwards, on the tiles of a grid.
+/// Lines cross `entering` of each border's pixels inwards, on the tiles of a grid.
 inline MergingCharge merging_charge(const contour::Pattern& pattern, const Grid& grid,
                                     double entering, const machine::Profile& machine) {
     const auto sizes = contour::sizes_by_border(

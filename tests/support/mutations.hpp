@@ -12,14 +12,14 @@
 
 namespace sextant::test {
 
-/// A program taken apart, so that steps can come, go and change.
+/// A program as separate steps, which can be added, removed and changed.
 struct LooseStep {
     Step step;
     std::vector<Region> regions, made;
 };
 
 struct LooseProgram {
-    Program rest; ///< buffers, window and result; no steps
+    Program rest; ///< buffers, window and result, without steps
     std::vector<LooseStep> steps;
 };
 
@@ -61,7 +61,7 @@ inline Schedule put_together(const LooseSchedule& loose) {
     return schedule;
 }
 
-/// One random change to a schedule. Each function returns whether it found something to change.
+/// One random change to a schedule. Each function returns false if it found nothing to change.
 class Mutator {
   public:
     Mutator(Random& random, LooseSchedule& schedule) : random_(random), schedule_(schedule) {}
@@ -104,7 +104,7 @@ class Mutator {
         return true;
     }
 
-    /// The same message once more, into scratch memory of its own.
+    /// Repeats a message, into its own scratch memory.
     bool repeat_transfer_elsewhere() {
         const Transfer t = any_transfer();
         if (t.from < 0)
@@ -119,7 +119,7 @@ class Mutator {
         return true;
     }
 
-    /// The same message once more, to the same place.
+    /// Repeats a message, to the same destination.
     bool repeat_transfer_in_place() {
         const Transfer t = any_transfer();
         if (t.from < 0)
@@ -155,7 +155,7 @@ class Mutator {
         return true;
     }
 
-    /// Two messages of one rank, of one verb and size, go by one another's peer.
+    /// Swaps the peers of two messages of one rank with the same verb and size.
     bool swap_peers() {
         const Two two = two_alike();
         if (!two.a || two.a->step.peer == two.b->step.peer)
@@ -164,7 +164,7 @@ class Mutator {
         return true;
     }
 
-    /// Two messages of one rank, of one verb and size, go by one another's regions.
+    /// Swaps the regions of two messages of one rank with the same verb and size.
     bool swap_regions_of_messages() {
         const Two two = two_alike();
         if (!two.a || two.a->regions == two.b->regions)
@@ -176,7 +176,7 @@ class Mutator {
     bool swap_dependent_neighbours() { return swap_neighbours(true); }
     bool swap_independent_neighbours() { return swap_neighbours(false); }
 
-    /// One side of a message, an operand or a destination gets an element more or less.
+    /// Adds or removes an element of one side of a message, an operand or a destination.
     bool resize_region() {
         LooseStep* any = find([](const LooseStep&) { return true; });
         if (!any)
@@ -187,7 +187,7 @@ class Mutator {
                       random_.chance(50) ? 1 : -1);
     }
 
-    /// Both sides of a message get an element more or less at the end.
+    /// Adds or removes an element at the end of both sides of a message.
     bool resize_transfer() {
         const Transfer t = any_transfer();
         if (t.from < 0 || elements(step(t.from, t.send)) < 2)
@@ -238,7 +238,7 @@ class Mutator {
         return true;
     }
 
-    /// A window of one round, and two messages of a rank that go by one another's round.
+    /// Sets a window of one round, and swaps the rounds of two messages of a rank.
     bool mislabel_rounds() {
         LooseProgram& own = any_program();
         std::vector<LooseStep*> messages;
@@ -258,7 +258,7 @@ class Mutator {
         return true;
     }
 
-    /// A send is cut into two regions where it was one.
+    /// Divides a region of a send into two.
     bool cut_region() {
         LooseStep* message = find([](const LooseStep& s) { return is_message(s.step.verb); });
         if (!message)
@@ -275,7 +275,7 @@ class Mutator {
         return true;
     }
 
-    /// A leading run of operands is folded first, in a step of its own, into fresh scratch.
+    /// Folds the first operands in a separate step, into new scratch memory.
     bool fold_in_two_steps() {
         const std::size_t rank = random_.index(schedule_.size());
         LooseProgram& own = schedule_[rank];
@@ -299,7 +299,7 @@ class Mutator {
         return true;
     }
 
-    /// Rounds and groups are only labels where there is no window.
+    /// Changes rounds and groups, which are only labels without a window.
     bool relabel() {
         LooseProgram& own = any_program();
         if (own.rest.window != 0 || own.steps.empty())
@@ -322,7 +322,7 @@ class Mutator {
     LooseStep& step(int rank, int i) { return at(rank).steps[static_cast<std::size_t>(i)]; }
     LooseProgram& any_program() { return schedule_[random_.index(schedule_.size())]; }
 
-    /// Where a step of work writes; of several places, any.
+    /// The destination of a step; any of several.
     Region& destination_of(LooseStep& worker) {
         return worker.made.empty() ? worker.step.to
                                    : worker.made[random_.index(worker.made.size())];
@@ -342,7 +342,7 @@ class Mutator {
         at(rank).steps.insert(at(rank).steps.begin() + static_cast<std::ptrdiff_t>(i), s);
     }
 
-    /// A random step of a random rank that `fits`; none where the rank has none.
+    /// A random step, of a random rank, for which `fits` is true; none if the rank has none.
     template <class Fits>
     LooseStep* find(Fits fits) {
         std::vector<LooseStep*> all;
@@ -367,7 +367,7 @@ class Mutator {
         return true;
     }
 
-    /// The k-th send of a rank to another, and the k-th receive of the other from it.
+    /// The k-th send from one rank to another, with the matching receive.
     Transfer any_transfer() {
         Transfer t;
         t.from = random_.number(0, static_cast<int>(schedule_.size()) - 1);
@@ -424,8 +424,8 @@ class Mutator {
         return true;
     }
 
-    /// Gives a rank's scratch buffer room for an element more, so that a change does not just fall
-    /// off its end.
+    /// Enlarges a rank's scratch buffer by one element, so that a change does not simply exceed its
+    /// end.
     void make_room(int rank, const Region& region) {
         BufferSpec& spec = at(rank).rest.buffers[static_cast<std::size_t>(region.buffer)];
         if (spec.role == Role::scratch)
@@ -433,7 +433,7 @@ class Mutator {
     }
 
     bool shift(Region& region) {
-        for (LooseProgram& program : schedule_) { // whichever it is of
+        for (LooseProgram& program : schedule_) { // the rank is not known here
             for (BufferSpec& spec : program.rest.buffers)
                 spec.size += spec.role == Role::scratch;
         }
@@ -452,8 +452,7 @@ class Mutator {
     LooseSchedule& schedule_;
 };
 
-/// A kind of change. `always` where it cannot but change what the schedule means; `never` where it
-/// cannot.
+/// A kind of change. `always`: it changes the meaning of any schedule; `never`: of none.
 struct Mutation {
     enum class Meaning { always, sometimes, never };
 

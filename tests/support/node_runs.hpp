@@ -9,15 +9,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// What ranks that share their nodes' memory are tested for, on whatever carries their messages.
+// Tests of ranks that share their nodes' memory, with any transport for their messages.
 namespace sextant::test {
 
 inline constexpr int node_sizes[] = {1, 2, 3, 0};
 
 enum class ImageIn { own_memory, shared_memory };
 
-/// This rank's part of the last of several frames, its images in memory of its own or of the
-/// communicator.
+/// This rank's part of the last of several frames, with images in its own memory or the
+/// communicator's.
 inline std::vector<RgbaF32> composite_from(const Communicator& communicator, ImageIn where,
                                            const compositing::Algorithm& algorithm,
                                            const compositing::Task& task,
@@ -44,8 +44,8 @@ inline std::vector<RgbaF32> composite_from(const Communicator& communicator, Ima
     return part;
 }
 
-/// Every algorithm, with every tuning or its usual one: the bits that messages give, wherever
-/// images lie.
+/// Every algorithm, with all parameters or the usual ones: the same bits as with messages, wherever
+/// images are stored.
 inline void expect_bits_of_messages(const Communicator& messages, const Communicator& shared,
                                     const compositing::Task& task, bool every_tuning = false) {
     const int rank = messages.rank(), positions = task.positions();
@@ -65,7 +65,7 @@ inline void expect_bits_of_messages(const Communicator& messages, const Communic
     }
 }
 
-/// Nodes of every size, pieces that are uneven, empty and large, collected and not.
+/// Nodes of every size; uneven, empty and large pieces; collected and distributed.
 inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& messages) {
     const int ranks = messages.size();
     for (const int size : node_sizes) {
@@ -81,7 +81,7 @@ inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& mess
     }
 }
 
-/// Layers travel as messages of several blocks, some ranks bring nothing.
+/// Layers are sent as messages of several blocks; some ranks have no images.
 inline void layers_and_empty_ranks_come_out_right_on_nodes(const Communicator& messages) {
     compositing::Task task;
     task.ranks = messages.size();

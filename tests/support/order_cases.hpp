@@ -13,11 +13,11 @@
 #include "tests/support/compositor_cases.hpp"
 #include <fmt/format.h>
 
-// What a caller may count on whose visibility order changes from frame to frame, on any
-// communicator: shared by the tests over threads and over MPI. Each is collective.
+// Guarantees if the visibility order changes from frame to frame, on any communicator: shared by
+// the tests over threads and over MPI. Each function is collective.
 namespace sextant::test {
 
-/// Orders of all ranks, the same on every rank; each differs from the one before where it can.
+/// Orders of all ranks, the same on every rank; each differs from the previous one if possible.
 inline std::vector<std::vector<int>> changing_orders(int ranks, int count) {
     std::mt19937 random(static_cast<unsigned>(100 * ranks + count));
     std::vector<int> order(static_cast<std::size_t>(ranks));
@@ -36,7 +36,7 @@ inline std::vector<RgbaF32> pixels_of(const Frame& frame) {
     return {pixels.begin(), pixels.end()};
 }
 
-/// In each order what a compositor gives that was made for it alone, to the bit.
+/// In each order, the result equals that of a compositor created for this order, to the bit.
 inline void expect_as_made_for_each_order(const Communicator& communicator,
                                           CompositeOptions options, int images, int frames,
                                           const std::string& what) {
@@ -100,7 +100,7 @@ inline void tunings_follow_the_order(const Communicator& communicator) {
     expect_as_made_for_each_order(communicator, several, 2, 3, "threads that fold");
 }
 
-/// The serial fold of one image a rank, in an order.
+/// The serial fold of one image per rank, in a given order.
 inline std::vector<RgbaF32> serial_in_order(const std::vector<int>& order, Elements elements) {
     std::vector<RgbaF32> sum(static_cast<std::size_t>(elements));
     for (const int rank : order) {
@@ -134,7 +134,7 @@ inline void raced_frames_may_change_their_order(const Communicator& communicator
     EXPECT_FALSE(compositor.racing());
 }
 
-/// What `composite` throws on this rank.
+/// The exception of `composite` on this rank.
 inline std::string thrown_by_frame(Compositor& compositor, const FrameOptions& frame) {
     const std::vector<RgbaF32> image(static_cast<std::size_t>(compositor.task().elements));
     return what_is_thrown([&] { compositor.composite(std::span<const RgbaF32>(image), frame); });
@@ -168,7 +168,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
     EXPECT_THAT(colours, testing::HasSubstr("rank 0: visibility order "));
     EXPECT_THAT(colours, testing::HasSubstr("background 0.5,0.5,0.5,1; rank 1: "));
     for (int frame = 0; frame < 3; ++frame)
-        expect_picture(communicator, compositor, shape); // nobody had begun
+        expect_picture(communicator, compositor, shape); // no rank had started
     std::vector<int> twice = order;
     twice.front() = twice.back();
     for (int frame = 0; frame < 2; ++frame) {
@@ -183,7 +183,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
     expect_picture(communicator, compositor, shape);
 }
 
-/// One rank, or all but one, goes on with the order before, and so begins the frame.
+/// One rank, or all but one, keeps the previous order, and so starts the frame.
 inline void ranks_that_keep_an_order_that_others_change_all_know(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     if (ranks < 2)
@@ -192,7 +192,7 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
         if (algorithm.tunings(ranks).empty())
             continue;
         for (const bool one_changes : {false, true}) {
-            const Communicator own = communicator.split(0, rank); // of no use afterwards
+            const Communicator own = communicator.split(0, rank); // unusable afterwards
             CompositeOptions options;
             options.algorithm = algorithm.name;
             options.root = CompositeOptions::distributed;
@@ -201,7 +201,7 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
             std::vector<int> order(static_cast<std::size_t>(ranks));
             std::iota(order.rbegin(), order.rend(), 0);
             const bool changes = (rank == ranks / 2) == one_changes;
-            std::string said = "nothing"; // a rank that only sends may notice one frame later
+            std::string said = "nothing"; // a rank that only sends may notice it one frame later
             for (int frame = 0; frame < 2 && said == "nothing"; ++frame)
                 said = thrown_by_frame(compositor, {.order = changes ? order : std::vector<int>()});
             EXPECT_THAT(said, testing::StartsWith("invalid: ranks request different frames"))
@@ -257,8 +257,8 @@ inline void frames_in_flight_have_orders_of_their_own(const Communicator& commun
     }
 }
 
-/// Allocations of this rank's process in frames whose order changes, after every order has been
-/// met twice.
+/// Allocations of this rank's process in frames with changing orders, after every order was used
+/// twice.
 inline long allocations_of_turning_frames(const Communicator& communicator,
                                           const CompositeOptions& options,
                                           const std::function<long()>& counted) {

@@ -11,7 +11,7 @@
 
 namespace sextant::test {
 
-/// The most memory, in KiB, of a process of its own that does `work`, which must not fail.
+/// Peak memory, in KiB, of a separate process that runs `work`, which must not fail.
 template <class Work>
 long peak_memory_of(Work&& work) {
     const pid_t child = fork();

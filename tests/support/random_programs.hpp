@@ -10,8 +10,7 @@
 
 namespace sextant::test {
 
-/// A random region of `elements` elements in a buffer, often strided; nothing where it does not
-/// fit.
+/// A random region of `elements` elements in a buffer, often strided; nothing if it does not fit.
 inline std::optional<Region> random_region(Random& random, const Region& buffer,
                                            Elements elements) {
     Elements runs = random.chance(50) ? 1 : random.between(1, elements);
@@ -26,7 +25,7 @@ inline std::optional<Region> random_region(Random& random, const Region& buffer,
 }
 
 /// Random steps of one rank on three small buffers: strided regions, messages of several regions,
-/// folds in place and elsewhere. Means nothing, but conflicts plenty.
+/// folds in place and into other buffers. Meaningless, but with many conflicts.
 class RandomProgram {
   public:
     explicit RandomProgram(Random& random) : random_(random) {

@@ -14,8 +14,8 @@
 
 namespace sextant::test {
 
-/// Small random schedules of which many are right: steps are added to all ranks' programs as they
-/// would happen, mostly such that make sense on what the elements hold by then.
+/// Small random schedules, many of which are correct: steps are added to all ranks' programs in the
+/// order in which they would run, and mostly match the current contents of elements.
 class RandomSchedule {
   public:
     RandomSchedule(Random& random, int ranks) : random_(random) {
@@ -54,7 +54,7 @@ class RandomSchedule {
   private:
     struct Cell {
         Symbol symbol;
-        bool unused = false; // a message brought it, and it is to be used yet
+        bool unused = false; // received in a message and not used yet
     };
     struct Rank {
         ProgramBuilder builder;
@@ -71,7 +71,7 @@ class RandomSchedule {
         return all;
     }
 
-    /// A region to read: now and then one with elements that nobody wrote.
+    /// A region to read, sometimes with elements that were never written.
     std::optional<Region> source(Rank& rank, Elements elements) {
         for (int trial = 0; trial < 8; ++trial) {
             const auto region = random_region(random_, random_.pick(rank.buffers), elements);
@@ -86,7 +86,7 @@ class RandomSchedule {
         return std::nullopt;
     }
 
-    /// A region to write: now and then one with elements that came and were not used.
+    /// A region to write, sometimes with received elements that were not used.
     std::optional<Region> destination(Rank& rank, Elements elements) {
         for (int trial = 0; trial < 8; ++trial) {
             const Region& buffer = rank.buffers[1 + random_.index(2)];
@@ -143,7 +143,7 @@ class RandomSchedule {
         const auto originals = cells(rank, *from), copies = cells(rank, *to);
         for (std::size_t i = 0; i < copies.size(); ++i) {
             *copies[i] = *originals[i];
-            originals[i]->unused = false; // the copy has to be used now
+            originals[i]->unused = false; // now the copy must be used
         }
     }
 
@@ -179,7 +179,7 @@ class RandomSchedule {
         }
     }
 
-    /// Copies what came and was not used; the copies are a result.
+    /// Copies received elements that were not used; the copies become a result.
     Region use_up(Rank& rank) {
         const Region sink = rank.builder.scratch(18);
         for (int b = 1; b <= 2; ++b) {
@@ -196,7 +196,7 @@ class RandomSchedule {
     std::vector<Rank> ranks_;
 };
 
-/// A region of nonsense: mostly small numbers, now and then the largest there are.
+/// An invalid region: mostly small numbers, sometimes the largest possible.
 inline Region garbage_region(Random& random) {
     const auto number = [&](Elements low, Elements high) {
         if (!random.chance(1))
@@ -207,7 +207,7 @@ inline Region garbage_region(Random& random) {
     return {random.number(-1, 3), number(-2, 20), number(-1, 6), number(-4, 7), number(-1, 4)};
 }
 
-/// A schedule of nonsense.
+/// An invalid schedule.
 inline Schedule garbage(Random& random) {
     Schedule schedule;
     for (int ranks = random.number(1, 3), rank = 0; rank < ranks; ++rank) {

@@ -16,15 +16,15 @@
 
 namespace sextant::test {
 
-/// What `prove` should say of a schedule, found the slow and obvious way from what program.hpp and
-/// prove.hpp state, and sharing no code with it: conflicts from sets of elements, all pairs; every
-/// step asked again and again, in random order, whether it may start.
+/// The expected result of `prove`, computed in a slow and simple way from the definitions in
+/// program.hpp and prove.hpp, without sharing code with it: conflicts from sets of elements of all
+/// pairs; every step is tested again and again, in random order, for whether it can start.
 class ReferenceProver {
   public:
     ReferenceProver(const Schedule& schedule, const Claim& claim)
         : schedule_(schedule), claim_(claim) {}
 
-    /// What is wrong with the schedule in any of some orders and with sends buffered or not, or "".
+    /// The first error in any of several orders, with buffered and unbuffered sends, or "".
     std::string judge() {
         try {
             for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
@@ -48,13 +48,14 @@ class ReferenceProver {
     };
     struct Cell {
         Symbol symbol;
-        std::optional<std::size_t> brought; // which element of all messages it is, or a copy of
+        // the number, among the elements of all messages, of the one it holds or copies
+        std::optional<std::size_t> brought;
     };
     struct State {
         bool started = false, finished = false;
         std::vector<int> waits_for;
         std::size_t mate_rank = 0, mate = 0;
-        std::vector<Symbol> wire; // of an eager send
+        std::vector<Symbol> wire; // contents of an eager send
     };
     struct Name {
         std::size_t rank, step;
@@ -344,10 +345,10 @@ class ReferenceProver {
     Random random_{1};
     std::vector<std::vector<State>> states_;
     std::vector<std::vector<std::vector<Cell>>> memory_; // by rank, buffer, element
-    std::vector<bool> used_;                             // what messages brought
+    std::vector<bool> used_;                             // elements of messages
 };
 
-/// What is wrong with a schedule, or "".
+/// The error of a schedule, or "".
 inline std::string what_is_wrong(const Schedule& schedule, const Claim& claim) {
     return ReferenceProver(schedule, claim).judge();
 }

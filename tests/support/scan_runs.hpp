@@ -8,16 +8,16 @@
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
 
-// Scans of exact values on any communicator: what the tests over threads and over MPI share.
+// Scans of exact values on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// What rank `rank` starts with: element e is value rank + 100 e of the series.
+/// The input of rank `rank`: element e is value rank + 100 e of the series.
 template <class Value>
 std::vector<Value> scan_input(int rank, Elements elements) {
     return exact_values<Value>(static_cast<std::uint64_t>(rank), elements, 100);
 }
 
-/// What it should end up with: each element folded over the ranks, serially.
+/// The expected result: each element folded over the ranks, serially.
 template <class Value>
 std::vector<Value> expected_scan(scan::Form form, int rank, Elements elements) {
     const int last = form == scan::Form::inclusive ? rank : rank - 1;
@@ -32,7 +32,7 @@ std::vector<Value> expected_scan(scan::Form form, int rank, Elements elements) {
     return sums;
 }
 
-/// Every row, form and association, several times over.
+/// Every row, form and association, several times.
 template <class Value>
 void every_scan_gives_the_serial_one(const Communicator& communicator, Elements elements) {
     const int rank = communicator.rank();

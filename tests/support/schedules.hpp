@@ -13,7 +13,7 @@
 
 namespace sextant::test {
 
-/// A schedule and what is to be shown of it.
+/// A schedule and the claim to be proved for it.
 struct Case {
     std::string name;
     Schedule schedule;
@@ -25,7 +25,7 @@ inline int ceil_log2(int n) {
     return std::countr_zero(std::bit_ceil(static_cast<unsigned>(n)));
 }
 
-/// A claim that rank `rank` ends up with exactly the symbols that `wanted` lists.
+/// A claim that rank `rank` ends with exactly the symbols listed by `wanted`.
 inline std::function<std::string(int, const std::vector<Symbol>&)>
 exactly(std::function<std::vector<Symbol>(int rank)> wanted) {
     return [wanted](int rank, const std::vector<Symbol>& result) -> std::string {
@@ -45,7 +45,7 @@ exactly(std::function<std::vector<Symbol>(int rank)> wanted) {
     };
 }
 
-/// Each rank starts with elements 0, 1, ... of one operand, its own; rank order is operand order.
+/// Each rank starts with elements 0, 1, ... of one operand; the order of ranks is that of operands.
 inline Symbol own_operand(int rank, int, Elements element) {
     return {element, rank, rank + 1, 0};
 }
@@ -58,7 +58,7 @@ inline std::vector<Symbol> combined(Elements first, Elements count, int a, int b
     return symbols;
 }
 
-/// Rank 0 starts with the whole; rank i ends up with part i.
+/// Rank 0 starts with all parts; rank i ends with part i.
 inline Claim scatter_claim(int ranks, Elements elements) {
     return {own_operand,
             exactly([=](int rank) {
@@ -68,7 +68,7 @@ inline Claim scatter_claim(int ranks, Elements elements) {
             {}};
 }
 
-/// Reads the costs off a schedule that must hold; they are all zero where it does not.
+/// The costs of a schedule, which must be correct; all zero if it is not.
 inline Proof proved(const Case& c) {
     Proof proof = prove(c.schedule, c.claim);
     return proof.holds() ? proof : Proof{.error = proof.error};

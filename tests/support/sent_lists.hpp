@@ -6,8 +6,8 @@
 #include "tests/support/direction_maps.hpp"
 #include "tests/support/merged_lists.hpp"
 
-// How much is sent to merge the contours of a direction map: counted on schedules, with the lists
-// of its tiles.
+// Data volume of merging the contours of a direction map: counted on schedules, with the lists of
+// its tiles.
 namespace sextant::test {
 
 inline std::vector<contour::Boundary> boundaries_of(const DirectionMap& map, const Grid& grid,
@@ -22,7 +22,7 @@ inline std::vector<contour::Boundary> boundaries_of(const DirectionMap& map, con
     return lists;
 }
 
-/// What all ranks send to merge a map by a pattern.
+/// Total data sent to merge a map with a pattern.
 inline Sent sent_lists(const DirectionMap& map, const Grid& grid, const contour::Pattern& pattern) {
     return MergedLists(pattern, grid, boundaries_of(map, grid, pattern)).sent();
 }

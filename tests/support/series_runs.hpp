@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-// Scans of series on any communicator: what the tests over threads and over MPI share.
+// Scans of series on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
 inline std::uint64_t first_of(const scan::Series& series, int rank) {
@@ -34,8 +34,7 @@ inline prefix::ScanOptions options_for(const scan::Strategy& strategy,
             global.gives_last, association};
 }
 
-/// Series of as many ranks as the communicator has: dealt evenly and not, with ranks that are
-/// empty.
+/// Series for the communicator's ranks: even and uneven, with empty ranks.
 inline std::vector<scan::Series> series_on(int ranks) {
     std::vector<scan::Series> all;
     for (const Elements values : {0, 1, ranks - 1, ranks, 2 * ranks + 1, 20})
@@ -47,7 +46,7 @@ inline std::vector<scan::Series> series_on(int ranks) {
     return all;
 }
 
-/// Every strategy over every global scan, on matrices and on decimal numbers.
+/// Every strategy with every global scan, on matrices and on decimal numbers.
 template <class Value>
 void every_strategy_gives_the_serial_scan(const Communicator& communicator,
                                           Association association) {
@@ -69,7 +68,7 @@ void every_strategy_gives_the_serial_scan(const Communicator& communicator,
     }
 }
 
-/// Runs what must fail; every rank has to hear the same, and that `word` is in it.
+/// Runs a body that must fail; every rank must get the same error, containing `word`.
 template <class Body>
 void expect_agreed_failure(std::string_view word, Body body) {
     try {
@@ -81,8 +80,8 @@ void expect_agreed_failure(std::string_view word, Body body) {
     }
 }
 
-/// Reduce-then-scan on a few threads a rank, over a few global scans, whatever is stolen: more
-/// threads than values, ranks without values, odd counts.
+/// Reduce-then-scan with a few threads per rank and a few global scans, for any order of stealing:
+/// more threads than values, ranks without values, odd counts.
 template <class Value>
 void threads_give_the_serial_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
@@ -112,12 +111,13 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
     }
 }
 
-/// An operator that throws on one application, on whichever thread, ends the scan everywhere.
+/// An operator that throws in one application, on any thread, ends the scan on all ranks.
 inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
     const auto own = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
     for (int failing = 0; failing < communicator.size(); ++failing) {
-        for (const int at : {0, 3, 7, 10}) { // of its applications: in the first phase and the last
+        // the application that throws: in the first or the last phase
+        for (const int at : {0, 3, 7, 10}) {
             std::atomic<int> applied = 0;
             prefix::ScanOptions options{"reduce-then-scan"};
             options.threads = 3;
@@ -147,7 +147,7 @@ inline void an_operator_that_only_claims_to_commute_is_found_out(const Communica
     }
 }
 
-/// Texts put one after another: they grow, and do not commute.
+/// Concatenation of texts: results grow, and the operator is not commutative.
 inline prefix::Slots<std::string> text_slots(Bytes capacity) {
     return prefix::sized_slots<std::string>(
         capacity,
@@ -164,7 +164,7 @@ inline std::string join_texts(const std::string& left, const std::string& right)
     return left + right;
 }
 
-/// Texts "<0>", "<1>", ... of which each rank has three; every text may be as long as all.
+/// Texts "<0>", "<1>", ..., three per rank; the capacity is that of all texts.
 inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     const int rank = communicator.rank();
     std::vector<std::string> own, expected;
@@ -185,12 +185,11 @@ inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     }
 }
 
-/// A value that outgrows its slot is refused with its elements, its size and the capacity: where it
-/// is combined, on one thread or several, and where it is given.
+/// A value that exceeds its slot is refused with its elements, its size and the capacity: as an
+/// input, or when it is combined, on one thread or several.
 inline void an_oversized_value_is_named(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
-    // Three texts of two bytes a rank: only those that reach from the first to the last of all
-    // values are too large.
+    // Three texts of two bytes per rank: only the concatenation of all values is too large.
     const std::vector<std::string> own(3, "ab");
     const Bytes all = 6 * communicator.size();
     for (const int threads : {1, 2}) {
@@ -213,8 +212,8 @@ inline void an_oversized_value_is_named(const Communicator& communicator) {
         });
 }
 
-/// An operator that throws on one rank, wherever that is, ends the scan on all, each time, and the
-/// communicator stays usable.
+/// An operator that throws on any one rank ends the scan on all, each time, and the communicator
+/// stays usable.
 inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
@@ -245,7 +244,7 @@ inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& commu
         prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5),
                      threaded);
     });
-    // The first grows too large in an operator, the second before anything is combined.
+    // The first error is in an operator, the second before anything is combined.
     expect_agreed_failure("expected 5 or fewer", [&] {
         prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5));
     });

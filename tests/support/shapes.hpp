@@ -10,8 +10,8 @@
 
 #include "tests/support/random.hpp"
 
-// Synthetic images of lines and regions, the same on every platform: what components and contours
-// are tested and timed on.
+// Synthetic images of lines and regions, the same on every platform, for tests and benchmarks of
+// components and contours.
 namespace sextant::test {
 
 /// An image of bytes, 0 the background, row by row.
@@ -37,22 +37,22 @@ inline Shape shape_of(std::string name, ImageShape image,
     return made;
 }
 
-/// Each pixel by chance.
+/// Random pixels.
 inline Shape random_shape(ImageShape image, int percent, unsigned seed = 1) {
     Random random(seed);
     return shape_of("random " + std::to_string(percent) + " %", image,
                     [&](Elements, Elements) { return random.chance(percent) ? 255 : 0; });
 }
 
-/// Each pixel one of so many values, 0 among them.
+/// Random pixels of `values` values, including 0.
 inline Shape values_shape(ImageShape image, int values, unsigned seed = 1) {
     Random random(seed);
     return shape_of(std::to_string(values) + " values", image,
                     [&](Elements, Elements) { return random.number(0, values - 1); });
 }
 
-/// Regions of about `size` pixels across, of values 1 … values − 1 and 0: random numbers on a
-/// lattice, interpolated, and cut into levels.
+/// Regions about `size` pixels across, with values 0, 1, … values − 1: random numbers on a lattice,
+/// interpolated and quantised.
 inline Shape blobs(ImageShape image, int size, int values = 2, unsigned seed = 1) {
     Random random(seed);
     const Elements columns = image.width / size + 2;
@@ -83,7 +83,7 @@ inline Shape diagonal_lines(ImageShape image, int every) {
     });
 }
 
-/// The pixels of a way through an image, in order: to and fro along every second row.
+/// The pixels of a path through an image, in order: back and forth along every second row.
 inline std::vector<std::pair<Elements, Elements>> snake_path(ImageShape image) {
     std::vector<std::pair<Elements, Elements>> path;
     for (Elements y = 0; y < image.height; ++y) {
@@ -98,7 +98,7 @@ inline std::vector<std::pair<Elements, Elements>> snake_path(ImageShape image) {
     return path;
 }
 
-/// The same inwards, turn by turn, with a pixel between two turns.
+/// A spiral inwards, with one pixel between two windings.
 inline std::vector<std::pair<Elements, Elements>> spiral_path(ImageShape image) {
     std::vector<std::pair<Elements, Elements>> path;
     Elements left = 0, top = 0, right = image.width - 1, bottom = image.height - 1;
@@ -137,7 +137,7 @@ inline Shape shape_of_configuration(std::string name, ImageShape image,
     return made;
 }
 
-/// One of each kind.
+/// One shape of each kind.
 inline std::vector<Shape> shapes(ImageShape image) {
     std::vector<Shape> all;
     for (const int percent : {0, 5, 30, 50, 62, 90, 100})

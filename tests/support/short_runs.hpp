@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-// Elements that are shorter than their format: what the tests over threads and over MPI share.
+// Elements shorter than their format: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// An element's first byte says how many count.
+/// An element's first byte is the number of its bytes that count.
 inline Operator short_elements(Bytes room) {
     Operator made;
     made.name = "short";
@@ -25,7 +25,7 @@ inline Operator short_elements(Bytes room) {
     return made;
 }
 
-/// Each rank passes an element of its own length on to the next, which copies it.
+/// Each rank sends an element of its own length to the next rank, which copies it.
 inline void short_elements_arrive_without_the_rest(const Communicator& communicator) {
     constexpr Bytes room = 200;
     constexpr std::byte beyond{0xee};
@@ -49,7 +49,7 @@ inline void short_elements_arrive_without_the_rest(const Communicator& communica
                                 [](std::byte byte) { return byte == beyond; }));
         EXPECT_TRUE(std::all_of(result.begin() + length, result.end(), [](std::byte byte) {
             return byte == std::byte{0};
-        })) << "more than what counts was sent";
+        })) << "more than the used bytes were sent";
     }
 }
 

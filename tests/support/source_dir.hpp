@@ -5,7 +5,7 @@
 
 namespace sextant::test {
 
-/// The folder of the project: where machines, platforms and examples lie that tests read.
+/// The folder of the project, with the machines, platforms and examples that tests read.
 std::string source_dir();
 
 } // namespace sextant::test

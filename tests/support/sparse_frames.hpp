@@ -5,7 +5,7 @@
 
 #include "tests/support/sparse_layers.hpp"
 
-// Sparse frames as a caller of Compositor meets them, on any communicator.
+// Sparse frames of a Compositor, on any communicator.
 namespace sextant::test {
 
 struct SparseFrame {
@@ -28,7 +28,7 @@ inline SparseFrame composite_drawing(const Communicator& communicator, std::stri
     return {{frame.bytes.begin(), frame.bytes.end()}, compositor.plan(), compositor.sent()};
 }
 
-/// By a named algorithm: the same bits, and codes just where they are asked for or pay.
+/// With a named algorithm: the same bits; messages are encoded only if requested or beneficial.
 inline void frames_are_the_same_sparse_and_dense(const Communicator& communicator) {
     using planner::Sparse;
     const auto frame = [&](Sparse sparse, double density) {

@@ -8,14 +8,14 @@
 
 #include "tests/kernel/kinds.hpp"
 
-// Layers in which little is drawn, or which are made to look so.
+// Layers with few active pixels, or with pixels that look empty.
 namespace sextant::test {
 
 struct Drawing {
     std::string_view name;
-    /// Whether something is drawn at an element of a layer of rows of 61.
+    /// true if the pixel is active; rows have 61 pixels
     bool (*drawn)(Elements element, Elements elements, int layer, int layers);
-    bool equal = false; ///< whether one colour is drawn with
+    bool equal = false; ///< true if active pixels all have one colour
 };
 
 inline bool in_rows_of_an_ellipse(Elements element, Elements elements, int layer, int layers) {
@@ -41,7 +41,7 @@ inline constexpr Drawing drawings[] = {
      true},
 };
 
-/// Pixels of a drawing: whatever bits can say where something is drawn, nothing elsewhere.
+/// Pixels of a drawing: arbitrary bits at active pixels, empty ones elsewhere.
 template <class Pixel>
 std::vector<Pixel> draw(const Drawing& drawing, const Operator& op, Elements elements, int layer,
                         int layers) {
@@ -57,7 +57,7 @@ std::vector<Pixel> draw(const Drawing& drawing, const Operator& op, Elements ele
     return pixels;
 }
 
-/// An element as where nothing was drawn.
+/// An empty element.
 inline std::vector<std::byte> undrawn(const Operator& op) {
     std::vector<std::byte> nothing(static_cast<std::size_t>(op.element.size));
     op.fill_identity(nothing.data(), 1);

@@ -11,11 +11,11 @@
 #include "tests/support/sparse_layers.hpp"
 #include <fmt/format.h>
 
-// That messages without what was not drawn give the bits of messages with it, on any communicator:
-// shared by the tests over threads and over MPI.
+// Messages that skip empty pixels give the same bits, on any communicator: shared by the tests over
+// threads and over MPI.
 namespace sextant::test {
 
-/// What a rank had at the end, and what it sent for that in the last frame.
+/// The result of a rank, and the data that it sent in the last frame.
 struct SparseRun {
     std::vector<std::byte> result;
     Sent sent;
@@ -48,7 +48,8 @@ inline std::vector<std::byte> drawn_images(const Drawing& drawing, const Operato
     return images;
 }
 
-/// What one way and one drawing give with codes and without; what the run with them sent.
+/// Compares one configuration on one drawing with and without encoding; returns the data sent with
+/// it.
 inline Sent expect_same_bits(const Communicator& communicator, const Operator& op,
                              const compositing::Algorithm& algorithm, const compositing::Task& task,
                              const compositing::Tuning& tuning, const Drawing& drawing,
@@ -76,7 +77,7 @@ inline void every_algorithm_gives_the_same_bits(const Communicator& communicator
         const auto task = compositing::one_image_each(ranks, elements, ranks / 2);
         for (const auto& algorithm : compositing::catalogue()) {
             for (const auto& tuning : algorithm.tunings(ranks)) {
-                // Of a single pixel there are but two drawings.
+                // A single pixel has only two drawings.
                 for (const Drawing& drawing :
                      std::span(drawings).first(elements == 1 ? 2 : std::size(drawings)))
                     expect_same_bits(communicator, kernel::find("over"), algorithm, task, tuning,
@@ -98,7 +99,7 @@ inline void every_operator_gives_the_same_bits(const Communicator& communicator)
     }
 }
 
-/// In whatever order neighbours meet, the nearest is the same.
+/// The nearest pixel is the same in any order of combination.
 inline void by_arrival_the_nearest_is_the_same(const Communicator& communicator) {
     const int ranks = communicator.size();
     const auto task = compositing::one_image_each(ranks, 4003, 0);
@@ -111,7 +112,7 @@ inline void by_arrival_the_nearest_is_the_same(const Communicator& communicator)
     }
 }
 
-/// On seven ranks: some hold several layers, some none.
+/// On seven ranks, some with several layers, some with none.
 inline void layers_and_empty_ranks_give_the_same_bits(const Communicator& communicator) {
     compositing::Task task;
     task.ranks = 7;

@@ -7,7 +7,7 @@
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/line_runs.hpp"
 
-// ContourTracing on any communicator: what the tests over threads and over MPI share.
+// ContourTracing on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
 /// An image in memory, u8 or f32, which must outlive it.
@@ -25,19 +25,19 @@ inline std::vector<float> samples_of(const DirectionMap& map) {
     return {map.codes.begin(), map.codes.end()};
 }
 
-/// The edges of an image by the serial reference.
+/// The edges of an image from the serial reference.
 inline DirectionMap edges_of(const GradientField& image, const ContoursOptions& options) {
     return {image.name, image.shape,
             kernel::canny_reference(gradient_of(image, options.sigma).view(), *options.thresholds)
                 .directions};
 }
 
-/// Contours of an image, in memory or in strips, are those of the walk along a map.
+/// Contours of an image, in memory or in strips, equal those of a serial traversal of a map.
 inline void traces(const Communicator& communicator, const std::vector<float>& samples,
                    ContoursOptions options, const DirectionMap& map) {
     const ContourLines expected = lines_of_walk(map, options.min_length);
     const Elements closed = std::ranges::count_if(expected.lines, &ContourLine::closed);
-    // All; some rows; a row of 23 pixels.
+    // Memory for the whole image; for some rows; for one row of 23 pixels.
     const Bytes usual = options.memory;
     for (const Bytes memory : {usual, Bytes{30'000}, Bytes{12'000}}) {
         RowSource image = source_of(map.image, samples);

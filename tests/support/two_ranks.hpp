@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small schedules in which rank 0 has to do with rank 1, and what `prove` says is wrong with them.
+// Small schedules in which rank 0 communicates with rank 1, and the errors that `prove` reports.
 #pragma once
 
 #include "sextant/schedule/builder.hpp"
@@ -10,12 +10,12 @@
 
 namespace sextant::test {
 
-/// Operand `rank` in every element; nothing wanted.
+/// Operand `rank` in every element; any result.
 inline Claim anything() {
     return {own_operand, {}, {}};
 }
 
-/// Two programs that differ in the rank alone.
+/// Two programs that differ only in the rank.
 template <class Write>
 Schedule two_ranks(Write write) {
     return make_schedule(2, [&](int rank) {
@@ -25,8 +25,7 @@ Schedule two_ranks(Write write) {
     });
 }
 
-/// What is wrong with a program of rank 1 to which rank 0 sends its input, of four elements, as
-/// often as given.
+/// The error of a program of rank 1, to which rank 0 sends its four input elements several times.
 template <class Write>
 std::string wrong_with_receiver(int messages, Write write) {
     const Schedule schedule = two_ranks([&](ProgramBuilder& builder, int rank) {

@@ -8,7 +8,8 @@
 
 namespace sextant::test {
 
-/// What a walk should say, from the definitions in program.hpp: all pairs are looked at each time.
+/// The expected state of a traversal, from the definitions in program.hpp: all pairs are tested
+/// each time.
 class WalkModel {
   public:
     explicit WalkModel(const Program& program)
@@ -28,7 +29,7 @@ class WalkModel {
         return !is_message(program_.steps[i].verb) || window_is_open(program_.steps[i].round);
     }
 
-    /// Whether no unfinished earlier step writes what is read through a region.
+    /// True if no unfinished earlier step writes elements of the region.
     bool readable(std::size_t step, const Region& region) const {
         const auto read = element_set(program_, region);
         for (std::size_t j = 0; j < step; ++j) {
@@ -38,7 +39,7 @@ class WalkModel {
         return true;
     }
 
-    /// Whether no unfinished earlier step reads or writes the destination.
+    /// True if no unfinished earlier step reads or writes the destination.
     bool may_commit(std::size_t step) const {
         const auto to = element_set(program_, program_.steps[step].to);
         for (std::size_t j = 0; j < step; ++j) {

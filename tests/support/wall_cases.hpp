@@ -15,11 +15,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What a caller of TileWall may count on, on any communicator: shared by the tests over threads and
-// over MPI. Each is collective.
+// Guarantees of TileWall on any communicator: shared by the tests over threads and over MPI. Each
+// function is collective.
 namespace sextant::test {
 
-/// Six tiles of uneven sizes, the last one apart from the others and over a corner of another.
+/// Six tiles of uneven sizes; the last one overlaps the corner of another, apart from the rest.
 inline std::vector<WallTile> wall_tiles(int ranks) {
     const Rectangle areas[] = {{0, 0, 20, 11},  {20, 0, 13, 11},  {33, 0, 20, 11},
                                {0, 11, 20, 17}, {20, 11, 33, 17}, {45, 20, 30, 30}};
@@ -29,21 +29,21 @@ inline std::vector<WallTile> wall_tiles(int ranks) {
     return tiles;
 }
 
-/// Some ranks draw in one tile, some in several, and the fourth of five nowhere.
+/// Some ranks draw in one tile, some in several, and the fourth of five in none.
 inline Rectangle wall_bounds(int rank) {
     if (rank % 5 == 3)
         return {};
     return {rank * 9 % 40, rank * 5 % 17, 7 + rank * 4 % 30, 9 + rank * 3 % 20};
 }
 
-/// What a rank draws at a place of the wall.
+/// The pixel that a rank draws at a position of the wall.
 inline RgbaF32 drawn_on_wall(int rank, std::int64_t x, std::int64_t y) {
     return wall_bounds(rank).contains(x, y) ? pixel(rank, y * 1000 + x) : RgbaF32{};
 }
 
 using WallImages = std::vector<std::vector<RgbaF32>>;
 
-/// A rank's images of all tiles that it draws in.
+/// A rank's images of all tiles in which it draws.
 inline WallImages images_on_wall(const std::vector<WallTile>& tiles, int rank) {
     WallImages images;
     for (const auto& [area, owner] : tiles) {
@@ -97,7 +97,7 @@ inline void tiles_come_out_right_at_their_owners(const Communicator& communicato
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<WallTile> tiles = wall_tiles(ranks);
     CompositeOptions options;
-    options.algorithm = "direct-send"; // brackets as the serial fold
+    options.algorithm = "direct-send"; // the same bracketing as the serial fold
     for (int i = ranks; i-- > 0;)
         options.order.push_back(i);
     TileWall wall(communicator, tiles, wall_bounds(rank), options);
@@ -129,7 +129,7 @@ inline void only_those_who_draw_and_the_owner_take_part(const Communicator& comm
 inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     const std::vector<WallTile> tiles{{{0, 0, 10, 8}, 0}, {{10, 0, 6, 8}, last}};
-    const Rectangle bounds{2, 1, 4, 5}; // within the first
+    const Rectangle bounds{2, 1, 4, 5}; // within the first tile
     TileWall wall(communicator, tiles, bounds);
     const auto said_of = [&](std::int64_t x, std::int64_t y, bool brings_second) {
         WallImages images{std::vector<RgbaF32>(80), {}};
@@ -146,7 +146,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
                place + " of the wall is active, outside the declared bounds 4x5+2+1";
     };
     EXPECT_EQ(said_of(2, 1, false), "nothing");
-    EXPECT_EQ(said_of(5, 5, true), "nothing") << "an image without pixels drawn is no lie";
+    EXPECT_EQ(said_of(5, 5, true), "nothing") << "an empty image outside the bounds is allowed";
     EXPECT_EQ(said_of(1, 1, false), lie(0, "(1, 1)"));
     EXPECT_EQ(said_of(6, 3, false), lie(0, "(6, 3)"));
     EXPECT_EQ(said_of(3, 0, false), lie(0, "(3, 0)"));

@@ -13,7 +13,7 @@ namespace sextant::calibrate {
 
 /// The kind of operation that is timed.
 enum class Kind : std::uint8_t {
-    round_trip, ///< a message and a one-byte answer
+    round_trip, ///< a message and its one-byte answer
     stream,     ///< messages in one direction: the time between messages
     pass,       ///< one pass of an operator over its operands
     kernel,     ///< one run of a kernel: `elements` results of `operands` work each
@@ -24,7 +24,8 @@ enum class Kind : std::uint8_t {
 /// is that of a step in a schedule.
 struct Cell {
     Kind kind = Kind::round_trip;
-    // For messages and copies. Schedules have no empty messages: one byte stands for none.
+    // For messages and copies. Schedules have no empty messages: a message of one byte represents
+    // an empty one.
     machine::Layout layout = machine::Layout::cc;
     machine::Strategy strategy = machine::Strategy::contiguous;
     Bytes bytes = 0;
@@ -89,7 +90,7 @@ class Stopwatch {
 using CellLevels = std::vector<std::vector<Cell>>;
 
 struct CellOptions {
-    bool lending = false;            ///< the ranks share memory
+    bool lending = false;            ///< ranks share memory, so messages can be zero-copy
     bool work = true;                ///< also operators, kernels and copies, not only messages
     Bytes memory = Bytes{200} << 20; ///< limit for one cell on a rank
 };

@@ -169,7 +169,7 @@ Timed timed_filter(const Cell& cell) {
         builder.compute(0, {&image, 1}, made);
     Operator floats;
     floats.element = gray_f32;
-    // A square may have fewer elements than asked for.
+    // A square may have fewer elements than requested.
     const double share = static_cast<double>(planes * pixels) / static_cast<double>(cell.elements);
     return {{builder.finish({})}, floats, repeats * share, {}, {filter_kernel(filter, side)}};
 }

@@ -143,7 +143,7 @@ namespace {
 using machine::Profile;
 using planner::Probing;
 
-/// The budget of one probe. Processes may compare two ways to exchange, each with its own probe.
+/// The budget of one probe. Processes may compare two transports, each with its own probe.
 Seconds budget_of(const Communicator& communicator) {
     return communicator.shares_memory() ? 1 : .6;
 }
@@ -243,7 +243,7 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings) {
     if (!has_profile(usual))
-        return; // a built-in profile, whose warning says so
+        return; // a built-in profile, with a warning
     const Profile& profile = usual.planner->machine();
     const std::vector<std::string> found =
         differences(profile, describe_machine(profile.transport));

@@ -37,11 +37,12 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 
 /// The planner for the ranks of this communicator: planner::usual_planner with the profile
 /// `machine`, or with this machine's; if nothing was calibrated, with a probe of this machine,
-/// which takes about a second and is cached (kept_probe). A probe is provisional, and the profile's
-/// name says so.
+/// which takes about a second and is cached (kept_probe). A probe is provisional, which the
+/// profile's name states.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
-/// Output    of a probe the same on all ranks; of a profile what each rank reads. The planner is
+/// Output    with a probe, the same on all ranks; with a profile, what each rank reads. The planner
+///           is
 ///           null on a rank other than 0 that cannot read the profile.
 /// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
 /// Collective.
@@ -58,7 +59,7 @@ void warn_of_other_machine(const planner::DefaultPlanner& usual,
 void require_planner(const planner::DefaultPlanner& usual);
 
 /// The planner for a number of ranks that are not running: nothing is measured, but a cached probe
-/// of as many ranks is used.
+/// of the same number of ranks is used.
 planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
                                    const std::string& machine);
 

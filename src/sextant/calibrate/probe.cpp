@@ -24,7 +24,7 @@ namespace {
 
 using machine::Link;
 
-/// A rank's partner in measuring.
+/// A rank's partner for measurements.
 struct Seat {
     int pair = -1; ///< -1: none
     int place = 0; ///< index of the pair among those of its node
@@ -183,7 +183,7 @@ void complete(std::vector<machine::Work>& measured, const std::vector<machine::W
     }
 }
 
-/// Measures one class of links, and work if `what` includes it. Nothing on ranks that only wait, or
+/// Measures one class of links, and work if `what` includes it. Empty on ranks that only wait, or
 /// if the time was too short.
 std::optional<machine::Profile> measure_link(const Communicator& communicator, Link link,
                                              const Seat& seat, const CellOptions& what,

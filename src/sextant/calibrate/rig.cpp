@@ -64,7 +64,7 @@ std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots
     return places;
 }
 
-/// One rank's side of a message: its data and, if it is packed, the packed copies.
+/// One rank's side of a message: its data, and the packed copies if it is packed.
 class Side {
   public:
     Side(ProgramBuilder& builder, const Cell& cell, int rank, int slots)
@@ -286,7 +286,7 @@ BurstLength length_of(Seconds repetition) {
     return repetition < 2e-2 ? BurstLength{2, 4} : BurstLength{1, 2};
 }
 
-/// Moves this thread to a core of its own among those allowed; the scheduler may move it later. Two
+/// Moves this thread to a separate core among those allowed; the scheduler may move it later. Two
 /// ranks waiting for each other on one core, which happens on busy machines, would measure
 /// scheduling delays.
 void go_to_own_core(int number) {

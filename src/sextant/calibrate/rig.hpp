@@ -38,11 +38,11 @@ Timed timed(const Cell& cell, int rank);
 
 /// Times cells on a communicator of two ranks, by running them as programs of the executor.
 ///
-/// The measurement is sound for these reasons. It times what schedules run: datatypes are committed
-/// and everything is prepared beforehand. Ranks wait for each other by the messages themselves. Up
-/// to two runs of every burst are warm-up and do not count. Samples in which the kernel preempted a
-/// rank are marked. A burst is short, so interleaving the bursts of all cells spreads drift over
-/// all. Both ranks begin each burst on cores of their own.
+/// The measurement is reliable for these reasons. It times the operations of schedules: datatypes
+/// are committed and everything is prepared beforehand. Ranks wait for each other by the messages
+/// themselves. Up to two runs of every burst are warm-up and do not count. Samples in which the
+/// kernel preempted a rank are marked. A burst is short, so interleaving the bursts of all cells
+/// spreads drift over all. Both ranks begin each burst on separate cores.
 class Rig : public Stopwatch {
   public:
     /// The greatest number of samples in a burst.

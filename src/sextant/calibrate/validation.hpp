@@ -39,7 +39,7 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
 /// Input     a profile; `here`, the result of describe_machine on this machine now.
 std::vector<std::string> differences(const machine::Profile& profile, const machine::Profile& here);
 
-/// Compares the machine's state, given a newly measured round trip of the probe: "" if it is the
+/// Compares the machine's state, given a newly measured round trip of the probe: "" if it is in the
 /// profile's state.
 std::string difference_of_state(const machine::Profile& profile, Seconds round_trip);
 

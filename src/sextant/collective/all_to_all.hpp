@@ -81,9 +81,9 @@ struct Route {
 /// Cost      one message per partner and superstep; blocks that stay are copied once per superstep.
 Program routed_all_to_all(const Partition& data, const Route& route, int rank);
 
-/// The one-level all-to-alls: every block goes straight to its rank. 1-lev-dir sends all blocks at
-/// once, starting with the next rank. 1-lev-perm sends one permutation after another: round i goes
-/// to the rank i + 1 further on (linear), or to the rank whose number differs by exclusive or with
+/// The one-level all-to-alls: every block is sent directly to its rank. 1-lev-dir sends all blocks
+/// at once, starting with the next rank. 1-lev-perm sends one permutation after another: round i
+/// sends to the rank i + 1 ahead (linear), or to the rank whose number differs by exclusive or with
 /// i + 1 (partners exchange; some ranks are idle if p is not a power of two). Permutations have a
 /// window of one round.
 ///

@@ -15,7 +15,7 @@ namespace sextant::collective {
 
 namespace {
 
-/// One level, from the point of view of a rank.
+/// One level, as seen by one rank.
 struct Stage {
     Submachine machine;
     Division division;

@@ -82,8 +82,8 @@ Program three_level_gather(const Partition& data, int rank);
 Program halving_scatter(const Partition& data, int rank, double share = .5);
 Program halving_gather(const Partition& data, int rank, double share = .5);
 
-/// 1-lev-br: the whole image goes to all ranks down the tree of halvings; each may take its own
-/// tile from it.
+/// 1-lev-br: the whole image is broadcast along the tree of halvings; each rank may extract its own
+/// tile.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.

@@ -19,8 +19,8 @@ class Partition {
     /// of whole columns.
     Partition(const Grid& image) : grid_(image) {}
 
-    /// One block per rank, of lengths[rank] elements, 0 or more. Where a rank holds all blocks,
-    /// block i begins at firsts[i]; if `firsts` is empty, they are in rank order.
+    /// One block per rank, of lengths[rank] elements, 0 or more. In a buffer with all blocks, block
+    /// i begins at firsts[i]; if `firsts` is empty, they are in rank order.
     static Partition blocks(std::vector<Elements> lengths, std::vector<Elements> firsts = {});
     /// For an all-to-all: lengths[i · ranks + j] elements go from rank i to rank j. Each rank holds
     /// its blocks in the order of the other rank.
@@ -33,7 +33,7 @@ class Partition {
 
     Elements elements() const { return is_image() ? grid_.width * grid_.height : total_; }
     Elements elements(int rank) const;
-    /// The first element of a rank's block, where all blocks are.
+    /// The first element of a rank's block in a buffer with all blocks.
     Elements first(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
     /// The length of a block of `pairs`.
     Elements between(int from, int to) const {
@@ -47,7 +47,7 @@ class Partition {
     Elements total_ = 0;
 };
 
-/// Appends a region to those of a message, as part of the last one where it continues that.
+/// Appends a region to those of a message; extends the last region if they are adjacent.
 void append(std::vector<Region>& regions, const Region& region);
 
 /// A rectangle of the processors that hold the tiles of a grid. Messages inside a submachine do not
@@ -87,7 +87,7 @@ std::vector<Submachine> into_squares(const Submachine& machine);
 /// in rank order.
 class PackedTiles {
   public:
-    /// All of them where they are together: the image, or the blocks in the order of the partition.
+    /// All of them: the image, or the blocks in the order of the partition.
     explicit PackedTiles(const Partition& partition);
     /// Those of ranks first ... last − 1. `last` may be beyond the last rank.
     PackedTiles(const Partition& partition, int first, int last);
@@ -107,7 +107,7 @@ class PackedTiles {
 
     const Partition* partition_;
     std::vector<Tile> rectangles_; ///< of an image
-    std::vector<int> ranks_;       ///< of blocks, ascending, and where each begins
+    std::vector<int> ranks_;       ///< of blocks, ascending, and the start of each
     std::vector<Elements> firsts_;
 };
 

@@ -98,7 +98,7 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
 
 namespace {
 
-/// The value of a field in Record::settings, or what stands for none.
+/// The value of a field in Record::settings, or a text that represents none.
 std::string value_in(const std::string& settings, const std::string& name) {
     const std::string line = "\n" + name + " ";
     const std::string all = "\n" + settings;
@@ -213,7 +213,7 @@ void Comparison::open() {
     reopen();
 }
 
-/// Receives are always open, so that a rank without a changed request learns that others compare.
+/// Receives are always posted, so that a rank without a changed request learns that others compare.
 void Comparison::reopen() {
     exchange_->begin();
     std::fill(came_.begin(), came_.end(), false);
@@ -325,8 +325,8 @@ int Comparison::earliest_requested() {
     return earliest;
 }
 
-/// A rank that compares a later run is ahead of this one: unless it passes on a request for this
-/// run or an earlier one, no rank waits for this one yet.
+/// A rank that compares a later run is ahead of this one: unless it forwards a request for this run
+/// or an earlier one, no rank waits for this one yet.
 void Comparison::check() {
     if (said_)
         return advance();

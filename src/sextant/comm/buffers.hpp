@@ -16,7 +16,7 @@
 
 namespace sextant {
 
-/// The memory addresses of a program's regions, including borrowed operands.
+/// The memory addresses of a program's regions, including operands in shared buffers.
 class BufferAddresses {
   public:
     BufferAddresses(const Program& program, Bytes element_size)
@@ -30,15 +30,17 @@ class BufferAddresses {
 
     std::span<std::byte* const> bases() const { return bases_; }
 
-    /// Operand `region` (an index into Program::regions) is read at `lent` until it is given back.
+    /// Operand `region` (an index into Program::regions) is read from the shared buffer `lent`
+    /// until it is returned.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
-    /// The same for an operand in compressed form, which begins at element `first` of the code.
+    /// The same for a compressed operand, which begins at element `first` of the code.
     void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
         lent_[region] = {nullptr, &code, first};
     }
     void give_back(std::uint32_t region) { lent_[region] = {}; }
 
-    /// A borrowed operand: plain data, or compressed data with the position of its first element.
+    /// An operand in a shared buffer: plain data, or compressed data with the position of its first
+    /// element.
     struct Lent {
         const std::byte* data = nullptr;
         const kernel::SparseCode* code = nullptr;

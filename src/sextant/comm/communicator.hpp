@@ -38,7 +38,7 @@ class Communicator {
 
     /// True if ranks of a node read each other's memory (share_nodes.hpp), or all ranks do.
     bool shares_nodes() const { return transport_->shares_nodes(); }
-    /// The reason why some of the memory that this rank asked for is not shared; empty if all is.
+    /// The reason why some of the memory that this rank requested is not shared; empty if all is.
     std::string shortage() const { return transport_->shortage(); }
 
     /// See Transport::shared_segments. Collective.

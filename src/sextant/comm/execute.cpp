@@ -90,7 +90,7 @@ void Flight::wait(Execution& execution) {
             continue;
         if (under_way_.size() == 1)
             under_way_.front()->rest();
-        else // none of them may sleep: a message may arrive for another
+        else // none may block: a message may arrive for another
             std::this_thread::yield();
     }
     execution.finish();

@@ -53,7 +53,7 @@ struct ExecuteOptions {
     Comparison* comparison = nullptr;
 };
 
-/// The bytes that a rank sent in a run, and the size of the elements that they represent.
+/// The bytes that a rank sent in a run, and their uncompressed size.
 struct Sent {
     Bytes bytes = 0, elements = 0;
 };
@@ -64,9 +64,9 @@ struct Sent {
 /// operands that have arrived are combined while other messages are in transit. If ranks share
 /// memory, a fold reads its peers' elements in place, all in one pass.
 ///
-/// If a rank fails in a run (an operator or kernel throws), it tells the ranks that wait for it,
-/// and they tell those that wait for them. Every message still completes, `run` throws on each rank
-/// that was reached, and the communicator stays usable. Ranks that were not reached finish
+/// If a rank fails in a run (an operator or kernel throws), it notifies the ranks that wait for it,
+/// and they notify those that wait for them. Every message still completes, `run` throws on each
+/// rank that was reached, and the communicator stays usable. Ranks that were not reached finish
 /// normally: use `agree` if all must know.
 class Execution {
   public:
@@ -87,8 +87,8 @@ class Execution {
     void bind(int buffer, std::span<const std::byte> memory);
     void bind(int buffer, std::span<std::byte> memory);
 
-    /// Sets the rank that each peer of the program stands for; not during a run. By default peer i
-    /// is rank i. Throws InvalidTask if a message then needs a tag that does not exist.
+    /// Maps the peers of the program to ranks; not during a run. By default peer i is rank i.
+    /// Throws InvalidTask if a message then needs a tag that does not exist.
     /// Cost      one pass over the messages; nothing is allocated.
     void set_peers(std::span<const int> ranks);
 

@@ -83,8 +83,8 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     }
 }
 
-/// Looks up the form of each item from an element on. Returns for how many elements these hold, at
-/// most `count`.
+/// Finds the form of each item from an element on. Returns the number of elements for which these
+/// forms are valid, at most `count`.
 Elements FoldPass::find_stretches(Elements element, Elements count) {
     stretches_.clear();
     for (Item& item : items_) {

@@ -14,7 +14,7 @@ enum class Launcher { none, open_mpi, mpich, pmix, slurm_without_mpi };
 struct LaunchedBy {
     Launcher launcher = Launcher::none;
     std::string evidence; ///< the environment variable, for messages
-    int size = 0;         ///< number of processes, if the launcher tells; else 0
+    int size = 0;         ///< number of processes, if the launcher states it; else 0
     int rank = 0;         ///< of this process; 0 without a launcher
 };
 

@@ -221,9 +221,8 @@ class HostGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Limits the size to a safe part of the shared memory and of the file size limit. MPI may fail
-/// with noise or not notice a shortage, and a file beyond the limit kills its process with a
-/// signal.
+/// Limits the size to a safe part of the shared memory and of the file size limit. MPI may print
+/// errors or not detect a shortage, and a file beyond the limit kills its process with a signal.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
     const auto sharers = 2 * static_cast<Bytes>(ranks); // half is left to others
     Bytes share = wanted;

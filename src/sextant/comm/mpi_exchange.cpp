@@ -183,7 +183,7 @@ class MpiExchange : public Exchange {
         }
     }
 
-    /// A receive has as many chunks as its buffer; chunks without data are sent empty.
+    /// A receive has one chunk per chunk of its buffer; chunks without data are sent empty.
     void start_short(int m, Bytes bytes) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
         prepared.open = prepared.chunks;

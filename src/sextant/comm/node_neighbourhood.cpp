@@ -157,7 +157,7 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
     if (!why_not.empty())
         return nullptr;
     const std::vector<Card> cards = communicator.all_gather(local);
-    // A rank that knows that none failed also knows that all have mapped their segments.
+    // A rank that knows that no other failed also knows that all have mapped their segments.
     why_not = first_failure(communicator, [&] { made->join(cards, ranks_per_node, of_peer); });
     if (!why_not.empty())
         return nullptr;

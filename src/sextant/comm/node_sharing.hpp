@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-/// Whether processes of a node share memory, and the reason; the same on all ranks.
+/// The decision whether processes of a node share memory, and its reason; the same on all ranks.
 struct NodeSharingChoice {
     bool shares = false;
     bool settled = true; ///< if false, predictions decide
@@ -25,7 +25,7 @@ struct OfferedSharing {
     std::string warning; ///< set if it is unavailable and was not required
 };
 
-/// Sets up memory sharing as asked for: "auto", "on" or "off".
+/// Sets up memory sharing as requested: "auto", "on" or "off".
 /// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads; its text
 ///           begins with "shared_memory".
 /// Collective.
@@ -42,7 +42,8 @@ std::string shortage_of(const Communicator& communicator);
 /// A short text: "shared memory within nodes (requested)".
 std::string within_nodes(const NodeSharingChoice& choice);
 
-/// Chooses what rank 0 predicts to be faster; shared memory if there is no prediction.
+/// Chooses the transport that rank 0 predicts to be faster; shared memory if there is no
+/// prediction.
 /// Input     the predictions of both plans, at rank 0.
 /// Collective.
 NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,

@@ -125,7 +125,7 @@ int NodeExchange::poll(std::span<Completion> completions) {
     return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
 }
 
-/// Starts the receive of a message that comes another way when its sender announces it, not
+/// Starts the receive of a message over the other transport when its sender announces it, not
 /// earlier.
 int NodeExchange::poll_near(std::span<Completion> completions) {
     const int count = near_.poll(completions);

@@ -11,8 +11,8 @@
 namespace sextant {
 
 /// Messages between ranks on several nodes: read in place in the sender's memory within a node,
-/// sent between nodes. Data in memory that neighbours cannot see is first copied to shared memory
-/// or, if there is no space, sent as a message.
+/// sent between nodes. Data in memory that neighbours cannot access is first copied to shared
+/// memory or, if there is no space, sent as a message.
 class NodeExchange : public Exchange {
   public:
     NodeExchange(NodeNeighbourhood& neighbours, const Communicator& messages,
@@ -53,7 +53,7 @@ class NodeExchange : public Exchange {
     void choose_delivery(int m);
     int poll_near(std::span<Completion> completions);
     int poll_far(std::span<Completion> completions);
-    /// The transport between nodes, for a message that is started over it.
+    /// The transport between nodes, for messages sent over it.
     Exchange& far() {
         ++sent_;
         return *far_;

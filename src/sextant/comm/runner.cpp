@@ -196,8 +196,8 @@ void Execution::Runner::start_failed(std::exception_ptr failure) {
     open_or_wait(std::move(failure));
 }
 
-/// A rank that receives nothing never waits, so it must check here whether others wait for it to
-/// compare.
+/// A rank that receives nothing never waits, so it must check here for others that wait for its
+/// comparison.
 void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);
@@ -269,7 +269,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
         outcome_ = std::current_exception();
     }
     tracer_.end();
-    if (comparison_ && comparison_->spoiled()) // all ranks know
+    if (comparison_ && comparison_->spoiled()) // every rank detects the difference
         exchange_->leave();
     else
         exchange_->abandon();
@@ -303,7 +303,7 @@ void Execution::Runner::abandon() {
 
 /// Makes progress; true if there was anything to do.
 bool Execution::Runner::take_turn() {
-    // The number of idle turns to wait for more operands before combining some: if operands are
+    // The number of idle polls to wait for more operands before combining some: if operands are
     // read in place, one pass over all of them is cheaper than several.
     const int patience = any_lent_ ? 300 : 1;
     if (transport_failure_)
@@ -445,8 +445,8 @@ void Execution::Runner::pump_within_work() {
     }
 }
 
-/// Handles what has arrived and starts what that enables. True if anything arrived that was waited
-/// for.
+/// Handles arrived messages and starts the steps that they enable. True if an awaited message
+/// arrived.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)

@@ -112,12 +112,13 @@ class Execution::Runner {
 
     // State of the current run, or the last one.
     bool over_ = true;
-    bool opening_ = false;       // held back
+    bool opening_ = false;       // start held back until the comparison ends
     std::exception_ptr outcome_; // error that `finish` throws
     int idle_ = 0;               // consecutive idle turns
-    bool arrived_ = false;       // an operand has arrived since combining found nothing
-    int loans_out_ = 0;          // zero-copy sends not yet given back
-    std::vector<int> held_;      // computations waiting for their destination
+    // an operand has arrived since the last fruitless attempt to combine
+    bool arrived_ = false;
+    int loans_out_ = 0;     // zero-copy sends not yet given back
+    std::vector<int> held_; // computations waiting for their destination
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // peer that reported a failure

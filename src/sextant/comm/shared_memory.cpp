@@ -127,7 +127,7 @@ bool Segment::has_memory(Bytes offset, Bytes size) const {
 void Segment::clear(Bytes offset, Bytes size) const {
     const auto length = static_cast<std::size_t>(size);
     if (madvise(data_ + offset, length, MADV_REMOVE) != 0)
-        std::memset(data_ + offset, 0, length); // a file that cannot have holes
+        std::memset(data_ + offset, 0, length); // a file that does not support holes
 }
 
 void Segment::close_descriptor() {

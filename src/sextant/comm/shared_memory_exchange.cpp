@@ -153,7 +153,7 @@ void LoanExchange::start(int m) {
 void LoanExchange::start_delivered(int m) {
     offer(m, Note::Kind::delivered, at(m).bytes());
     sends_[static_cast<std::size_t>(m)].ended = true;
-    finished_.push_back({m, at(m).bytes(), {}}); // nobody reads this rank's memory
+    finished_.push_back({m, at(m).bytes(), {}}); // no rank reads this rank's memory
 }
 
 int LoanExchange::poll(std::span<Completion> completions) {

@@ -10,11 +10,11 @@
 
 namespace sextant {
 
-/// A notice about a message between ranks that see each other's memory.
+/// A notice about a message between ranks that share memory.
 struct Note {
     enum class Kind : std::uint8_t {
         offer,     ///< the data is in `pieces` blocks, listed at `list`
-        announced, ///< the data comes another way
+        announced, ///< the data is sent over another transport
         delivered, ///< the data is already in the receiver's room
         room,      ///< write the data here: one block, listed at `list`
         no_room,   ///< no room: keep the data at the sender
@@ -31,9 +31,9 @@ struct Note {
     std::uint64_t list = 0; ///< position of the list in the source's memory, relative to its base
 };
 
-/// One rank's view of the ranks that see each other's memory: threads of a process, or processes
-/// with one shared segment each. Positions in a rank's memory are relative to its base, because
-/// peers may map it at other addresses.
+/// One rank's view of the ranks that share memory: threads of a process, or processes with one
+/// shared segment each. Positions in a rank's memory are relative to its base, because peers may
+/// map it at other addresses.
 class Neighbourhood {
   public:
     virtual ~Neighbourhood() = default;
@@ -97,14 +97,14 @@ class LoanExchange : public Exchange {
     void copy_loan(int m) override;
     void rest(int idle) override;
 
-    /// Called instead of a send: announces that the data comes another way. The receive completes
-    /// with `announced` bytes.
+    /// Called instead of a send: announces that the data is sent over another transport. The
+    /// receive completes with `announced` bytes.
     void announce(int m) { offer(m, Note::Kind::announced, at(m).bytes()); }
     static constexpr Bytes announced = -1;
 
     int size() const { return static_cast<int>(messages_.size()); }
     const Message& at(int message) const { return messages_[static_cast<std::size_t>(message)]; }
-    /// True if neighbours see the data of a message and the lists of pieces.
+    /// True if neighbours can access the data of a message and the lists of pieces.
     bool shows(int message) const;
     bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
 
@@ -127,7 +127,7 @@ class LoanExchange : public Exchange {
         bool ended = false;
         Blocks room; ///< destination at the receiver; null base: none
     };
-    /// A message by its peer and tag.
+    /// The peer and tag of a message.
     struct Known {
         int peer, tag, message;
         auto operator<=>(const Known&) const = default;

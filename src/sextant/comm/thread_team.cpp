@@ -127,7 +127,7 @@ void Team::work(int member) {
 
 namespace {
 
-/// The smallest part worth waking a thread for.
+/// The smallest part for which it pays to wake a thread.
 constexpr Bytes smallest_part = Bytes{16} << 10;
 
 } // namespace

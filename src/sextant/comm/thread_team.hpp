@@ -12,10 +12,10 @@
 
 namespace sextant {
 
-/// Threads that share a sequence of short jobs, too short to start threads for. A free thread takes
-/// the next part; half of the members start from the first part and half from the last. So a thread
-/// that is preempted delays only the part that it has, and neighbouring parts mostly stay with one
-/// thread and its cache.
+/// Threads that share a sequence of short jobs, too short to start threads for. An idle thread
+/// takes the next part; half of the members start from the first part and half from the last. So a
+/// thread that is preempted delays only the part that it has, and neighbouring parts mostly stay
+/// with one thread and its cache.
 ///
 /// Deterministic if the parts are: only the assignment of parts to threads varies.
 class Team {

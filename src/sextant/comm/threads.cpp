@@ -88,7 +88,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void leave_run() { running_.fetch_sub(1); }
     void wait_until_none_runs() const;
 
-    /// The group of all ranks that ask with the same key; created by the first.
+    /// The group of all ranks that call with the same key; created by the first.
     std::shared_ptr<ThreadGroup> child(int sequence, int color, std::vector<int> ranks);
 
   private:

@@ -21,7 +21,7 @@ class TickClock {
     void restart();
     /// Ticks since restart(). May decrease slightly on a processor whose cores' counters differ.
     std::int64_t ticks() const { return read() - start_; }
-    /// The time of restart() on the steady clock, which all programs of a host share.
+    /// The time of restart() on the steady clock, which is common to all programs of a host.
     Seconds origin() const {
         return std::chrono::duration<double>(begun_.time_since_epoch()).count();
     }

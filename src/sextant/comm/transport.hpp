@@ -98,10 +98,10 @@ class Exchange {
     virtual void start(int message) = 0;
     /// Called instead of a contiguous send: sends only its first `bytes` bytes, at least one.
     virtual void start_short(int message, Bytes bytes) = 0;
-    /// Called instead of a send: tells the peer that this rank failed.
+    /// Called instead of a send: notifies the peer that this rank failed.
     virtual void start_empty(int message) = 0;
     /// The receiver's destination for a send, if announced in this run. A rank that has written the
-    /// data there starts the send by `start_delivered`; any other start gives up the destination.
+    /// data there starts the send by `start_delivered`; any other start abandons the destination.
     virtual ReceiveBuffer room(int message) const = 0;
     virtual void start_delivered(int message) = 0;
     /// Lists messages that completed since the last call; returns their number. Throws

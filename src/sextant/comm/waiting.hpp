@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-/// Tells the core that this is a spin loop.
+/// Hints to the core that this is a spin loop.
 inline void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
     _mm_pause();
@@ -73,7 +73,7 @@ struct Seat {
 /// True if the ranks of a host outnumber their cores.
 bool is_crowded(std::uint64_t host, std::span<const Seat> ranks);
 
-/// Detects that processes of this host have ended. If the system cannot tell, none has.
+/// Detects that processes of this host have ended. Without support by the system, it detects none.
 class ProcessWatch {
   public:
     ProcessWatch() = default;

@@ -16,13 +16,13 @@
 
 namespace sextant {
 
-/// The data that a rank has borrowed from its peers in a run: operands of folds that are read in
-/// the sender's memory until the last fold that reads them is done.
+/// Data in peers' buffers that a rank reads during a run: operands of folds, read in the sender's
+/// memory until the last fold that uses them has finished.
 class Borrowing {
   public:
     Borrowing(const Program& program, const Loans& loans, BufferAddresses& places);
 
-    /// Lets the folds that read a received message use the sender's own bytes. Returns false, doing
+    /// Lets the folds that use a received message read the sender's buffer. Returns false, doing
     /// nothing, if an operand is not contiguous there; the message must then be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
     /// The same for a compressed message, which can be read from any position.
@@ -47,8 +47,9 @@ class Borrowing {
     const Program& program_;
     const Loans& loans_;
     BufferAddresses& places_;
-    std::vector<std::vector<int>> receives_of_; // by fold: receives whose data it may borrow
-    std::vector<std::uint32_t> held_;           // by receive: remaining uses of its data
+    // by fold: receives whose data it may read in the sender's buffer
+    std::vector<std::vector<int>> receives_of_;
+    std::vector<std::uint32_t> held_; // by receive: remaining uses of its data
 };
 
 /// Folds and kernels that write their result directly into the receiver's memory, so that the

@@ -27,31 +27,34 @@ namespace {
 
 struct ApplyCommand {
     std::string transforms, output;
-    SourceChoice source; ///< the images or coordinates, and the frame that one image lies as
+    /// the images or coordinates, and the frame whose coordinates a single image has
+    SourceChoice source;
     bool from_reference = false;
 };
 
 Record record_of(ApplyCommand& command) {
     Record record;
-    record.add("transforms", command.transforms, "FILE", "transforms.json of sextant register")
+    record
+        .add("transforms", command.transforms, "FILE",
+             "transforms.json written by sextant register")
         .file()
         .positional()
         .required();
-    Record source =
-        record_of(command.source, "as many frames as were registered; or a .csv of frame, x, y");
+    Record source = record_of(command.source,
+                              "the frames, as many as were registered; or a .csv of frame, x, y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
-    source["frame"].meaning = "the data is one image, and lies as frame N does";
+    source["frame"].meaning = "DATA is one image, to be transformed like frame N";
     record.include(std::move(source));
     record
         .add("output", command.output, "OUT",
-             "frames moved back, over one another, f32, NaN outside; or a .csv")
+             "the aligned frames (float32, NaN outside the data); or a .csv")
         .file()
         .letter('o')
         .required();
     record.add("from_reference", command.from_reference,
-               "coordinates of the reference into frames, not the other way");
+               "map points of the reference to the frames, not frames to the reference");
     return record;
 }
 
@@ -110,7 +113,7 @@ class Applied {
         const FrameHeader& header = fields_->header();
         if (header.shape != file.nodes || header.frames != 4 * registered_)
             throw InvalidFile(path.string(),
-                              fmt::format("{} planes of {}, expected {} of {} as {} says",
+                              fmt::format("{} planes of {}, expected {} of {} as stated in {}",
                                           header.frames, format::to_text(header.shape),
                                           4 * registered_, format::to_text(file.nodes), path_));
     }
@@ -143,17 +146,17 @@ class Applied {
 void check_shape(const FrameSource& source, const SeriesTransforms& transforms) {
     if (source.header().shape != transforms.shape)
         throw InvalidFile(source.path(),
-                          fmt::format("is {}, expected {} as the frames that were registered",
+                          fmt::format("is {}, expected {}, the size of the registered frames",
                                       format::to_text(source.header().shape),
                                       format::to_text(transforms.shape)));
 }
 
-/// A frame of the image to transform, and the frame of the series whose transform it takes.
+/// A frame of the image to transform, and the frame of the series whose transform it uses.
 struct Shown {
     std::int64_t frame = 0, registered = 0;
 };
 
-/// `only`: the registered frame that a single image lies as.
+/// `only`: the registered frame whose transform a single image uses.
 std::vector<Shown> frames_to_show(std::optional<std::int64_t> only, const FrameSource& source,
                                   const SeriesTransforms& transforms) {
     const std::int64_t count = source.header().frames;
@@ -208,15 +211,15 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
     }
     sink->commit();
     progress.clear();
-    print_text(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n", command.output,
+    print_text(fmt::format("{}: {} of {}x{} {}, NaN outside the data\n", command.output,
                            report::counted(header.frames, "frame"), header.shape.width,
                            header.shape.height, name(header.sample)));
 }
 
 void apply_to_coordinates(const ApplyCommand& command, const Call& call, Applied& applied) {
     if (command.source.frame)
-        throw InvalidTask("--frame: coordinates name their frames themselves");
-    call.refuse({"channel", "slice"}, "coordinates have none");
+        throw InvalidTask("--frame: a file of coordinates names the frames itself");
+    call.refuse({"channel", "slice"}, "coordinates have no channels or slices");
     const std::string& path = command.source.image;
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;
@@ -248,7 +251,7 @@ int run_apply(const ApplyCommand& command, const Call& call) {
     const bool coordinates = is_table(path);
     if (command.from_reference && !coordinates)
         throw InvalidTask(
-            fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
+            fmt::format("--from-reference: {} is not a table of coordinates (.csv)", path));
     const std::array outputs{command.output};
     if (coordinates && !is_table(outputs[0]))
         throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));

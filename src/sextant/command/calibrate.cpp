@@ -68,15 +68,15 @@ Codec duration(Seconds& seconds) {
     return quantity(
         seconds, {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}}, a_millisecond, a_day,
         [](double value) { return fmt::format("{:g}s", value); },
-        "a time from 1ms to 1440m, as 60s, 500ms or 2m");
+        "a time from 1ms to 1440m, such as 60s, 500ms or 2m");
 }
 
-/// A share as "2%"; above 0, up to 100 %.
+/// A fraction as "2%"; above 0, up to 100 %.
 Codec percentage(double& share) {
     return quantity(
         share, {{"%", .01}}, 1e-4, 1,
         [](double value) { return fmt::format("{:g}%", 100 * value); },
-        "a share from .01% to 100%, as 2%");
+        "a fraction from .01% to 100%, such as 2%");
 }
 
 struct CalibrateCommand {
@@ -94,24 +94,29 @@ Record record_of(CalibrateCommand& command) {
     Record record;
     record
         .add("output", command.output, "FILE",
-             "the profile; default: where sextant looks for this user's")
+             "the profile; default: the file that sextant reads by default")
         .file()
         .letter('o');
-    record.add("budget", duration(command.budget), "TIME", "of all launches together");
+    record.add("budget", duration(command.budget), "TIME", "time limit of all launches together");
     record.add("ci", percentage(command.ci), "SHARE",
-               "half an interval, of its median, at which a value is well known");
-    record.add("launches", command.launches, "N", "processes one after another; 1 under a launcher")
+               "target confidence interval: half its width, relative to the median");
+    record
+        .add("launches", command.launches, "N",
+             "number of separate processes or launches; always 1 under a launcher")
         .between(1, 1000);
-    record.add("append", command.append, "add to the launches that the file was made from");
-    record.add("transport", command.transport, "NAME", "auto: MPI under a launcher, else threads")
+    record.add("append", command.append, "add to the launches already in the file");
+    record
+        .add("transport", command.transport, "NAME", "auto: MPI if started by mpirun, else threads")
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
-               "what starts two processes or more, for --transport mpi");
-    record.add("seed", command.seed, "N", "of the order of measurements, and of what --check draws")
+               "command that starts processes, for --transport mpi");
+    record
+        .add("seed", command.seed, "N",
+             "seed of the order of measurements, and of the messages of --check")
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",
-             "measure messages that FILE does not know and compare; writes nothing")
+             "measure other messages and compare with FILE's predictions")
         .file();
     declare_json(record, command.json);
     return record;
@@ -124,17 +129,18 @@ struct Request : CalibrateCommand {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
         if (transport != "mpi" || launched)
-            call.refuse({"launcher"}, "it starts processes for --transport mpi");
+            call.refuse({"launcher"}, "it starts processes, for --transport mpi");
         if (launched && transport == "threads") {
-            throw InvalidTask("--transport threads under a launcher: threads are of one process; "
-                              "start it without");
+            throw InvalidTask("--transport threads: threads run in one process, but a launcher "
+                              "started several; run without it");
         }
         if (!launched && transport == "mpi" && mpi_of_build().empty())
             throw InvalidTask("--transport mpi: this sextant was built without MPI");
         if (output.empty())
             output = machine::default_profile_path(transport);
         if (output.empty())
-            throw InvalidTask("-o is missing, and there is no home to write a profile to");
+            throw InvalidTask(
+                "-o is missing, and there is no home directory for a default profile");
     }
 
     /// True if this process measures; false if it starts processes that do.
@@ -181,13 +187,13 @@ void tell(const std::vector<Profile>& states, const Request& request) {
                             profile.state.empty() ? "" : ", state " + profile.state,
                             profile.origin.method);
         text +=
-            fmt::format("  round trip of 64 KiB {}; {} values, half intervals {:.1f} % in the "
-                        "median, nine in ten within {:.1f} %\n",
+            fmt::format("  round trip of 64 KiB {}; {} values, half intervals: median {:.1f} %, "
+                        "90th percentile {:.1f} %\n",
                         report::to_text(profile.state_probe.median), report::grouped(worth.values),
                         100 * worth.median, 100 * worth.nine_in_ten);
         if (worth.wide > 0) {
-            text += fmt::format("  {} did not converge to {:g} %: more time (--budget) or a "
-                                "quieter machine would help\n",
+            text += fmt::format("  {} did not converge to {:g} %: allow more time (--budget), or "
+                                "stop other programs\n",
                                 report::counted(worth.wide, "value"), 100 * request.ci);
         }
         text += fmt::format("  {}\n", path);
@@ -215,9 +221,9 @@ std::vector<Profile> earlier_launches(const Request& request) {
         return {};
     std::vector<Profile> launches = machine::read_launches(request.output);
     if (launches.front().transport != request.transport) {
-        throw InvalidTask(fmt::format("{} is of {}, expected {}: other launches go to another file",
-                                      request.output, launches.front().transport,
-                                      request.transport));
+        throw InvalidTask(fmt::format(
+            "{} was measured with {}, expected {}: write these launches to another file",
+            request.output, launches.front().transport, request.transport));
     }
     return launches;
 }
@@ -281,7 +287,7 @@ struct Launches {
     Seconds budget = 60;              ///< for all together, including starting them
     std::string launcher;             ///< command prefix, "mpirun -n 2"; empty for threads
     std::string file;                 ///< each launch adds its results to it
-    std::vector<std::string> options; ///< passed on
+    std::vector<std::string> options; ///< passed on to the launched commands
 };
 
 using Clock = std::chrono::steady_clock;
@@ -363,8 +369,8 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     }
     std::string text;
     for (const Errors& of : errors) {
-        text += fmt::format("{}, {}: {} messages never calibrated, error {:.1f} % in the median, "
-                            "nine in ten within {:.1f} %\n",
+        text += fmt::format("{}, {}: {} messages that were not calibrated, median error {:.1f} %, "
+                            "90th percentile {:.1f} %\n",
                             name(link), of.kind, of.values.size(), 100 * of.median(),
                             100 * of.nine_in_ten());
         summary.add({{"kind", of.kind},
@@ -385,7 +391,7 @@ void tell_state(const Communicator& communicator, const Profile& profile) {
     const Seconds now = calibrate::probe_state(communicator);
     const std::string other = calibrate::difference_of_state(profile, now);
     if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
-        print_note(fmt::format("the machine is not in the profile's {}", other));
+        print_note(fmt::format("the machine is not in the {} of the profile", other));
 }
 
 /// Measures messages of random sizes between two threads or the ranks of a launcher, and prints the

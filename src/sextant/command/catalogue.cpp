@@ -14,9 +14,10 @@ Commands catalogue() {
          {list_operation(), explain_operation(), predict_operation(), simulate_operation(),
           prove_operation(), draw_operation(), report_operation()}}};
     static constexpr LaboratoryCommand laboratory[] = {
-        {"bench", "time Sextant's algorithms beside those of MPI"},
+        {"bench", "compare the times of Sextant's algorithms with those of MPI"},
         {"evaluate", "measure how good predictions and choices are on this machine"},
-        {"reproduce", "compute the papers' tables and figures, beside the printed ones"}};
+        {"reproduce",
+         "compute the tables and figures of papers, and compare them with the published ones"}};
     return {groups, laboratory};
 }
 

@@ -45,36 +45,38 @@ Record record_of(CompositeCommand& command) {
         .required();
     record
         .add("output", command.output, "OUT",
-             "the picture; its ending names a format of 'sextant list formats'")
+             "the composited image; formats: see 'sextant list formats'")
         .file()
         .letter('o')
         .required();
     Record composite = record_of(command.composite);
     for (const char* name : {"element", "fragments", "order", "root", "frames", "density", "trace"})
         composite.without(name);
-    composite["operator"].meaning += "; auto: by what images hold";
-    composite["plan"].meaning += "; if there is none, write it there";
+    composite["operator"].meaning += "; auto: depends on the images";
+    composite["plan"].meaning += "; if the file does not exist, write it";
     offer_no_probe(composite, command.composite.probing);
     record.include(std::move(composite));
-    record.add("element", command.element, "TYPE", "what colours are blended as")
+    record.add("element", command.element, "TYPE", "pixel element type for blending")
         .one_of({"f32", "f16", "u8"});
-    record.add("order", command.order, "I,I,...", "images front to back; default: as given")
+    record
+        .add("order", command.order, "I,I,...",
+             "visibility order of the images, front to back; default: as given")
         .between(0, 1 << 30);
-    declare_ranks(record, command.ranks, "one an image");
+    declare_ranks(record, command.ranks, "one per image");
     declare_shared_memory(record, command.shared_memory);
     record.add("race", command.race,
-               "time the likeliest two or three on these images, and take the fastest");
+               "time the two or three best candidates on these images, use the fastest");
     record.include(record_of(command.reports));
     record
         .add("trace", command.trace, "FILE",
-             "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)")
+             "write a trace of all ranks: JSON or .otf2 (docs/trace.md)")
         .file();
     return record;
 }
 
 Operation composite_operation() {
     return declare_command<CompositeCommand>(
-        "composite", "blend the partial images of many ranks into one picture",
+        "composite", "blend the partial images of many ranks into one image",
         "  sextant composite brain/manifest.json -o brain.png --background white\n"
         "  mpirun -n 2 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2",
         run_composite);
@@ -91,9 +93,10 @@ std::string operator_for(const std::string& name, const ElementFormat& element) 
     if (name == "auto")
         return deep ? "deep" : element == rgba_depth_f32 ? "nearest" : "over";
     if (deep && name != "deep")
-        throw InvalidTask(fmt::format("--operator {}: deep images take deep, or auto", name));
+        throw InvalidTask(
+            fmt::format("--operator {}: the images are deep, expected deep or auto", name));
     if (!deep && name == "deep")
-        throw InvalidTask("--operator deep: for deep images, these are flat");
+        throw InvalidTask("--operator deep: the images are flat, expected deep images");
     return name;
 }
 

@@ -65,7 +65,7 @@ void check_scale(const std::vector<std::string>& paths) {
         return;
     const bool first = for_display(paths.front());
     throw InvalidTask(fmt::format("{} holds values encoded for display (sRGB), {} linear ones: "
-                                  "expected images of one kind, since nothing is converted",
+                                  "expected one kind, because values are not converted",
                                   first ? paths.front() : *other, first ? *other : paths.front()));
 }
 
@@ -100,7 +100,7 @@ Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>
     } else {
         for (const std::string& name : names) {
             if (format::is_manifest(name)) {
-                throw InvalidTask(name + ": a manifest stands alone, without other inputs");
+                throw InvalidTask(name + ": expected a manifest alone, without other inputs");
             }
         }
         check_scale(names);

@@ -111,9 +111,10 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     if (!summary.sharing.reason.empty())
         page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     if (summary.ranks > most_ranks_drawn)
-        page.facts.push_back({"Left out", fmt::format("the schedule of {} ranks, which is drawn of "
-                                                      "up to {}: sextant draw shows any",
-                                                      summary.ranks, most_ranks_drawn)});
+        page.facts.push_back(
+            {"Not shown", fmt::format("the schedule: it has {} ranks, and schedules of up to {} "
+                                      "are drawn here; sextant draw has no such limit",
+                                      summary.ranks, most_ranks_drawn)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)
@@ -135,10 +136,10 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
             {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
     }
     page.next_steps = {
-        {"Your own images, front to back",
+        {"Composite your own images, given front to back",
          "sextant composite front.exr middle.exr back.exr -o frame.exr"},
-        {"On several processes", "mpirun -n 2 sextant composite part*.exr -o frame.exr"},
-        {"Everything it can do", "sextant composite --help"}};
+        {"Run on several processes", "mpirun -n 2 sextant composite part*.exr -o frame.exr"},
+        {"All options", "sextant composite --help"}};
     return report::render(page);
 }
 

@@ -39,7 +39,7 @@ struct CompositeSummary {
     std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };
 
-/// A page for more ranks draws no schedule, and says so.
+/// A page for more ranks draws no schedule, and has a note instead.
 inline constexpr int most_ranks_drawn = 64;
 
 /// The measured run, to be written or compared.

@@ -91,7 +91,7 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
     summary_.phases.push_back({name, took.count()});
 }
 
-/// Comes before reading, because images are read into the memory that they are blended from.
+/// Called before reading, because images are read into the memory that they are blended from.
 void CompositeRun::offer_sharing() {
     OfferedSharing offered = sextant::offer_sharing(command_.shared_memory, communicator_);
     shared_ = std::move(offered.shared);
@@ -164,8 +164,8 @@ void CompositeRun::plan() {
         agree(communicator_, [&] { blend(); });
 }
 
-/// If sharing memory on nodes was left open, takes what is predicted to be faster. Planning again
-/// for the same communicator costs little.
+/// If the use of shared memory on nodes was left open, chooses what is predicted to be faster.
+/// Planning again for the same communicator is cheap.
 void CompositeRun::weigh_sharing() {
     if (!shared_ || sharing_.settled)
         return;
@@ -255,8 +255,8 @@ void CompositeRun::fill_summary() {
         summary_.warnings.push_back(warning);
     if (command_.race && !raced_)
         summary_.warnings.push_back(!command_.composite.plan.empty() && !saves_plan_
-                                        ? "nothing was raced: a plan says what to do"
-                                        : "nothing was raced: no second way may be as fast");
+                                        ? "no race: the plan states the configuration"
+                                        : "no race: no other configuration may be as fast");
     summary_.task = compositor().task();
 }
 
@@ -267,7 +267,7 @@ void CompositeRun::check_against_plan() const {
     const auto require = [&](const char* name, bool same) {
         const Field& field = *call_.options.find(name);
         if (call_.has(name) && field.text() != "auto" && !same)
-            throw InvalidTask(fmt::format("{} {}: {} has {}; leave out one of them", field.called(),
+            throw InvalidTask(fmt::format("{} {}: {} has {}; omit one of them", field.called(),
                                           field.text(), options.plan, plan.text()));
     };
     const auto& [algorithm, tuning, sparse] = plan.configuration;
@@ -294,7 +294,7 @@ std::vector<std::string> CompositeRun::outputs() const {
                         command_.trace, saves_plan_ ? command_.composite.plan : ""});
 }
 
-/// Refuses to overwrite inputs. Comes after a manifest has been read for the names of its images.
+/// Refuses to overwrite inputs. Called after a manifest has been read for the names of its images.
 void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
     read.insert(read.end(), command_.inputs.begin(), command_.inputs.end());

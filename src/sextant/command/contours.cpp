@@ -39,7 +39,7 @@ Record record_of(ContoursCommand& command) {
         record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
     record
         .add("output", command.output, "OUT",
-             "points of contours in order: .geojson, .svg, .csv or .npy")
+             "contours, with their points in order: .geojson, .svg, .csv or .npy")
         .file()
         .letter('o')
         .required();
@@ -47,7 +47,7 @@ Record record_of(ContoursCommand& command) {
     contours.without("scratch").without("timeline");
     offer_no_probe(contours, command.contours.merging.probing);
     record.include(std::move(contours));
-    declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
     return record.include(record_of(command.reports));
 }
 
@@ -69,8 +69,8 @@ std::string merged_text(const std::optional<distributed::MergingPlan>& plan) {
 std::string edges_text(const Summary& summary) {
     const ContoursResult& result = summary.result;
     if (!result.thresholds)
-        return "a map of directions";
-    return fmt::format("at sigma {}, from gradients of {:.6g} on, followed to {:.6g}{}",
+        return "a direction map";
+    return fmt::format("sigma {}, gradient thresholds {:.6g} and {:.6g}{}",
                        summary.command.contours.sigma, result.thresholds->high,
                        result.thresholds->low, merged_text(result.hysteresis));
 }
@@ -96,7 +96,7 @@ std::vector<report::Fact> facts_of(const Summary& summary) {
         facts.push_back({"Merged by", result.plan->text()});
         facts.push_back({"Why", result.plan->reason});
     } else {
-        facts.push_back({"Strips", fmt::format("{}, merged in time", result.strips)});
+        facts.push_back({"Strips", fmt::format("{}, merged as they are read", result.strips)});
     }
     for (const std::string& warning : summary.warnings)
         facts.push_back({"Warning", warning});
@@ -133,7 +133,7 @@ std::string to_text(const Summary& summary) {
         result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
         summary.transport,
         result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
-                    : fmt::format("in each of {} strips, merged in time", result.strips));
+                    : fmt::format("in each of {} strips, merged as they are read", result.strips));
     return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
                               result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
                               result.write * 1e3);
@@ -168,9 +168,9 @@ void trace_contours(const ContoursCommand& command, const Call& call,
     std::optional<ContourTracing> tracing;
     agree(communicator, [&] {
         if (command.contours.directions)
-            call.refuse({"sigma", "quantiles", "thresholds"}, "--directions has no gradients");
+            call.refuse({"sigma", "quantiles", "thresholds"}, "a direction map has no gradients");
         if (command.contours.thresholds)
-            call.refuse({"quantiles"}, "--thresholds says where edges begin");
+            call.refuse({"quantiles"}, "--thresholds sets the limits");
         format::line_format_of(command.output);
         image = open_image(command.source);
         summary.warnings = image->header().remarks;
@@ -219,9 +219,9 @@ int run_contours(const ContoursCommand& command, const Call& call) {
 }
 
 constexpr std::size_t most_outlines = 24;
-constexpr Elements most_points = 2'000; // of a drawn line: 10 kB
+constexpr Elements most_points = 2'000; // per line: about 10 kB
 
-/// Reads a line's points, which come next, and keeps every n-th and the last.
+/// Reads the next line's points, and keeps every n-th and the last.
 report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     const Elements every = (line.points + most_points - 1) / most_points;
     report::Outline outline{{}, line.points, line.closed};
@@ -263,7 +263,7 @@ report::OutlinedPicture outlined(LineReader& lines) {
     picture.caption = fmt::format("The longest {} of {}.", picture.outlines.size(),
                                   report::counted(count, "contour"));
     if (!picture.outlines.empty() && picture.outlines.front().length > most_points)
-        picture.caption += fmt::format(" Of long ones up to {} points are drawn.", most_points);
+        picture.caption += fmt::format(" At most {} points of each are drawn.", most_points);
     return picture;
 }
 

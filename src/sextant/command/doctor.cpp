@@ -82,7 +82,7 @@ Finding mpi_launcher() {
     const std::string ours = mpi_of_build();
     const std::string banner = output_of("mpirun --version");
     if (banner.empty()) {
-        return {"launcher", ours.empty() ? State::note : State::bad, "no mpirun on the path",
+        return {"launcher", ours.empty() ? State::note : State::bad, "no mpirun in PATH",
                 "install openmpi-bin"};
     }
     const bool open_mpi =
@@ -90,9 +90,10 @@ Finding mpi_launcher() {
     const bool hydra = banner.find("HYDRA") != std::string::npos;
     const std::string theirs = open_mpi ? "Open MPI" : hydra ? "MPICH" : "an unknown MPI";
     if (!ours.empty() && !ours.starts_with(theirs)) {
-        return {"launcher", State::bad,
-                fmt::format("mpirun is of {}, but this was built with {}", theirs, ours),
-                fmt::format("put the mpirun of {} first on the path", ours)};
+        return {
+            "launcher", State::bad,
+            fmt::format("mpirun belongs to {}, but this program was built with {}", theirs, ours),
+            fmt::format("put the mpirun of {} first in PATH", ours)};
     }
     return {"launcher", State::good, "mpirun of " + theirs, ""};
 }
@@ -104,7 +105,7 @@ std::string met(int processes) {
 
 Finding started_by(const LaunchedBy& by, int processes) {
     if (by.launcher == Launcher::none)
-        return {"this process", State::good, "started by no launcher: ranks would be threads", ""};
+        return {"this process", State::good, "not started by a launcher: ranks are threads", ""};
     return {"this process", State::good,
             fmt::format("started by a launcher ({}); {}", by.evidence, met(processes)), ""};
 }
@@ -126,7 +127,7 @@ std::string said_by_two(const std::string& environment, const std::string& optio
     constexpr Seconds patience = 60;
     const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
     if (!said)
-        return "no temporary file can be made";
+        return "cannot create a temporary file";
     const std::string file = fmt::format("/proc/{}/fd/{}", getpid(), fileno(said.get()));
     std::string failure;
     try {
@@ -167,7 +168,8 @@ Finding two_processes() {
             advice += (advice.empty() ? "" : "; ") + std::string(demand.advice);
         }
     }
-    return {"two processes", State::bad, "mpirun -n 2 cannot start two that exchange messages",
+    return {"two processes", State::bad,
+            "mpirun -n 2 does not start two processes that can exchange messages",
             first_words_of(said)};
 }
 
@@ -190,7 +192,7 @@ Finding huge_pages() {
     const bool on =
         mode.find("[always]") != std::string::npos || mode.find("[madvise]") != std::string::npos;
     return {"huge pages", on ? State::good : State::note,
-            mode.empty() ? "the kernel has none" : "transparent: " + mode,
+            mode.empty() ? "not supported by the kernel" : "transparent: " + mode,
             on ? "" : "frames cost more page faults; set transparent_hugepage to madvise"};
 }
 
@@ -204,9 +206,11 @@ Finding simd() {
 Finding volume() {
     const char* path = "/usr/share/mricron/templates/ch2.nii.gz";
     const bool there = std::filesystem::exists(path);
-    return {"sample volume", there ? State::good : State::note,
-            there ? path : "the brain volume of ./run is not installed",
-            there ? "" : "install mricron-data; ./run uses the partial images it ships instead"};
+    return {
+        "sample volume", there ? State::good : State::note,
+        there ? path : "the sample volume of ./run (a head) is not installed",
+        there ? ""
+              : "install mricron-data; without it ./run uses partial images from the source tree"};
 }
 
 /// Checks the profile for predictions.
@@ -219,7 +223,7 @@ Finding profile() {
         if (!usual.warnings.empty())
             return {"profile", State::bad, usual.warnings.front(), measure};
         if (usual.path.empty())
-            return {"profile", State::note, "none: predictions are by a short probe", measure};
+            return {"profile", State::note, "none: predictions use a short probe", measure};
         const machine::Profile& profile = usual.planner->machine();
         const std::vector<std::string> differences =
             calibrate::differences(profile, calibrate::describe_machine(profile.transport));
@@ -228,14 +232,14 @@ Finding profile() {
         return {"profile", State::note, usual.path + " does not describe this machine",
                 "sextant machine check " + usual.path + " says why"};
     } catch (const InvalidFile& unreadable) {
-        return {"profile", State::bad, unreadable.what(), "unset SEXTANT_MACHINE, or mend it"};
+        return {"profile", State::bad, unreadable.what(), "unset SEXTANT_MACHINE, or correct it"};
     }
 }
 
 Finding cores() {
     const int all = cores_of_host(), available = Cores::available().count();
     return {"cores", State::good,
-            available < all ? fmt::format("{} of the {} of this machine", available, all)
+            available < all ? fmt::format("{} of the {} in this machine", available, all)
                             : fmt::format("{}", all),
             ""};
 }

@@ -61,29 +61,33 @@ const std::vector<std::string_view> of_scan = {"values", "cores", "times", "spee
 Record record_of(ExplainCommand& command) {
     constexpr int most_ranks = 16384, most_values = 1 << 20;
     Record record;
-    record.add("what", command.what, "WHAT", "which operation")
+    record.add("what", command.what, "WHAT", "operation to plan")
         .one_of({"composite", "scan", "filter"})
         .positional();
-    record.add("ranks", command.ranks, "N", "ranks of the schedule").between(1, most_ranks);
-    record.add_size("size", command.width, command.height, "of an image");
-    record.add("operator", command.operator_name, "NAME", "how to blend");
-    record.add("element", command.element, "TYPE", "what colours are blended as")
+    record.add("ranks", command.ranks, "N", "number of ranks").between(1, most_ranks);
+    record.add_size("size", command.width, command.height, "size of an image");
+    record.add("operator", command.operator_name, "NAME", "blending operator");
+    record.add("element", command.element, "TYPE", "pixel element type")
         .one_of({"f32", "f16", "u8"});
     record.add("distributed", command.distributed,
-               "the picture stays in pieces; otherwise rank 0 collects it");
+               "leave the image distributed instead of collecting it at rank 0");
     record.add("model", command.model, "NAME",
-               "a cost model; default: the richest that the profile feeds");
-    record.add("density", command.density, "PERCENT", "active pixels of an image").between(0, 100);
+               "cost model; default: the most detailed one that the profile allows");
+    record.add("density", command.density, "PERCENT", "active pixels in each image")
+        .between(0, 100);
     compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
-    record.add("all", command.all, "every candidate, not the best twelve");
+    record.add("all", command.all, "show all candidates, not only the best twelve");
     declare_json(record, command.json);
     record.include(record_of(command.placement));
-    record.add("values", command.values, "N", "scan: of the series").between(1, most_values);
-    record.add("cores", command.cores, "N", "scan: to share among ranks, threads and the operator")
+    record.add("values", command.values, "N", "scan: number of values of the series")
+        .between(1, most_values);
+    record
+        .add("cores", command.cores, "N",
+             "scan: number of cores for ranks, threads and the operator")
         .between(1, most_cores);
-    record.add("times", command.times, "HOW",
-               "scan: constant, correlated, ... or a file of seconds");
-    record.add("speedup", command.speedup, "X,X", "scan: of one application on 1, 2, ... cores");
+    record.add("times", command.times, "HOW", "scan: times: constant, correlated, ..., or a file");
+    record.add("speedup", command.speedup, "X,X",
+               "scan: speedup of the operator on 1, 2, ... cores");
     Record filter = record_of(command.filter);
     for (const std::string_view name : of_filter)
         record.fields.push_back(filter[name]);
@@ -161,7 +165,7 @@ int explain_composite(const ExplainCommand& command) {
     const Placement placement = placement_of(command.placement, command.ranks);
     Progress progress(true);
     progress.say(
-        fmt::format("planning for {} ranks of {}", command.ranks, placement.machine().name));
+        fmt::format("planning for {} ranks on {}", command.ranks, placement.machine().name));
     const planner::CompositingPlan plan =
         placement.planner->plan(task, work_of(command, placement), command.tuning);
     progress.clear();
@@ -228,7 +232,7 @@ FilterTask task_of(const ExplainCommand& command) {
     task.ranks = command.ranks;
     task.distribute = command.filter.distribute;
     task.grid = command.filter.grid;
-    grid_of(task.grid, task.ranks, 1, 1); // throws if there are not as many tiles as ranks
+    grid_of(task.grid, task.ranks, 1, 1); // throws if the numbers of tiles and ranks differ
     return task;
 }
 
@@ -273,7 +277,7 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
     }
     all.push_back({tiles, root,
                    configuration.collect ? std::string(configuration.collect->name)
-                                         : "planes straight to it"});
+                                         : "planes sent directly to rank 0"});
     return all;
 }
 
@@ -311,12 +315,12 @@ int explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {
         throw InvalidTask(fmt::format(
-            "--machine {}: a platform tells nothing of filters, expected a profile", machine));
+            "--machine {}: a platform has no costs of filters, expected a profile", machine));
     }
     const FilterTask task = task_of(command);
     const Placement placement = placement_of(command.placement, task.ranks);
     Progress progress(true);
-    progress.say(fmt::format("planning for {} ranks of {}", task.ranks, placement.machine().name));
+    progress.say(fmt::format("planning for {} ranks on {}", task.ranks, placement.machine().name));
     const FilterPlan plan =
         distributed::default_filter_plan(task, {.machine = placement.machine(),
                                                 .element_size = gray_f32.size,
@@ -330,14 +334,14 @@ int explain_filter(const ExplainCommand& command) {
 
 int run_explain(const ExplainCommand& command, const Call& call) {
     if (command.what != "composite")
-        call.refuse(of_composite, "it is of explain composite");
+        call.refuse(of_composite, "it is an option of explain composite");
     if (command.what != "filter")
-        call.refuse(of_filter, "it is of explain filter");
+        call.refuse(of_filter, "it is an option of explain filter");
     if (command.what != "scan")
-        call.refuse(of_scan, "it is of explain scan");
+        call.refuse(of_scan, "it is an option of explain scan");
     else
         call.refuse({"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
-                    "it is of explain composite and filter");
+                    "it is an option of explain composite and filter");
     return command.what == "scan"     ? explain_scan(command)
            : command.what == "filter" ? explain_filter(command)
                                       : explain_composite(command);

@@ -36,13 +36,12 @@ const Family& checked_family(const ScheduleRequest& request) {
     if (is_compositing(family))
         return family;
     if (request.tuning != compositing::Tuning{}) {
-        throw InvalidTask(fmt::format("{} has nothing to tune: radices and windows are of "
-                                      "compositing",
-                                      family.name));
+        throw InvalidTask(
+            fmt::format("{} has no parameters: radices and windows are parameters of compositing",
+                        family.name));
     }
     if (request.root != compositing::Task::distributed) {
-        throw InvalidTask(
-            fmt::format("{} has no picture to collect; compositing has", family.name));
+        throw InvalidTask(fmt::format("{} has no image to collect; compositing has", family.name));
     }
     return family;
 }
@@ -61,15 +60,15 @@ Record record_of(ScheduleRequest& request) {
     Record record;
     record.add("family", request.family, "FAMILY", "of").one_of(std::move(names)).positional();
     record.add("algorithm", request.algorithm, "NAME",
-               "one of the family; default: the first, in its usual tuning");
+               "algorithm of the family; default: the first, with default parameters");
     compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);
     record
         .add("interlace", request.tuning.interlace, "N",
-             "give the picture to ranks in turn, in blocks of N pixels")
+             "assign pixels to ranks cyclically, in blocks of N")
         .between(1, most_count)
         .none_is(0);
-    record.add("ranks", request.ranks, "N", "ranks of the schedule").between(1, most_ranks);
-    record.add("elements", request.elements, "N", "pixels of an image, or values")
+    record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
+    record.add("elements", request.elements, "N", "pixels of an image, or number of values")
         .between(1, most_count);
     return record;
 }
@@ -112,8 +111,8 @@ Schedule all_programs(const ScheduleRequest& request, std::string_view title,
         if (messages <= most_messages)
             continue;
         throw InvalidTask(
-            fmt::format("{} on {} ranks has more than {} messages, too many to hold "
-                        "at once; take fewer ranks, or an algorithm of fewer messages",
+            fmt::format("{} on {} ranks has more than {} messages, too many to hold at once; use "
+                        "fewer ranks, or an algorithm with fewer messages",
                         title, request.ranks, report::grouped(most_messages)));
     }
     return schedule;

@@ -74,7 +74,7 @@ Family collective_family() {
         family.configurations.push_back(
             {row.name, [&row](const auto& request) { return collective_schedule(row, request); }});
     }
-    family.add("linear-gather", "rank 0 receives from each other rank",
+    family.add("linear-gather", "rank 0 receives from every other rank",
                "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather);
     return family;
 }
@@ -102,14 +102,14 @@ Configuration configuration(const compositing::Algorithm& algorithm,
             }};
 }
 
-/// The requested tuning, with defaults for what it leaves open.
+/// The requested tuning, with defaults for unspecified parameters.
 Configuration chosen(const std::string& algorithm, const ScheduleRequest& request) {
     const planner::CompositingPlan plan =
         planner::choose_by_name(algorithm, request.tuning, request.ranks);
     return configuration(*plan.configuration.algorithm, plan.configuration.tuning);
 }
 
-/// If a tuning is given, only the algorithms that take it.
+/// If a tuning is given, only the algorithms that use it.
 std::vector<Configuration> configurations_for(const ScheduleRequest& request) {
     std::vector<Configuration> configurations;
     const bool tuned = request.tuning != compositing::Tuning{};
@@ -173,7 +173,7 @@ struct HaloExchange {
 constexpr HaloExchange halo_exchanges[] = {
     {"exchange", "tiles and the margins around them, from eight neighbours", halo::exchange,
      halo::padded_tile},
-    {"axis-exchange", "the same along one axis after the other", halo::axis_exchange,
+    {"axis-exchange", "the same, along one axis after the other", halo::axis_exchange,
      halo::clipped_tile}};
 
 /// Claims that each margin pixel inside the image has the neighbour's value.
@@ -250,10 +250,10 @@ Family halo_family() {
         family.configurations.push_back(
             {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
     }
-    family.add("stencil", "the same, a filter of the tiles, and its results on rank 0",
+    family.add("stencil", "the same, with a filter on the tiles and its results on rank 0",
                "the ghost-cell pattern", stencil_schedule);
     family.add("redistribution", "strips of rows become tiles with the margins around them",
-               "everyone to everyone", redistribution_schedule);
+               "all-to-all", redistribution_schedule);
     return family;
 }
 

@@ -40,16 +40,16 @@ Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
     record
-        .add("output", command.output, "OUT", "a frame of float32 a derivative: .npy, .tif or .mrc")
+        .add("output", command.output, "OUT",
+             "the results, one float32 plane per derivative: .npy, .tif or .mrc")
         .file()
         .letter('o')
         .required();
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));
-    declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
-    record
-        .add("plan", command.plan, "FILE", "do as this plan says; if there is none, write it there")
+    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
+    record.add("plan", command.plan, "FILE", "use this plan; if the file does not exist, write it")
         .file();
     return record.include(record_of(command.reports));
 }
@@ -120,7 +120,7 @@ class FilterRun {
                                                  .ranks = communicator_.size()});
         if (options.grid &&
             *options.grid != Tiles{plan.configuration.columns, plan.configuration.rows})
-            throw InvalidTask(fmt::format("grid {}x{}: {} has {}x{} tiles; leave out one of them",
+            throw InvalidTask(fmt::format("grid {}x{}: {} has {}x{} tiles; omit one of them",
                                           options.grid->columns, options.grid->rows, path,
                                           plan.configuration.columns, plan.configuration.rows));
         return plan;
@@ -167,8 +167,9 @@ class FilterRun {
         progress_.clear();
         warn(summary_.result.warnings);
         if (summary_.result.not_a_number > 0)
-            warn({fmt::format("{}: {} samples are not a number; so is what is computed from them",
-                              summary_.image, summary_.result.not_a_number)});
+            warn({fmt::format(
+                "{}: {} samples are not numbers (NaN); results computed from them are NaN too",
+                summary_.image, summary_.result.not_a_number)});
         if (shown_)
             summary_.picture = shown_->png();
         if (saves_plan_)
@@ -191,7 +192,7 @@ int run_filter(const FilterCommand& command, const Call& call) {
     if (command.filter.border != kernel::Border::constant)
         call.refuse({"border_value"}, "expected --border constant");
     if (command.filter.kernel != kernel::GaussianKernel::Weights::gaussian)
-        call.refuse({"truncate"}, "the kernel p3pc has a reach of its own");
+        call.refuse({"truncate"}, "the kernel p3pc has a fixed size");
     launch_tiles(call, command.filter.grid, [&](Communicator communicator) {
         naming_options(call.options, [&] { FilterRun(command, communicator).run(); });
     });

@@ -14,7 +14,7 @@ std::string text_of(const kernel::GaussianKernel& kernel);
 /// "smooth at sigma 2, then x, y at sigma 1"; with the kernel if it is not the default.
 std::string text_of(const distributed::Filters& filters);
 
-/// What `sextant filter` did, at rank 0.
+/// The result of `sextant filter`, at rank 0.
 struct FilterSummary {
     std::string image, output;
     distributed::Filters filters;

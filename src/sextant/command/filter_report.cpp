@@ -71,7 +71,8 @@ report::Picture picture_of(const FilterSummary& summary) {
         last.features.size() > 1 ? fmt::format(", the first of {}", last.features.size()) : "";
     return {
         summary.picture, what,
-        fmt::format("{}{}: from black, the least, to white, but for a few pixels.", what, rest)};
+        fmt::format("{}{}. Black is the smallest value, white the largest, apart from outliers.",
+                    what, rest)};
 }
 
 /// Predictions are for the whole image, so the measured time is the sum of all windows.
@@ -148,9 +149,9 @@ std::string to_page(const FilterSummary& summary) {
     page.sections = {weighed_section(summary.result)};
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles())
         page.figures.push_back({tiles_picture(summary, tiles),
-                                tiles.filter == 0 ? "Each tile with the rank that filters it."
-                                                  : fmt::format("From filter {} on tiles lie anew.",
-                                                                tiles.filter + 1)});
+                                tiles.filter == 0
+                                    ? "Each tile with the rank that filters it."
+                                    : fmt::format("Tiles from filter {} on.", tiles.filter + 1)});
     return report::render(page);
 }
 

@@ -56,7 +56,7 @@ std::string help_of(const Operation& operation) {
             field.option_letter ? fmt::format("-{}, ", field.option_letter) : "";
         help += row(letter + with_value(field), explained(field));
     }
-    help += row("-h, --help", "this; what stands in [] is taken where nothing is given");
+    help += row("-h, --help", "show this help; [] shows the default");
     return help + fmt::format("\nExample:\n{}\n", operation.example);
 }
 
@@ -73,8 +73,8 @@ std::string help_of(const Commands& commands) {
         help += "\nLaboratory\n";
     for (const LaboratoryCommand& command : commands.laboratory)
         help += command_row(command.name, command.summary);
-    return help + "\nsextant COMMAND --help explains a command and shows an example.\n"
-                  "sextant --version prints the version.\n";
+    return help + "\nsextant COMMAND --help describes a command and shows an example.\nsextant "
+                  "--version prints the version.\n";
 }
 
 } // namespace sextant::command

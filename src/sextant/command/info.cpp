@@ -28,7 +28,7 @@ Record record_of(InfoCommand& command) {
     Record record = record_of(command.source, "a file, folder, pattern or list of frames");
     record["image"].value_name = "FILE";
     record.without("frame");
-    record.add("check", command.check, "read every frame too; exit code 1 where one is lost");
+    record.add("check", command.check, "also read every frame; exit code 1 if one cannot be read");
     declare_json(record, command.json);
     return record;
 }
@@ -63,7 +63,7 @@ void read_all(FrameSource& source, Findings& findings) {
         } catch (const InvalidFile& error) {
             findings.good = false;
             findings.header.remarks.push_back(
-                fmt::format("frame {} is lost: {}", frame, error.what()));
+                fmt::format("frame {} cannot be read: {}", frame, error.what()));
         }
     }
 }
@@ -81,7 +81,7 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
     Findings findings{path, {}, {}, {}};
     if (is_image_only(path)) {
         if (options.channel.value_or(0) + options.slice.value_or(0) > 0)
-            throw InvalidTask(fmt::format("{} has neither channels nor slices to choose", path));
+            throw InvalidTask(fmt::format("{} has no channels or slices to choose from", path));
         const format::ImageHeader image = format::read_header(path);
         findings.format = format::format_of(path).name;
         findings.header.frames = 1;
@@ -102,7 +102,7 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
 
 std::string pixel_text(const PixelSize& pixel) {
     if (!pixel.known())
-        return "not known";
+        return "unknown";
     const std::string unit = pixel.unit.empty() ? "(no unit)" : pixel.unit;
     return pixel.x == pixel.y ? fmt::format("{:.6g} {}", pixel.x, unit)
                               : fmt::format("{:.6g} × {:.6g} {}", pixel.x, pixel.y, unit);
@@ -114,9 +114,9 @@ std::string as_text(const Findings& findings) {
     text += fmt::format("  frames      {}\n", header.frames);
     const Hyperstack& stack = header.hyperstack;
     if (stack.channels > 1)
-        text += fmt::format("  channels    {}, read is {}\n", stack.channels, stack.channel);
+        text += fmt::format("  channels    {}, reading {}\n", stack.channels, stack.channel);
     if (stack.slices > 1)
-        text += fmt::format("  slices      {}, read is {}\n", stack.slices, stack.slice);
+        text += fmt::format("  slices      {}, reading {}\n", stack.slices, stack.slice);
     text += fmt::format("  size        {}×{}\n", header.shape.width, header.shape.height);
     text += fmt::format("  samples     {}\n", findings.samples);
     text += fmt::format("  pixel size  {}\n", pixel_text(header.pixel));

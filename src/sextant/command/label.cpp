@@ -32,17 +32,19 @@ struct LabelCommand {
 Record record_of(LabelCommand& command) {
     Record record =
         record_of(command.source, "a gray image, or a series with --frame; 0 is the background");
-    record.add("output", command.output, "OUT", "labels from 1 on, of 32 bits: .tif or .npy")
+    record.add("output", command.output, "OUT", "the labels, 32-bit integers from 1: .tif or .npy")
         .file()
         .letter('o')
         .required();
-    record.add("table", command.table, "FILE", "area, box and centroid of each component, as CSV")
+    record
+        .add("table", command.table, "FILE",
+             "write area, bounding box and centroid of each component (CSV)")
         .file();
     Record label = record_of(command.label);
     label.without("measure").without("timeline");
     offer_no_probe(label, command.label.merging.probing);
     record.include(std::move(label));
-    declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
     return record.include(record_of(command.reports));
 }
 
@@ -179,20 +181,20 @@ std::string LabelRun::page() const {
     report::Page page;
     page.title = "Sextant: " + command_.output;
     page.subtitle = fmt::format("{}: {}", command_.source.image, components());
-    page.picture = {overview_->png(), "Components in colours over the image",
-                    components() + ", each in a colour; of many some look alike."};
+    page.picture = {
+        overview_->png(), "Components in colours over the image",
+        components() + ", each in its own colour; with many components, some colours are similar."};
     page.facts = {
         {"Image",
          fmt::format("{}x{}, {}", shape().width, shape().height, kind_of_image(source_->header()))},
-        {"Belong together",
+        {"Connected",
          fmt::format("{} neighbours{}", options_.neighbours == kernel::Neighbours::four ? 4 : 8,
                      options_.by_value ? " of equal value" : "")},
         {"Tiles", fmt::format("{}x{} on {} of {}", result_.grid.columns, result_.grid.rows, ranks(),
                               transport_of(communicator_))},
-        {"Strips", result_.strips == 1
-                       ? "one: the image fits in memory"
-                       : fmt::format("{} of {} rows, of which the first is shown below",
-                                     result_.strips, result_.grid.height)},
+        {"Strips", result_.strips == 1 ? "one: the image fits in memory"
+                                       : fmt::format("{} of {} rows; the first is shown below",
+                                                     result_.strips, result_.grid.height)},
         {"Merged by", result_.plan.text()},
         {"Why", result_.plan.reason},
         {"Machine", fmt::format("{}, {}", host(), date())}};

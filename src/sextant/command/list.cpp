@@ -75,12 +75,13 @@ Section scans() {
         }
     }
     for (const scan::Strategy& row : scan::strategies()) {
-        section.rows.push_back({std::string(row.name), std::string(row.summary),
-                                fmt::format("of series, over any of these; {}", row.source)});
+        section.rows.push_back(
+            {std::string(row.name), std::string(row.summary),
+             fmt::format("of a series, on any of these circuits; {}", row.source)});
     }
     for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
         section.rows.push_back({std::string(row.name), std::string(row.summary),
-                                "boundaries between a rank's threads, with reduce-then-scan"});
+                                "boundaries between the threads of a rank, with reduce-then-scan"});
     }
     return section;
 }

@@ -36,11 +36,11 @@ struct MachineCommand {
 
 Record record_of(MachineCommand& command) {
     Record record;
-    record.add("what", command.what, "WHAT", "what to do with a profile")
+    record.add("what", command.what, "WHAT", "action: show a profile, check it, or compare two")
         .positional()
         .required()
         .one_of({"show", "check", "diff"});
-    record.add("files", command.files, "FILE", "a profile; for diff two")
+    record.add("files", command.files, "FILE", "a profile; two for diff")
         .file()
         .positional()
         .required();
@@ -140,7 +140,7 @@ std::string passes(const machine::Work& work) {
     };
     std::string text = rows(work.passes, "");
     if (!work.alone.empty())
-        text += rows(work.alone, ", while other cores rest");
+        text += rows(work.alone, ", while other cores are idle");
     if (work.seconds_per_element) {
         text += fmt::format("\n{} on {}: {} an element and operand\n", work.name, work.element,
                             report::to_text(work.seconds_per_element->median));
@@ -173,7 +173,7 @@ std::string tables_of(const Profile& profile) {
         text += passes(work);
     for (const machine::Work& work : profile.kernels)
         text += passes(work);
-    Table copies("copies within memory, a mebibyte, in blocks (0: whole)", "bytes");
+    Table copies("copies within memory, one mebibyte, by block length (0: whole)", "bytes");
     for (const machine::CopyRate& copy : profile.copies) {
         const Value& rate = copy.seconds_per_byte;
         constexpr double mebibyte = 1 << 20;
@@ -191,14 +191,15 @@ int show(const MachineCommand& command, const Profile& profile) {
     return 0;
 }
 
-/// What `machine check` found, as text.
+/// The result of `machine check`, as text.
 std::string text_of_check(const std::string& path, const Profile& profile, const Profile& here,
                           const std::vector<std::string>& differences, bool probed) {
     if (differences.empty())
-        return fmt::format("{} is of this machine{}\n", path,
-                           probed ? " in its present state"
-                                  : "; its state was not probed: that takes threads");
-    std::string text = fmt::format("{} does not hold here:\n", path);
+        return fmt::format("{} describes this machine{}\n", path,
+                           probed
+                               ? " in its present state"
+                               : "; its state was not probed, which requires a profile of threads");
+    std::string text = fmt::format("{} does not describe this machine:\n", path);
     for (const std::string& difference : differences)
         text += fmt::format("  {}\n", difference);
     const std::string again = fmt::format("sextant calibrate --transport {}",
@@ -324,7 +325,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
     std::sort(worst.begin(), worst.end(),
               [](const Twin& x, const Twin& y) { return x.off() > y.off(); });
     worst.resize(std::min(shown, worst.size()));
-    text += "\nfarthest apart:\n";
+    text += "\nlargest differences:\n";
     for (const Twin& twin : worst) {
         text += fmt::format("  {} {}: {} and {}, {:.2f}\n", twin.a.group, twin.a.what,
                             report::to_text(twin.a.value.median), report::to_text(twin.b.median),

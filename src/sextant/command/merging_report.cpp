@@ -19,7 +19,7 @@ namespace {
 /// The chosen pattern alone was measured.
 report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took) {
     if (plan.alternatives.empty())
-        return {"What was weighed",
+        return {"Candidates",
                 "merging, measured",
                 {{.name = plan.text(), .measured = report::TimeRange{took, took, took}}}};
     return alternatives_of(
@@ -43,14 +43,14 @@ std::vector<report::Recording> recordings_of(const distributed::MergingPlan& pla
 report::Section sent_section(const std::vector<Bytes>& sent) {
     report::ColumnChart chart;
     chart.title = "Bytes that each rank sent";
-    chart.subtitle = "lists of what is known of tiles' borders";
+    chart.subtitle = "lists of the contours or components at tile borders";
     chart.text = report::bytes_to_text;
     chart.kinds = {{"sent", {sent.begin(), sent.end()}}};
     for (std::size_t rank = 0; rank < sent.size(); ++rank)
         chart.places.push_back(fmt::format("rank {}", rank));
     const auto all = static_cast<double>(std::accumulate(sent.begin(), sent.end(), Bytes{0}));
-    chart.figures = {{report::bytes_to_text(all), "sent in all"}};
-    return {"What was sent", to_html(report::Figure{report::columns(chart), ""})};
+    chart.figures = {{report::bytes_to_text(all), "sent in total"}};
+    return {"Bytes sent", to_html(report::Figure{report::columns(chart), ""})};
 }
 
 } // namespace

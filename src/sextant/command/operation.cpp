@@ -46,7 +46,8 @@ std::string word_taken(const Record& options, const Field& positional,
         const auto& choices = positional.choices;
         if (!word.empty() &&
             (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()))
-            return fmt::format("; {} is the value of {}, which goes last", word, field.called());
+            return fmt::format("; {} was taken as the value of {}, which must come last", word,
+                               field.called());
     }
     return "";
 }

@@ -31,7 +31,7 @@ struct Operation {
     std::string_view summary;
     std::string_view example; ///< command lines, for help
     Record options;           ///< as on a command line
-    /// Throws sextant::Error. Returns the exit code: 0, or 1 if what was examined is not in order.
+    /// Throws sextant::Error. Returns the exit code: 0, or 1 if a check failed.
     std::function<int(const Call& call)> run;
     /// True if it needs no other rank: one of the processes of a launcher runs it.
     bool alone = false;
@@ -57,12 +57,13 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
             ranks == RunOn::one_rank};
 }
 
-/// Sets the options to what the user gave, by field name, and checks that all required are there.
+/// Sets the options to the given values, by field name, and checks that all required ones are
+/// present.
 /// Throws InvalidTask.
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given);
 
-/// Runs a command with what the user gave, by field name. Throws sextant::Error.
+/// Runs a command with the given values, by field name. Throws sextant::Error.
 int run_command(const Operation& operation,
                 const std::map<std::string, std::vector<std::string>>& given);
 
@@ -82,7 +83,7 @@ struct Commands {
     std::span<const Group> groups;
     std::span<const LaboratoryCommand> laboratory = {}; ///< commands that start `sextant-lab`
 
-    /// Those of all groups.
+    /// The operations of all groups.
     std::vector<const Operation*> operations() const;
 };
 

@@ -53,12 +53,14 @@ Field& declare_json(Record& record, std::string& json) {
     Codec codec = {[&json] { return json; },
                    [&json](const Field&, std::string_view text) {
                        if (holds_other_data(std::string(text)))
-                           return "a new file or one of JSON; without a file, the option goes last";
+                           return "the name of a new file, or of a JSON file; without a name, give "
+                                  "the option last";
                        json = text;
                        return "";
                    }};
     return record
-        .add("json", std::move(codec), "FILE", "write the results as JSON, here or to a file")
+        .add("json", std::move(codec), "FILE",
+             "write the results as JSON, to standard output or to a file")
         .file()
         .or_without(std::string(standard_output));
 }
@@ -66,7 +68,7 @@ Field& declare_json(Record& record, std::string& json) {
 Record record_of(Reports& reports) {
     Record record;
     declare_json(record, reports.json);
-    record.add("report", reports.report, "FILE", "write a page that shows the run (HTML)").file();
+    record.add("report", reports.report, "FILE", "write a report of the run (HTML)").file();
     return record;
 }
 
@@ -92,17 +94,15 @@ format::SourceOptions SourceChoice::options() const {
 Record record_of(SourceChoice& source, std::string_view meaning) {
     Record record;
     record.add("image", source.image, "IMAGE", meaning).file().positional().required();
-    record.add("frame", source.frame, "N", "which one of a series, from 0").between(0, most_count);
-    record
-        .add("channel", source.channel, "N",
-             "channel to read of a hyperstack, from 0; default: the first")
+    record.add("frame", source.frame, "N", "frame of a series, counted from 0")
         .between(0, most_count);
     record
-        .add("slice", source.slice, "N",
-             "slice to read of a hyperstack, from 0; default: the first")
+        .add("channel", source.channel, "N", "channel of a hyperstack, from 0; default: the first")
+        .between(0, most_count);
+    record.add("slice", source.slice, "N", "slice of a hyperstack, from 0; default: the first")
         .between(0, most_count);
     record.add("allow_external", source.allow_external,
-               "read samples from any file that an HDF5 file names");
+               "let an HDF5 file refer to samples in any other file");
     return record;
 }
 
@@ -128,8 +128,9 @@ void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
         return launch_ranks_or_cores(call, body);
     const std::int64_t tiles = std::int64_t{grid->columns} * grid->rows;
     if (tiles > most_threads)
-        throw InvalidTask(fmt::format("--grid {}: {} tiles, expected {} or fewer, a thread each",
-                                      call.options.find("grid")->text(), tiles, most_threads));
+        throw InvalidTask(
+            fmt::format("--grid {}: {} tiles, expected {} or fewer, because each needs a thread",
+                        call.options.find("grid")->text(), tiles, most_threads));
     launch_ranks(call, static_cast<int>(tiles), body);
 }
 
@@ -147,7 +148,7 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
 }
 
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual) {
-    return record.add("ranks", ranks, "N", fmt::format("ranks, as threads; default: {}", usual))
+    return record.add("ranks", ranks, "N", fmt::format("number of ranks; default: {}", usual))
         .between(1, most_threads);
 }
 
@@ -163,11 +164,11 @@ void launch_ranks(const Call& call, int threads, const std::function<void(Commun
             require_same(communicator, call.options);
         if (call.has(option) &&
             call.options.find(option)->text() != fmt::to_string(communicator.size()))
-            throw AgreedFailure(fmt::format("{} {} under a launcher that started {} processes; "
-                                            "leave it out",
-                                            call.options.find(option)->called(),
-                                            call.options.find(option)->text(), communicator.size()),
-                                true);
+            throw AgreedFailure(
+                fmt::format("{} {} under a launcher that started {} processes; omit it",
+                            call.options.find(option)->called(), call.options.find(option)->text(),
+                            communicator.size()),
+                true);
         body(std::move(communicator));
     });
 }

@@ -21,7 +21,7 @@
 // Options and helpers that several commands share.
 namespace sextant::command {
 
-/// What a run writes besides its results; "-" is standard output, "" nothing.
+/// Outputs of a run besides its results; "-" is standard output, "" none.
 struct Reports {
     std::string json, report;
 };
@@ -29,8 +29,8 @@ struct Reports {
 Field& declare_json(Record& record, std::string& json);
 /// `--json [FILE]` and `--report FILE`.
 Record record_of(Reports& reports);
-/// Prints warnings; writes the JSON and the page asked for, and prints the text unless one of these
-/// goes to standard output. Throws InvalidFile.
+/// Prints warnings; writes the JSON and the page if requested, and prints the text unless one of
+/// these goes to standard output. Throws InvalidFile.
 void write_reports(const Reports& reports, std::span<const std::string> warnings,
                    const std::string& json, const std::string& text, const std::string& page);
 
@@ -53,7 +53,7 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
 /// The files of the image, and the profile if named.
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);
 
-/// Runs `body` on every rank: those of the launcher, else as threads: as many as `--ranks` says,
+/// Runs `body` on every rank: those of the launcher, or else threads: as many as `--ranks` states,
 /// one per tile of `--grid`, or one per core. The command has both options.
 void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
                   const std::function<void(Communicator)>& body);
@@ -67,13 +67,13 @@ Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::st
 /// `--shared-memory`: processes of a node read each other's memory.
 Field& declare_shared_memory(Record& record, std::string& when);
 
-/// Runs `body` on every rank: those of the launcher, else as many threads as given. Throws
-/// AgreedFailure if a launcher started another number of ranks than the option says, or ranks have
-/// different options.
+/// Runs `body` on every rank: those of the launcher, or else the given number of threads. Throws
+/// AgreedFailure if a launcher started a different number of ranks than the option states, or if
+/// ranks have different options.
 void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
                   const char* option = "ranks");
 
-/// The same with as many threads as the option says, or one per core.
+/// The same with the number of threads given by the option, or one per core.
 void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
                            const char* option = "ranks");
 

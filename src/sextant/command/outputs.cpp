@@ -54,7 +54,8 @@ void check_picture_name(const std::string& path) {
     try {
         const format::Format& format = format::format_of(path);
         if (!format.write)
-            throw InvalidTask(fmt::format("{}: {} files are only read", path, format.name));
+            throw InvalidTask(
+                fmt::format("{}: {} files can be read, not written", path, format.name));
     } catch (const InvalidFile& error) {
         throw InvalidTask(error.what()); // the name is wrong, not the file
     }
@@ -72,7 +73,8 @@ void check_frames_name(const std::string& path, Sample sample) {
         if (takes(each))
             known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
     }
-    throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
+    throw InvalidTask(
+        fmt::format("{}: frames of {} can be written as {}", path, name(sample), known));
 }
 
 Sample sample_with_offset(const std::string& path, double offset) {
@@ -84,9 +86,10 @@ std::string offset_remark(double offset, const std::string& path) {
     if (offset == 0)
         return "";
     const bool added = sample_with_offset(path, offset) == Sample::f64;
-    return fmt::format("{} is taken off samples before they become floats, and {}", offset,
-                       added ? "added again to results, which are f64"
-                             : "stays off results: f32 cannot hold it, .npy (f64) would");
+    return fmt::format(
+        "{} is subtracted from samples before conversion to float32, and {}", offset,
+        added ? "added again to the results, which are f64"
+              : "is not added to the results: f32 cannot represent it, .npy (f64) can");
 }
 
 void require_distinct(std::span<const std::string> paths) {
@@ -94,7 +97,7 @@ void require_distinct(std::span<const std::string> paths) {
     for (const std::string& path : paths) {
         const std::string place = place_of(path);
         if (std::find(places.begin(), places.end(), place) != places.end())
-            throw InvalidTask(fmt::format("{} is named for two outputs", path));
+            throw InvalidTask(fmt::format("{} is given for two outputs", path));
         places.push_back(place);
     }
 }
@@ -110,7 +113,7 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
         if (there.empty() || stat(input.c_str(), &file) != 0)
             continue;
         if (const auto output = there.find({file.st_dev, file.st_ino}); output != there.end())
-            throw InvalidTask(fmt::format("{} is read: expected another name for what is written",
+            throw InvalidTask(fmt::format("{} is an input: expected another name for the output",
                                           output->second));
     }
 }

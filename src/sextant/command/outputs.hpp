@@ -13,7 +13,7 @@
 
 namespace sextant::command {
 
-/// Stands for standard output in place of a file name.
+/// A file name that means standard output.
 inline constexpr std::string_view standard_output = "-";
 
 /// The names of these that are not empty.
@@ -53,7 +53,7 @@ void print_text(std::string_view text);
 /// The remarks of a source, one line each, on standard error.
 void print_remarks(const FrameSource& source);
 
-/// Writes a text to a file, all or nothing, or to standard output. Throws InvalidFile.
+/// Writes a text to a file (completely or not at all), or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);
 
 /// Writes a trace: an archive if the name ends in .otf2, else JSON. Throws InvalidFile.

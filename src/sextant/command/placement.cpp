@@ -19,15 +19,14 @@ Record record_of(PlacementOptions& options) {
     Record record;
     record
         .add("transport", options.transport, "HOW",
-             "processes, or threads of one; default: the profile's")
+             "processes or threads; default: as in the profile")
         .one_of({"mpi", "threads"});
     record
-        .add("ranks_per_node", options.ranks_per_node, "N",
-             "of mpi; default: each rank on a node of its own")
+        .add("ranks_per_node", options.ranks_per_node, "N", "mpi: ranks on each node; default: one")
         .between(1, 16384);
     record
         .add("machine", options.machine, "FILE",
-             "a profile, or a platform; default: this machine's, or a built-in one")
+             "profile or platform; default: this machine's profile, or built-in")
         .file();
     return record;
 }
@@ -39,8 +38,7 @@ Placement on_platform(const PlacementOptions& options, int ranks) {
                           : options.ranks_per_node   ? "ranks-per-node"
                                                      : nullptr;
     if (refused)
-        throw InvalidTask(fmt::format("--{} with --machine {}: a platform says itself where "
-                                      "ranks lie",
+        throw InvalidTask(fmt::format("--{} with --machine {}: the platform states where ranks run",
                                       refused, options.machine));
     KnownMachine known = known_machine(options.machine, ranks);
     Placement placement;

@@ -22,7 +22,7 @@ struct Placement {
     const machine::Profile& machine() const { return planner->machine(); }
 };
 
-/// Where the ranks of a hypothetical run lie.
+/// The placement of the ranks of a hypothetical run.
 struct PlacementOptions {
     std::string transport;                      ///< "": the profile's
     std::optional<std::int64_t> ranks_per_node; ///< of "mpi"; none: each on its own node
@@ -30,8 +30,8 @@ struct PlacementOptions {
 };
 Record record_of(PlacementOptions& options);
 
-/// The placement that the options give. The default transport is that of the profile: threads
-/// share a node, processes fill one node after another. On a platform each core takes a rank. Warns
+/// The placement described by the options. The default transport is that of the profile: threads
+/// share a node, processes fill one node after another. On a platform each core has one rank. Warns
 /// of profiles that were skipped.
 /// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
 ///           name, a platform with too few cores, or --transport with a platform.

@@ -18,7 +18,7 @@ template <class Configuration>
 report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
                                      std::string compared = {}, Seconds took = 0) {
     using planner::text_of;
-    report::Alternatives shown{"What was weighed", std::move(compared), {}};
+    report::Alternatives shown{"Candidates", std::move(compared), {}};
     for (const planner::Alternative<Configuration>& each : plan.alternatives) {
         report::Alternative& one = shown.all.emplace_back();
         one.name = text_of(each.configuration);

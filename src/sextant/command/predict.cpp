@@ -91,31 +91,32 @@ struct PredictCommand {
 
 Record record_of(PredictCommand& command) {
     Record record = record_of(command.request);
-    record.add("element_size", command.element_size, "BYTES", "of one element").between(1, 1 << 20);
+    record.add("element_size", command.element_size, "BYTES", "size of an element")
+        .between(1, 1 << 20);
     record.add("operator", command.operator_name, "NAME",
-               "what folds apply; its cost is the profile's");
-    record.add("element", command.element, "TYPE", "the channels that it combines")
+               "operator of folds; its cost comes from the profile");
+    record.add("element", command.element, "TYPE", "pixel element type of the operator")
         .one_of({"f32", "f16", "u8"});
     record
         .add("machine", command.machine, "FILE",
-             "a profile or a platform (JSON), or the name of one that is shipped")
+             "profile or platform (JSON), or the name of an installed one")
         .file()
         .required();
     record.add("model", command.model, "NAME", "a cost model (sextant list models), or all");
     record
         .add("trace", command.trace, "FILE",
-             "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)")
+             "write the predicted trace of that model: JSON, .otf2 (docs/trace.md)")
         .file();
     record.include(record_of(command.reports));
-    record["report"].meaning = "what ranks would do when, by every model, as a page (HTML)";
+    record["report"].meaning = "write a page with the predicted traces of all models (HTML)";
     return record;
 }
 
 /// Writes the trace of one model, or a page of all.
 void write_shown(const PredictCommand& command, const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
-        throw InvalidTask("no model that was asked says what ranks do when: expected another "
-                          "--model, or neither --trace nor --report");
+        throw InvalidTask("none of the chosen models predicts what each rank does when: choose "
+                          "another --model, or omit --trace and --report");
     if (!command.trace.empty())
         write_trace(command.trace, recordings.front());
     if (!command.reports.report.empty())
@@ -125,7 +126,7 @@ void write_shown(const PredictCommand& command, const std::vector<report::Record
 
 std::string text_of(const Answer& answer) {
     if (!answer.refusal.empty())
-        return fmt::format("{:<14} cannot express it: {}\n", answer.model->name, answer.refusal);
+        return fmt::format("{:<14} does not apply: {}\n", answer.model->name, answer.refusal);
     const model::Prediction& p = answer.prediction;
     std::string text = fmt::format("{:<14} {}", answer.model->name, report::to_text(p.seconds));
     if (p.low != p.high)
@@ -161,7 +162,7 @@ Json json_of(const PredictCommand& command, const NamedSchedule& made, const Kno
 
 int run_predict(const PredictCommand& command, const Call&) {
     if (!command.trace.empty() && command.model == "all")
-        throw InvalidTask("--trace is of one model: expected --model NAME beside it");
+        throw InvalidTask("--trace requires a single model: expected --model NAME");
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});

@@ -32,10 +32,10 @@ Record record_of(ProveCommand& command) {
     constexpr int most_ranks = 16384, most_elements = 1 << 24;
     Record record = record_of(command.request);
     record.without("ranks");
-    record["algorithm"].meaning = "one of the family; default: all";
+    record["algorithm"].meaning = "algorithm of the family; default: all";
     Field& elements = record["elements"].between(1, most_elements).none_is(0);
-    elements.meaning = "of an image; default: sizes that cut unevenly";
-    record.add_ranges("ranks", command.ranks, "every number of ranks from A to B, and C")
+    elements.meaning = "pixels of an image; default: several sizes that divide unevenly";
+    record.add_ranges("ranks", command.ranks, "numbers of ranks: A to B, and C")
         .between(1, most_ranks);
     declare_json(record, command.json);
     return record;
@@ -160,7 +160,7 @@ Tallies prove_all(const ProveCommand& command) {
                 const int ranks = all[all.size() - 1 - i];
                 prove_ranks(command, ranks, tallies, mutex);
                 const std::lock_guard lock(mutex);
-                progress.say("proved numbers of ranks:", ++done, std::ssize(all));
+                progress.say("numbers of ranks proved:", ++done, std::ssize(all));
             }
         } catch (...) {
             const std::lock_guard lock(mutex);
@@ -188,8 +188,9 @@ void print(const std::vector<CircuitRow>& rows) {
         text += fmt::format("{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", row.name, name(row.form),
                             row.ranks, row.circuit.span, row.circuit.work, row.deficiency);
     }
-    text += "span: dependent applications; work: all; deficiency: how far span + work is above\n"
-            "Snir's bound of 2 inputs - 2; the last input of an exclusive scan is none\n";
+    text += "span: applications on the longest chain; work: all applications; deficiency: span + "
+            "work\nminus Snir's bound, 2 inputs - 2; the last input of an exclusive scan does not "
+            "count\n";
     print_text(text);
 }
 
@@ -203,11 +204,10 @@ void print(const Tallies& tallies) {
         if (tally.failed > 0)
             text += fmt::format("  {}\n", tally.first_error);
     }
-    text +=
-        "ranks: the fewest and the most; schedules: each tuning at each number of ranks and a\n"
-        "few sizes, every one under rendezvous, shuffled, eager and lent delivery; most messages:\n"
-        "sent by one rank, its piece to the root among them; depth: the longest chain of\n"
-        "dependent combinations\n";
+    text += "ranks: the smallest and the largest number; schedules: each combination of "
+            "parameters, number\nof ranks and size, proved with rendezvous, shuffled, eager and "
+            "zero-copy delivery; most\nmessages: sent by one rank, including its piece for the "
+            "root; depth: the longest chain of\ndependent combinations\n";
     print_text(text);
 }
 

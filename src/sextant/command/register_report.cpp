@@ -73,17 +73,16 @@ std::string to_text(const RegisterSummary& summary) {
     if (summary.team > 1)
         text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
     const double pixels = farthest(places);
-    text += fmt::format("up to {:.2f} px away", pixels);
+    text += fmt::format("displaced by up to {:.2f} px", pixels);
     if (transforms.pixel.known())
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
     text += fmt::format(", NCC {:.3f}, deviation of a shift {:.3f} px (medians), {} flagged\n",
                         median_of(places, [](const auto& p) { return p.result.ncc_after; }),
                         median_of(places, deviation_of), flagged(places));
     const auto& seconds = summary.result.seconds;
-    text += fmt::format("look {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  "
-                        "write {:.2f} s\n",
-                        seconds.inspection, seconds.registration, seconds.stages, seconds.average,
-                        seconds.writing);
+    text += fmt::format(
+        "inspect {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  write {:.2f} s\n",
+        seconds.inspection, seconds.registration, seconds.stages, seconds.average, seconds.writing);
     return text + fmt::format("{}\n", fmt::join(summary.files, "\n"));
 }
 
@@ -121,7 +120,7 @@ using registration::Work;
 constexpr std::int64_t most_shown = 512; // pixels per side; reduced frames would look sharp
 constexpr double degrees = 180 / std::numbers::pi;
 
-/// The centre of a frame, which is shown.
+/// The central part of a frame, which is shown.
 struct Part {
     explicit Part(ImageShape frame)
         : shape{std::min(frame.width, most_shown), std::min(frame.height, most_shown)},
@@ -171,13 +170,13 @@ report::Section pictures_of(const RegisterSummary& summary) {
     const Interval grey = contrast_of(summary.result.average);
     const std::string what = shown == frame
                                  ? fmt::format("{}x{} pixels", frame.width, frame.height)
-                                 : fmt::format("the middle {}x{} of {}x{} pixels", shown.width,
+                                 : fmt::format("the central {}x{} of {}x{} pixels", shown.width,
                                                shown.height, frame.width, frame.height);
     return report::before_after_section(
         {png_of(summary.result.recorded, frame, grey), png_of(summary.result.average, frame, grey),
-         fmt::format("{}, in the same greys: the mean of {} as they are, "
-                     "and registered.",
-                     what, report::counted(registered_count(summary), "frame")),
+         fmt::format(
+             "{}, with the same grey scale: the mean of {} as recorded, and after registration.",
+             what, report::counted(registered_count(summary), "frame")),
          "The average, before and after"});
 }
 
@@ -210,10 +209,10 @@ struct WorkKind {
 
 const std::vector<WorkKind>& kinds() {
     static const std::vector<WorkKind> all = {
-        {"to the frames before it", {Work::link, Work::mended, Work::neighbour_field}},
+        {"to previous frames", {Work::link, Work::mended, Work::neighbour_field}},
         {"combined (⊙)", {Work::combined, Work::combined_field}},
         {"to the reference", {Work::turned}},
-        {"to the average, or by a field", {Work::averaged, Work::field}}};
+        {"to the average, or with displacement fields", {Work::averaged, Work::field}}};
     return all;
 }
 
@@ -245,7 +244,7 @@ report::GanttChart gantt_of(const GatheredWork& work) {
         const int kind = kind_of(bar.work);
         chart.bars.push_back(
             {bar.rank, kind, bar.begin, bar.end,
-             fmt::format("rank {}: {} {}, {} from {} on", bar.rank,
+             fmt::format("rank {}: {} {}, {} from {}", bar.rank,
                          report::counted(bar.results, "registration"),
                          chart.kinds[static_cast<std::size_t>(kind)],
                          report::to_text(bar.end - bar.begin), report::to_text(bar.begin))});
@@ -258,16 +257,16 @@ report::Section work_of(const GatheredWork& work) {
     if (chart.bars.empty())
         return {};
     if (const auto idle = work.idle(Work::link))
-        chart.figures.push_back({percent(*idle), "idle among neighbours"});
+        chart.figures.push_back({percent(*idle), "idle while registering neighbours"});
     if (const auto idle = work.idle(Work::combined))
         chart.figures.push_back({percent(*idle), "idle in the scan"});
     if (const auto idle = work.idle(Work::combined_field))
-        chart.figures.push_back({percent(*idle), "idle in the scan of fields"});
-    std::string caption = "Who registered what, when. The scan of ⊙ over the ranks cannot keep all "
-                          "of them busy: a rank waits for what those before it found.";
+        chart.figures.push_back({percent(*idle), "idle in the scan of displacement fields"});
+    std::string caption = "Registrations of each rank over time. The scan of ⊙ cannot keep all "
+                          "ranks busy: a rank waits for the results of preceding ranks.";
     if (work.clocks > 1)
         caption += fmt::format(" {}.", report::clocks_text(work.clocks, work.aligned));
-    return {"Who worked when", to_html(report::Figure{gantt(chart), caption})};
+    return {"Work of each rank", to_html(report::Figure{gantt(chart), caption})};
 }
 
 std::string pixel_of(const SeriesTransforms& transforms) {
@@ -292,7 +291,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back({"A pixel", pixel});
     if (summary.result.resumed > 0)
         facts.push_back(
-            {"Gone on with", fmt::format("{} results of an earlier run", summary.result.resumed)});
+            {"Resumed", fmt::format("{} results of an earlier run", summary.result.resumed)});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     constexpr std::size_t most_warnings = 8; // frames left out are listed below, too
     for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
@@ -310,8 +309,8 @@ std::string to_page(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
     const bool fields = transforms.fields.has_value();
     page.title = "Sextant: " + transforms.series;
-    page.subtitle = fmt::format("{} registered to one another",
-                                report::counted(registered_count(summary), "frame"));
+    page.subtitle =
+        fmt::format("{} registered", report::counted(registered_count(summary), "frame"));
     page.shown = {pictures_of(summary)};
     page.facts = facts_of(summary);
     const auto& seconds = summary.result.seconds;
@@ -324,15 +323,15 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                     likeness_section(frames, fields ? "by motions alone" : "as they are"),
+                     likeness_section(frames, fields ? "by rigid motions alone" : "as recorded"),
                      work_of(*summary.work)};
-    page.next_steps = {{"The same motions for another channel",
+    page.next_steps = {{"Apply the same motions to another channel",
                         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
                                     summary.output)},
-                       {"Everything it can do", "sextant register --help"}};
+                       {"All options", "sextant register --help"}};
     if (!fields)
         page.next_steps.push_back(
-            {"Fields, where frames are warped",
+            {"Displacement fields, for frames that are distorted",
              fmt::format("sextant register {} -o fields --model nonrigid --report fields.html",
                          transforms.series)});
     return report::render(page);

@@ -36,21 +36,21 @@ Record record_of(ReportCommand& command) {
     Record record;
     record
         .add("traces", command.traces, "TRACE...",
-             "files of --trace, pages of --report, or of bench composite --json")
+             "traces, pages (--report), or results of bench composite --json")
         .file()
         .positional()
         .required();
     record
         .add("output", command.output, "OUT",
-             "the page (HTML), or of benchmarks a chart (SVG); - for standard output")
+             "the page (HTML), or a chart of benchmarks (SVG); - for standard output")
         .file()
         .letter('o')
         .required();
-    record.add("title", command.title, "TEXT", "what stands above it");
+    record.add("title", command.title, "TEXT", "title of the page");
     return record;
 }
 
-constexpr std::size_t most_traces = 16; // the lanes of more could not be told apart
+constexpr std::size_t most_traces = 16; // lanes of more traces could not be distinguished
 
 bool is_page(const std::string& path) {
     return path.ends_with(".html") || path.ends_with(".htm");
@@ -71,18 +71,17 @@ int show_growth(const ReportCommand& command) {
     report::Page page;
     for (const std::string& path : paths) {
         if (!is_of_benchmark(path))
-            throw InvalidTask(fmt::format("{} is no file of bench composite --json as {} is", path,
-                                          paths.front()));
+            throw InvalidTask(fmt::format("{} is not a result of bench composite --json, but {} is",
+                                          path, paths.front()));
         const std::vector<GrowthPoint> more = read_growth(read_text(path, largest_page), path);
         points.insert(points.end(), more.begin(), more.end());
         page.facts.push_back({"Results", path});
     }
     page.figures = growth_charts(points);
     if (page.figures.empty())
-        throw InvalidTask(fmt::format("{}: expected results of more than one number of ranks or "
-                                      "pixels",
-                                      paths.front()));
-    page.title = command.title_or("Sextant: how compositing grows");
+        throw InvalidTask(fmt::format(
+            "{}: expected results for at least two numbers of ranks or pixels", paths.front()));
+    page.title = command.title_or("Sextant: scaling of compositing");
     write_text(command.output,
                command.output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
     return 0;
@@ -92,7 +91,7 @@ int join_pages(const ReportCommand& command) {
     std::vector<report::Document> pages;
     for (const std::string& path : command.traces) {
         if (!is_page(path))
-            throw InvalidTask(fmt::format("{} is no page (.html) as the others are", path));
+            throw InvalidTask(fmt::format("{} is not a page (.html), but the others are", path));
         pages.push_back(report::read_document(path, read_text(path, largest_page)));
     }
     write_text(command.output,
@@ -103,14 +102,12 @@ int join_pages(const ReportCommand& command) {
 int run_report(const ReportCommand& command, const Call&) {
     const std::vector<std::string>& paths = command.traces;
     if (paths.size() > most_traces) {
-        throw InvalidTask(
-            fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
+        throw InvalidTask(fmt::format("{} files: expected at most {}", paths.size(), most_traces));
     }
     for (const std::string& path : paths) {
         if (report::is_otf2(path))
-            throw InvalidTask(fmt::format("{}: OTF2 is only written; expected a trace in JSON "
-                                          "(--trace FILE.json)",
-                                          path));
+            throw InvalidTask(fmt::format(
+                "{}: OTF2 cannot be read; expected a trace in JSON (--trace FILE.json)", path));
     }
     const std::string& output = command.output;
     keep_inputs(paths, {&output, 1});
@@ -118,9 +115,8 @@ int run_report(const ReportCommand& command, const Call&) {
     if (is_of_benchmark(paths.front()))
         return show_growth(command);
     if (output.ends_with(".svg"))
-        throw InvalidTask(fmt::format("{}: runs are shown on a page, expected a name that ends in "
-                                      ".html",
-                                      output));
+        throw InvalidTask(fmt::format(
+            "{}: runs are compared on a page, expected a name that ends in .html", output));
     if (is_page(paths.front()))
         return join_pages(command);
     std::vector<report::Recording> recordings;
@@ -222,7 +218,7 @@ std::set<double> values_of(double (*value)(const GrowthPoint&),
     return values;
 }
 
-/// In order of appearance, and no more than there are colours.
+/// In order of appearance, at most as many as there are colours.
 std::vector<std::string> gates_in(const std::vector<GrowthPoint>& points) {
     std::vector<std::string> configurations;
     for (const GrowthPoint& point : points) {
@@ -250,7 +246,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // of several tunings, the default comes first
+        std::set<std::string> seen; // of several parameter values, the default comes first
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||

@@ -36,42 +36,42 @@ struct SimulateCommand {
 
 Record record_of(SimulateCommand& command) {
     Record record = record_of(command.request);
-    record.add("element_size", command.element_size, "BYTES", "of one element").between(1, 1 << 20);
+    record.add("element_size", command.element_size, "BYTES", "size of an element")
+        .between(1, 1 << 20);
     record
         .add("platform", command.platform, "FILE",
-             "a platform (JSON, or SimGrid's XML), or the name of a shipped one")
+             "platform (JSON, or SimGrid's XML), or the name of an installed one")
         .file()
         .required();
     record
         .add("order", command.order, "FILE",
-             "hosts in the order in which they take ranks, one a line")
+             "file that lists the hosts of ranks 0, 1, ..., one per line")
         .file();
     record.add("association", command.association,
                {{"by-arrival", Association::by_arrival}, {"in-order", Association::in_order}},
-               "HOW", "how folds combine operands");
+               "HOW", "order of operands in folds");
     record
         .add("send_overhead", command.send_overhead, "S",
-             "seconds that a rank spends on a message it sends")
+             "time that a rank needs to send a message")
         .between(0, 1);
     record
         .add("receive_overhead", command.receive_overhead, "S",
-             "seconds that a rank spends on a message it receives")
+             "time that a rank needs to receive a message")
         .between(0, 1);
     record
         .add("blend_rate", command.blend_rate, "PX/S",
-             "elements that a rank combines a second; 0: free")
+             "elements that a rank combines per second; 0: no cost")
         .between(0, 1e15);
     record
-        .add("machine", command.machine, "FILE",
-             "a machine's profile, for what combining and copying cost")
+        .add("machine", command.machine, "FILE", "profile with the costs of combining and copying")
         .file();
     record.add("operator", command.operator_name, "NAME",
-               "what folds apply, as that profile names it");
+               "operator of folds, as named in the profile");
     record.add("clock", command.clock,
-               "by Sextant's own clock, not SimGrid: faster where many messages meet");
+               "use Sextant's simulator, not SimGrid: faster with much contention");
     record
         .add("trace", command.trace, "OUT",
-             "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)")
+             "write a trace of all ranks: .svg, JSON or .otf2 (docs/trace.md)")
         .file();
     record.include(record_of(command.reports));
     return record;
@@ -174,13 +174,13 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
                        const simulate::Simulation& run) {
     const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
     std::string text =
-        fmt::format("{} on {} of {}, operands combined {}\n{}, {:.4g} a second; the first rank is "
-                    "done after {}\n",
+        fmt::format("{} on {} of {}, operands combined {}\n{}, {:.4g} per second; the first rank "
+                    "finishes after {}\n",
                     made.title, report::counted(std::ssize(made.schedule), "rank"),
                     called(question), name(question.association), report::to_text(run.seconds),
                     1 / run.seconds, report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
-        text += "combining costs nothing: the platform says no rate, and none was given\n";
+        text += "combining is free: neither the platform nor an option gives a rate\n";
     return text;
 }
 
@@ -190,14 +190,14 @@ simulate::Simulation simulated(const SimulateCommand& command, const simulate::Q
         return simulate::simulate_on_clock(question);
     if (simulate::available() || !simulate::is_json(question.platform))
         return simulate::simulate(question);
-    print_note(fmt::format("warning: simulated by Sextant's own clock (--clock): {}",
+    print_note(fmt::format("warning: simulated with Sextant's own simulator (--clock): {}",
                            simulate::unavailable()));
     return simulate::simulate_on_clock(question);
 }
 
 int run_simulate(const SimulateCommand& command, const Call& call) {
     if (command.machine.empty())
-        call.refuse({"operator"}, "expected --machine, whose profile knows what it costs");
+        call.refuse({"operator"}, "expected --machine, a profile with its cost");
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});

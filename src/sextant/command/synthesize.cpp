@@ -45,45 +45,61 @@ Record record_of(SynthesizeCommand& command) {
     for (const registration::SpecimenKind& kind : registration::specimens())
         specimens.push_back(kind.name);
     Record record;
-    record.add("output", command.output, "FILE", "the series").file().letter('o').required();
-    record.add("truth", command.truth, "FILE", "default: FILE.json").file();
-    record.add("specimen", command.specimen, "NAME", "what the frames show").one_of(specimens);
-    record.add("image", command.image, "FILE", "shown instead").file();
-    record.add("frames", plan.frames, "N", "how many").between(1, most_frames);
+    record.add("output", command.output, "FILE", "file of the series")
+        .file()
+        .letter('o')
+        .required();
+    record.add("truth", command.truth, "FILE", "file of the true motions; default: FILE.json")
+        .file();
+    record.add("specimen", command.specimen, "NAME", "specimen shown in the frames")
+        .one_of(specimens);
+    record.add("image", command.image, "FILE", "image to show instead of a specimen").file();
+    record.add("frames", plan.frames, "N", "number of frames").between(1, most_frames);
     record.add("width", plan.shape.width, "N", "pixels").between(1, most);
     record.add("height", plan.shape.height, "N", "pixels").between(1, most);
-    record.add("dose", plan.dose, "E", "electrons a pixel").between(1e-6, 1e6);
-    record.add("contrast", look.contrast, "C", "deviation of the brightness, of mean 1")
-        .between(0, 10);
-    record.add("period", look.period, "PX", "of the lattice").between(2, most);
+    record.add("dose", plan.dose, "E", "mean number of electrons per pixel").between(1e-6, 1e6);
     record
-        .add("amorphous", look.amorphous, "SHARE", "of the lattice's contrast that is not periodic")
+        .add("contrast", look.contrast, "C",
+             "standard deviation of the brightness, relative to its mean")
+        .between(0, 10);
+    record.add("period", look.period, "PX", "period of the lattice").between(2, most);
+    record
+        .add("amorphous", look.amorphous, "SHARE",
+             "fraction of the lattice's contrast that is not periodic")
         .between(0, 1);
-    record.add("detail", look.detail, "PX", "size of what is not periodic")
+    record.add("detail", look.detail, "PX", "size of the features that are not periodic")
         .between(registration::smallest_detail, registration::largest_detail);
-    record.add("drift_x", plan.drift.tx, "PX", "how far the content moves right each frame")
+    record.add("drift_x", plan.drift.tx, "PX", "motion of the content to the right per frame")
         .between(-most, most);
-    record.add("drift_y", plan.drift.ty, "PX", "how far it moves down").between(-most, most);
-    record.add("turn", command.turn, "DEG", "how far it turns clockwise").between(-360, 360);
-    record.add("wander", plan.wander, "PX", "deviation of a random step, each frame")
+    record.add("drift_y", plan.drift.ty, "PX", "motion of the content downward per frame")
+        .between(-most, most);
+    record.add("turn", command.turn, "DEG", "clockwise rotation per frame").between(-360, 360);
+    record.add("wander", plan.wander, "PX", "standard deviation of a random step per frame")
         .between(0, most);
-    record.add("turn_wander", command.turn_wander, "DEG", "the same of the angle").between(0, 360);
-    record.add("warp", plan.warp, "PX", "amplitude of a smooth distortion, at the last frame")
+    record
+        .add("turn_wander", command.turn_wander, "DEG",
+             "standard deviation of a random rotation per frame")
+        .between(0, 360);
+    record
+        .add("warp", plan.warp, "PX",
+             "amplitude of a smooth distortion that grows up to the last frame")
         .between(-most, most);
-    record.add("warp_length", plan.warp_length, "PX", "of its waves").between(1, most);
-    record.add("blanks", plan.blanks, "I,J", "frames, beam off").between(0, most_frames);
+    record.add("warp_length", plan.warp_length, "PX", "wavelength of the distortion")
+        .between(1, most);
+    record.add("blanks", plan.blanks, "I,J", "frames recorded with the beam off")
+        .between(0, most_frames);
     record
         .add("jumps", command.jumps, "I,X,Y",
-             "content jumps X px right, Y down before frame I; three numbers each")
+             "jumps X px right and Y down before frame I; three numbers per jump")
         .between(-most, most_frames);
-    record.add("seed", command.seed, "N", "another one, another series").between(0, most_count);
+    record.add("seed", command.seed, "N", "seed of the random numbers").between(0, most_count);
     return record;
 }
 
 std::vector<registration::Jump> jumps_from(const std::vector<int>& given) {
     if (given.size() % 3 != 0)
-        throw InvalidTask(fmt::format("--jumps has {} numbers, expected three a jump: a frame and "
-                                      "how far it moves right and down",
+        throw InvalidTask(fmt::format("--jumps has {} numbers, expected three per jump: a frame, "
+                                      "and the motion to the right and downward",
                                       given.size()));
     std::vector<registration::Jump> jumps;
     for (std::size_t i = 0; i < given.size(); i += 3)
@@ -116,9 +132,8 @@ kernel::FloatPlane first_frame(const std::string& path) {
 void check_field(ImageShape field) {
     constexpr Elements most = Elements{1} << 28;
     if (field.elements() > most)
-        throw InvalidTask(fmt::format("these frames drift over {}x{} pixels, which take {} MiB, "
-                                      "expected up to {}; take less --drift-x, --drift-y or "
-                                      "--wander",
+        throw InvalidTask(fmt::format("these frames drift over {}x{} pixels, which need {} MiB, "
+                                      "expected up to {}; reduce --drift-x, --drift-y or --wander",
                                       field.width, field.height, field.elements() >> 18,
                                       most >> 18));
 }
@@ -129,7 +144,7 @@ void check_specimen(const SynthesizeCommand& command, const Call& call) {
         call.refuse({"specimen", "contrast", "period", "amorphous", "detail"},
                     "the image is shown as it is");
     else if (command.specimen != "lattice")
-        call.refuse({"period", "amorphous"}, "it is of the lattice");
+        call.refuse({"period", "amorphous"}, "it applies to the lattice only");
 }
 
 registration::Specimen specimen_from(const SynthesizeCommand& command, const SeriesPlan& plan) {
@@ -150,14 +165,13 @@ Json as_json(const RigidMotion& motion) {
 Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
     const SeriesPlan& plan = series.plan();
     Json truth = {
-        {"about", "a motion takes x to R(alpha)(x - c) + c + t about the middle c of a frame, "
-                  "((width - 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y "
-                  "downward, t in pixels to the right and downward, middles of pixels at whole "
-                  "numbers"},
-        {"to_first", "registers frame i to frame 0, warp aside: frame i at the place of x shows "
-                     "what frame 0 does at x, so what drifts to the right has a growing tx"},
-        {"to_specimen", "the inverse of to_first: where what frame i shows at x lies in the "
-                        "specimen, in pixels of frame 0; x is first moved by the warp"},
+        {"about", "a motion maps x to R(alpha)(x - c) + c + t; c is the centre of a frame, ((width "
+                  "- 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y downward; t "
+                  "in pixels to the right and downward; pixel centres have integer coordinates"},
+        {"to_first", "registers frame i to frame 0, without the warp: what frame 0 shows at x, "
+                     "frame i shows at the image of x, so a drift to the right increases tx"},
+        {"to_specimen", "the inverse of to_first: maps a position x in frame i to the specimen, in "
+                        "pixels of frame 0; the warp is applied to x first"},
         {"specimen", specimen},
         {"width", plan.shape.width},
         {"height", plan.shape.height},
@@ -166,7 +180,7 @@ Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
     if (plan.warp != 0) {
         const auto [a, b] = series.warp_phases();
         truth.set("warp",
-                  {{"about", "frame i of n moves x by i/(n - 1) amplitude (sin(k(y + x/2) + "
+                  {{"about", "frame i of n displaces x by i/(n - 1) amplitude (sin(k(y + x/2) + "
                              "phase_x), sin(k(x - y/2) + phase_y)), k = 2 pi / length"},
                    {"amplitude", plan.warp},
                    {"length", plan.warp_length},
@@ -213,10 +227,10 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
     const std::string& specimen = command.image.empty() ? command.specimen : command.image;
     write_text(truth_path, truth_of(series, specimen).text() + "\n");
     if (truth_path != standard_output)
-        print_text(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
-                               "{}: where each lies\n",
-                               path, report::counted(plan.frames, "frame"), plan.shape.width,
-                               plan.shape.height, plan.dose, truth_path));
+        print_text(fmt::format(
+            "{}: {} of {}x{} f32, counts of {:g} electrons per pixel\n{}: the true motions\n", path,
+            report::counted(plan.frames, "frame"), plan.shape.width, plan.shape.height, plan.dose,
+            truth_path));
     return 0;
 }
 
@@ -224,7 +238,7 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
 
 Operation synthesize_operation() {
     return declare_command<SynthesizeCommand>(
-        "synthesize", "make a test series of frames whose motions are known",
+        "synthesize", "make a test series of frames with known motions",
         "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
         "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
         run_synthesize, RunOn::one_rank);

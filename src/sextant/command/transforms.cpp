@@ -30,13 +30,13 @@ constexpr std::string_view kind = "sextant transforms";
 constexpr double degrees_per_radian = 180 / std::numbers::pi;
 
 constexpr std::string_view convention =
-    "tx, ty and alpha say how far to the right, downward and clockwise a frame shows what the "
-    "reference shows: what drifts to the right on the screen has a growing tx. A frame's motion "
-    "takes x of the reference to R(alpha)(x - c) + c + t, where the frame shows "
-    "what the reference shows at x; c is the middle of a frame, ((width - 1)/2, (height - 1)/2); "
-    "R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y downward; t in "
-    "pixels, to the right and downward; middles of pixels have whole coordinates, (0, 0) is the "
-    "first of the first row. Every motion is from the reference, not from the frame before.";
+    "tx, ty and alpha give the displacement of a frame's content relative to the reference, to the "
+    "right, downward and clockwise: a drift to the right increases tx. What the reference shows at "
+    "x, the frame shows at R(alpha)(x - c) + c + t; c is the centre of a frame, ((width - 1)/2, "
+    "(height - 1)/2); R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y "
+    "downward; t in pixels, to the right and downward; pixel centres have integer coordinates, (0, "
+    "0) is the first pixel of the first row. Every motion is relative to the reference, not to the "
+    "previous frame.";
 
 Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty())
@@ -88,11 +88,11 @@ Json head_of(const SeriesTransforms& transforms) {
     if (transforms.fields)
         json.set(
             "fields",
-            {{"about", "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
-                       "them; a frame shows at x + u(x) what the reference shows at x; of each "
-                       "frame that is not left out, in order, four planes: u to the right and "
-                       "downward in pixels, its standard deviation, and 1 where the frames say "
-                       "anything of it"},
+            {{"about",
+              "nodes are `spacing` pixels apart, starting at (0, 0); u is bilinear between them; "
+              "what the reference shows at x, a frame shows at x + u(x); four planes for each "
+              "frame that is not left out, in order: u to the right and u downward in pixels, its "
+              "standard deviation, and 1 where it was determined from the frames"},
              {"file", transforms.fields->path},
              {"spacing", transforms.fields->spacing},
              {"columns", transforms.fields->nodes.width},
@@ -221,7 +221,7 @@ SeriesTransforms head_from(const JsonField& json) {
 std::optional<FieldFile> field_file_from(const JsonField& json, const std::string& model) {
     if (model != "nonrigid") {
         if (const auto fields = json.find("fields"))
-            fields->refuse("none, as the model is " + model);
+            fields->refuse("none, because the model is " + model);
         return std::nullopt;
     }
     const JsonField fields = json.at("fields");
@@ -244,7 +244,7 @@ void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
         json.fail(fmt::format("has frame {} twice", *twice));
     if (!std::binary_search(numbers.begin(), numbers.end(), transforms.reference))
         json.at("reference")
-            .refuse(fmt::format("one of the {} that it has",
+            .refuse(fmt::format("one of the {} in the file",
                                 report::counted(std::ssize(numbers), "frame")));
 }
 
@@ -284,13 +284,12 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
     sink(fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
                      transforms.series, transforms.model, transforms.shape.width,
                      transforms.shape.height, transforms.reference, convention));
-    sink(fmt::format(
-        "# tx, ty: to the right and downward; here alpha is in degrees, clockwise; t also "
-        "in {}, where the size of a pixel is known\n"
-        "frame,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
-        "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
-        "\n",
-        unit, unit, unit));
+    sink(
+        fmt::format("# tx, ty: to the right and downward; alpha in degrees, clockwise; t also in "
+                    "{} if the pixel size is "
+                    "known\nframe,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
+                    "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags\n",
+                    unit, unit, unit));
     for (const FrameRegistration& place : transforms.frames)
         sink(csv_of(place, transforms));
 }
@@ -322,7 +321,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of a line; stops after one too many.
+/// The cells of a line; stops after one more than expected.
 std::vector<std::string_view> cells_of(std::string_view line) {
     std::vector<std::string_view> cells;
     for (std::size_t at = 0; at <= line.size() && cells.size() <= 3;) {
@@ -377,11 +376,11 @@ std::vector<FramePoint> read_coordinates(const std::string& path) {
         if (first && names_columns(text))
             continue;
         if (!point)
-            throw InvalidFile(path,
-                              fmt::format("line {}: \"{}\", expected {}a frame's number, x and "
-                                          "y, with commas between",
-                                          number, shortened(text, 40),
-                                          first ? "the names frame,x,y or " : ""));
+            throw InvalidFile(
+                path,
+                fmt::format(
+                    "line {}: \"{}\", expected {}a frame number, x and y, separated by commas",
+                    number, shortened(text, 40), first ? "the names frame,x,y or " : ""));
         point->line = number;
         points.push_back(*point);
     }

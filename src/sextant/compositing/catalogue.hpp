@@ -69,12 +69,12 @@ Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuni
 /// The rank of each peer number in a seat's program.
 std::vector<int> peers_of(const Task& task);
 
-/// The pixels that a rank ends up with: all of them at a root, its piece otherwise. With
+/// The pixels that a rank owns at the end: all of them at a root, its piece otherwise. With
 /// interlacing, a piece is a range in interlaced order.
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
-/// The pixels that a rank ends up with, as indices into the composited image, in the order in which
-/// the rank holds them.
+/// The pixels that a rank owns at the end, as indices into the composited image, in the order in
+/// which they are stored.
 std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
                              int rank);
 

@@ -63,7 +63,7 @@ struct Piece {
     Elements first = 0, count = 0;
 };
 
-/// Part i of the image, cut into as many nearly equal parts as there are positions.
+/// Part i of the image, divided into one nearly equal part per position.
 Piece equal_part(const Task& task, int i);
 
 /// Throws InvalidTask unless the task is valid: the order names existing ranks, each once and with

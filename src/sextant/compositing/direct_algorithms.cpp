@@ -153,7 +153,7 @@ class Pipeline {
     const int p_, position_;
     ProgramBuilder builder_;
     Region input_;
-    std::vector<Region> slots_; // reused in turn
+    std::vector<Region> slots_; // used in rotation
 };
 
 } // namespace

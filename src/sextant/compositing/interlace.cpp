@@ -18,7 +18,7 @@ Elements Interleaving::begin_of(Elements deck) const {
 }
 
 Elements Interleaving::deck_of(Elements position) const {
-    Elements low = 0, high = decks_; // begin_of(low) <= dealt < begin_of(high)
+    Elements low = 0, high = decks_; // begin_of(low) <= position < begin_of(high)
     while (high - low > 1) {
         const Elements middle = (low + high) / 2;
         (begin_of(middle) <= position ? low : high) = middle;

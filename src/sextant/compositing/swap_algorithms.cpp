@@ -15,7 +15,7 @@ namespace sextant::compositing {
 
 namespace {
 
-/// The final position of the image: the root's, if it holds an image, which saves a message.
+/// The final position of the image: the root's, if it has an image, which saves a message.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
 }
@@ -239,7 +239,7 @@ struct Share {
 };
 
 /// The part of the group that the owner of part `place` of a child gets. The children's parts are
-/// ranked by where they begin in the image; if they begin together, by child.
+/// ranked by their start in the image; if the starts are equal, by child.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;

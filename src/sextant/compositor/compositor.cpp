@@ -131,7 +131,7 @@ Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr faul
             fault = std::current_exception();
     }
     if (fault)
-        execution.run_failed(fault); // throws, after telling the ranks that wait for this one
+        execution.run_failed(fault); // throws, after notifying the ranks that wait for this one
     execution.run();
     return finish(execution.result());
 }
@@ -270,8 +270,8 @@ void Compositor::remember_order() {
     std::swap(asked_, next_asked_);
 }
 
-/// Sets up the comparison of frame options between ranks with images and the root. Other ranks have
-/// no part in a frame, so their options do not matter.
+/// Sets up the comparison of frame options between ranks with images and the root. Other ranks do
+/// not take part in a frame, so their options do not matter.
 void Compositor::make_comparison() {
     if (task_.positions() < 2)
         return;
@@ -288,8 +288,8 @@ void Compositor::make_comparison() {
                                                asked_, std::move(names), text_of_request);
 }
 
-/// Lists in `next_asked_` what this frame asks for. Returns true if that differs from the frame
-/// before.
+/// Lists in `next_asked_` the frame's options. Returns true if they differ from those of the
+/// previous frame.
 bool Compositor::list_requests(const FrameOptions& frame) {
     sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
                            frame.background ? frame.background : options_.background, layers_of_,
@@ -298,7 +298,7 @@ bool Compositor::list_requests(const FrameOptions& frame) {
 }
 
 /// Prepares for a frame. Returns the error if the frame's options are wrong; the caller must then
-/// run the frame as one that failed.
+/// run the frame as a failed one.
 std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
         throw CommunicationFailed("ranks requested different frames earlier, after some had begun: "
@@ -316,7 +316,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
             take_order(frame.order.empty() ? first_order_ : frame.order);
             for (Runner& each : runners_)
                 take_seat(each);
-        } catch (const InvalidTask&) { // the same error on all ranks that ask for the same
+        } catch (const InvalidTask&) { // the same error on all ranks with the same options
             fault_ = std::current_exception();
         } catch (...) {
             say_failed(asked_);

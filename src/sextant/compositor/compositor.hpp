@@ -20,7 +20,7 @@
 
 namespace sextant {
 
-/// Options for blending partial images. Every rank gives the same, except for `drawn`.
+/// Options for blending partial images. All ranks give the same, except for `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
     std::vector<int> radices = {};  ///< radix-k: the radices; empty: its default
@@ -29,7 +29,8 @@ struct CompositeOptions {
     std::optional<ElementFormat> element = {}; ///< pixel format; none: the first that `blend` has
     int fragments = 0;           ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
-    std::optional<RgbaF32> background = {}; ///< premultiplied; put behind the composited image once
+    /// premultiplied; blended once behind the composited image
+    std::optional<RgbaF32> background = {};
     int root = 0; ///< rank that gets the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
@@ -42,8 +43,8 @@ struct CompositeOptions {
     planner::Probing probing = planner::Probing::kept;
     /// A plan file; if it exists at rank 0, its plan is used.
     std::string plan = {};
-    /// With `auto`: about how many frames will be composited. If they are many, the two or three
-    /// configurations that predictions cannot tell apart are raced on the first frames.
+    /// With `auto`: the approximate number of frames to composite. If it is large, the two or three
+    /// configurations that predictions cannot distinguish are raced on the first frames.
     int frames = 1;
     /// Skips empty pixels in messages. The result has the same bits. Pays if images are sparse and
     /// messages are copied, so not between threads.
@@ -123,11 +124,12 @@ class Compositor {
     ///           `Communicator::memory` are not copied.
     /// Output    the composited image at the root and nothing elsewhere; or, if distributed, each
     ///           rank's piece.
-    /// Throws    InvalidTask if `images` has another size than planned, and then PeerFailed on
+    /// Throws    InvalidTask if the size of `images` is not the planned one, and then PeerFailed on
     ///           ranks that wait for this one; the next frame may succeed. CommunicationFailed.
     ///           AgreedFailure, on every rank with images and on the root, if ranks give different
     ///           frame options; it names two of the ranks. Ranks whose options changed have not
-    ///           begun the frame; if options of another rank did not change, that rank has begun,
+    ///           started the frame; if options of another rank did not change, that rank has
+    ///           started,
     ///           and the communicator can no longer be used.
     /// Collective.
     /// Cost      allocates nothing once this rank has had each of its positions twice.
@@ -141,8 +143,8 @@ class Compositor {
     /// `composite` in two parts, for several frames in flight at once (frames_in_flight.hpp,
     /// tile_wall.hpp). Each compositor then needs its own communicator. Not during a race.
     /// Input     `picture`: memory at the root for the composited image (shape.elements() pixels),
-    ///           or none. The image is collected there without a copy. `wait` throws what is wrong
-    ///           with the arguments.
+    ///           or none. The image is collected there without a copy. `wait` throws errors in
+    ///           the arguments.
     void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
                const FrameOptions& frame = {});
     bool ready(Flight& flight) { return flight.ready(execution()); }
@@ -162,7 +164,7 @@ class Compositor {
     /// The task, in the order of the last frame.
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
-    /// The index in the composited image of a frame's pixel i.
+    /// The index in the composited image of pixel i of a frame.
     Elements pixel(const Frame& frame, Elements i) const;
     const Program& program() const { return execution().program(); }
     /// This rank's trace of the last frame.

@@ -149,7 +149,7 @@ Record record_of(CompositeOptions& options) {
              "fraction of active pixels in an image, for sparse")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "bracket every frame alike, and do not race configurations");
+               "use the same bracketing for every frame, and do not race configurations");
     record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }

@@ -30,7 +30,7 @@ void check_numbers(CompositeOptions& options);
 /// Throws    InvalidTask unless the order names every rank with images.
 compositing::Task task_of(const std::vector<Declaration>& all, const CompositeOptions& options);
 
-/// Replaces the contents of `to` by the ranks with images, front to back.
+/// Sets `to` to the ranks with images, front to back.
 /// Input     ranks front to back; the number of images of each rank. `found` is scratch.
 /// Throws    InvalidTask if the order names a rank that does not exist or one twice, or omits one
 ///           with images.
@@ -48,7 +48,7 @@ std::size_t most_requested(std::size_t ranks);
 void say_failed(std::vector<int>& requested);
 std::string text_of_request(std::span<const int> requested);
 
-/// Calls `part` on every rank (comm/agreement.hpp) and checks that all ranks ask for the same
+/// Calls `part` on every rank (comm/agreement.hpp) and checks that all ranks request the same
 /// frame.
 /// Throws    AgreedFailure if `part` throws on any rank, or if frames differ: it names two ranks
 ///           and their options.

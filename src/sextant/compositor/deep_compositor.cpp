@@ -20,7 +20,7 @@ CompositeOptions merging(CompositeOptions options, int fragments) {
     options.blend = "deep";
     options.element.reset();
     options.fragments = fragments;
-    options.background.reset(); // it goes behind the blended pixels, not among the merged fragments
+    options.background.reset(); // it is blended behind the result, not merged with the fragments
     return options;
 }
 

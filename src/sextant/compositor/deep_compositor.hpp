@@ -9,9 +9,9 @@
 
 namespace sextant {
 
-/// Blends deep images, whose pixels are lists of fragments with depths. What ranks drew may overlap
-/// and reach around each other: the fragments of a pixel are merged by depth across ranks, then
-/// blended front to back.
+/// Blends deep images, whose pixels are lists of fragments with depths. Objects drawn by different
+/// ranks may overlap and enclose each other: the fragments of a pixel are merged by depth across
+/// ranks, then blended front to back.
 ///
 /// Deterministic: the result equals one stable sort of each pixel's fragments, for every algorithm
 /// and association and any number of ranks. At equal depth, fragments of images further in front in

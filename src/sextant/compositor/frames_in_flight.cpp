@@ -145,7 +145,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
             return;
         try {
             frame->wait();
-        } catch (...) { // the other frames are under way
+        } catch (...) { // the other frames are in flight
             if (!failure)
                 failure = std::current_exception();
         }

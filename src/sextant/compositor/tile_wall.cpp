@@ -52,7 +52,7 @@ void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size
     }
 }
 
-/// The ranks with a part in a tile: those that draw there, and its owner.
+/// The ranks that take part in a tile: those that draw there, and its owner.
 std::vector<int> ranks_of(const WallTile& tile, const std::vector<Rectangle>& bounds) {
     std::vector<int> ranks;
     for (int rank = 0; rank < static_cast<int>(bounds.size()); ++rank) {
@@ -182,7 +182,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         try {
             if (compositors_[t])
                 frames_[t] = compositors_[t]->wait(flight_);
-        } catch (...) { // the other tiles are under way
+        } catch (...) { // the other tiles are in flight
             if (!failure)
                 failure = std::current_exception();
         }

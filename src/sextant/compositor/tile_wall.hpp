@@ -63,7 +63,7 @@ class TileWall {
 
     /// True if this rank's bounds touch a tile.
     bool draws(int tile) const;
-    /// The compositor of a tile; null if this rank has no part in it.
+    /// The compositor of a tile; null if this rank does not take part in it.
     const Compositor* compositor(int tile) const;
 
   private:

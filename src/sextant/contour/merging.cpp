@@ -205,7 +205,7 @@ class Merging {
         return runs;
     }
 
-    /// Room for the list of all tiles before a tile or of all after it, whichever needs more.
+    /// Capacity for the list of all tiles before a tile or of all after it, whichever is larger.
     Bytes room_at_sides(int tile) const {
         const int position = order_.position(tile);
         Bytes before = 0, behind = 0;

@@ -18,7 +18,7 @@ enum class Hosts {
 };
 
 int host(Hosts hosts, const Grid& grid, int tile);
-/// The tile that a rank merges for.
+/// The tile for which a rank merges.
 int tile_of(Hosts hosts, const Grid& grid, int rank);
 
 /// The rectangle of processors, with this rank in it, that a stage's messages stay within.

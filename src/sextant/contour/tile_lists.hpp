@@ -98,14 +98,15 @@ Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     return made;
 }
 
-/// A pixel (y · width + x) where a contour enters some tiles from outside, and where it leads.
+/// A pixel (y · width + x) where a contour enters a set of tiles from outside, and its
+/// continuation.
 struct Crossing {
     Elements pixel = 0;
-    Elements before = 0;      ///< the pixel outside that it comes from
+    Elements before = 0;      ///< the previous pixel, which is outside
     Elements end = 0;         ///< its head if that is in these tiles, else the first pixel outside
                               ///< after it leaves them
     Elements links = 0;       ///< number of links to `end`
-    Elements smallest = 0;    ///< the smallest pixel on the way to `end`
+    Elements smallest = 0;    ///< the smallest pixel on the path to `end`
     Elements to_smallest = 0; ///< number of links to that pixel
     bool operator==(const Crossing&) const = default;
 };

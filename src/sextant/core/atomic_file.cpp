@@ -55,7 +55,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     } else {
         if (!open_nameless())
             open_temporary();
-        // Best effort: a file system without modes keeps its own.
+        // Best effort: a file system without modes uses its own.
         if (exists)
             (void)!fchmod(descriptor_, there.st_mode & 07777);
     }

@@ -37,7 +37,8 @@ class CommunicationFailed : public Error {
     using Error::Error;
 };
 
-/// Another rank failed, so this one stopped too. `rank` is the first failed rank this one heard of.
+/// Another rank failed, so this one stopped too. `rank` is the first failed rank that this one
+/// learned of.
 class PeerFailed : public Error {
   public:
     PeerFailed(int rank, const std::string& what) : Error(what), rank_(rank) {}

@@ -296,7 +296,7 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
         try {
             offsets.push_back(offset_of_frame(source, frame));
         } catch (const InvalidFile&) {
-            // Whoever reads the whole frame reports the error.
+            // The error is reported when the whole frame is read.
         }
     }
     if (offsets.empty())

@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it asks for huge pages,
+/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it requests huge pages,
 /// which makes the first touch of a frame several times cheaper. Movable, not copyable.
 class Memory {
   public:

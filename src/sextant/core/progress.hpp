@@ -23,8 +23,8 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void say(std::string_view what);
-    /// Says "combine 12 of 40, 3 s left", at most ten times per second. The remaining time is
-    /// extrapolated from the time this part has taken so far.
+    /// Shows "combine 12 of 40, 3 s left", at most ten times per second. The remaining time is
+    /// extrapolated from the elapsed time of this part.
     void say(std::string_view part, std::int64_t done, std::int64_t all);
     void clear();
 

@@ -39,14 +39,14 @@ struct Named {
 struct Codec {
     /// An empty text: the field has no value.
     std::function<std::string()> text;
-    /// Returns what was expected if the text is no value of the field, else "".
+    /// Returns a description of valid texts if the text is not a value of the field, else "".
     std::function<std::string(const Field& field, std::string_view text)> set;
 };
 
 /// A field of a struct: its declaration, and access to its value in one object.
 class Field {
   public:
-    /// How the value is written in JSON, and on a command line.
+    /// The representation of the value in JSON and on a command line.
     enum class Kind {
         flag,     ///< true or false; an option without a value
         integer,  ///< a whole number
@@ -60,19 +60,19 @@ class Field {
 
     std::string name;       ///< as in C++ and JSON: "fold_threads"
     std::string meaning;    ///< one line
-    std::string value_name; ///< what a value is, for help: "N", "FILE"; or its unit
+    std::string value_name; ///< the kind of value, for help: "N", "FILE"; or its unit
     Kind kind = Kind::text;
     double least = 0, most = 0; ///< range of a number, or of each number in a list; both inclusive
     std::vector<std::string_view> choices; ///< the names of an enumeration's values
     char option_letter = 0;                ///< short option, or 0
     bool is_positional = false, is_required = false, is_file = false;
     std::string without_value;  ///< of an option whose value may be left out; "": it may not
-    std::optional<double> none; ///< the number that stands for no value
+    std::optional<double> none; ///< the number that means no value
     bool differs = false;       ///< ranks may give different values
 
     /// A range, both ends included. Numbers without one are only written, never read.
     Field& between(double least, double most);
-    /// This number, which may be outside the range, stands for no value.
+    /// This number, which may be outside the range, means no value.
     Field& none_is(double value);
     /// A text of these; they must be literals.
     Field& one_of(std::vector<std::string_view> texts);
@@ -202,7 +202,7 @@ class Record {
 std::string to_json(const Record& record);
 /// Sets the fields that an object of a JSON file has; the others keep their values. Throws
 /// InvalidFile, naming the file, the field's path in it, the value and what was expected: also for
-/// members that are no fields.
+/// members that are not fields.
 void read(const Record& record, const JsonField& json);
 
 } // namespace sextant

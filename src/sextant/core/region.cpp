@@ -26,7 +26,7 @@ Elements floor_divide(Elements a, Elements b) {
 /// overlap() for regions of equal stride, such as rectangles of one image. Runs i and j are
 /// compared by their difference j − i alone.
 bool overlap_in_step(const Region& a, const Region& b) {
-    const Elements ahead = a.offset - b.offset; // runs i and j meet if low <= j − i <= high
+    const Elements ahead = a.offset - b.offset; // runs i and j overlap if low <= j − i <= high
     const Elements low = floor_divide(ahead - b.length, a.stride) + 1;
     const Elements high = floor_divide(ahead + a.length - 1, a.stride);
     return std::max(low, 1 - a.count) <= std::min(high, b.count - 1);

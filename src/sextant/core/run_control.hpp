@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-/// A long operation ended early because its caller asked for it (RunControl::cancelled). Thrown on
-/// every rank; the communicator stays usable, and no output is left.
+/// A long operation was cancelled by its caller (RunControl::cancelled). Thrown on every rank; the
+/// communicator stays usable, and no output is left.
 class Cancelled : public Error {
   public:
     Cancelled() : Error("cancelled") {}
@@ -26,7 +26,8 @@ struct RunControl {
     /// returns true on any rank, the operation throws Cancelled on every rank.
     std::function<bool()> cancelled = {};
 
-    /// Throws Cancelled if the caller asked for it on this rank; `agree` then throws it on all.
+    /// Throws Cancelled if the caller cancelled the operation on this rank; `agree` then throws it
+    /// on all.
     void check() const {
         if (cancelled && cancelled())
             throw Cancelled();

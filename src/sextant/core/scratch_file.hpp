@@ -17,7 +17,7 @@
 namespace sextant {
 
 /// Temporary storage for data that does not fit in memory: an unnamed file in the folder of the
-/// output `beside`. Nothing of it remains, however the process ends. Movable, not copyable.
+/// output `beside`. It is deleted however the process ends. Movable, not copyable.
 ///
 /// Requires  a writable folder. Every function throws InvalidFile, naming `beside` and the system's
 ///           reason, for example if the disk is full.
@@ -113,8 +113,8 @@ class ScratchReader {
     std::size_t at_ = 0;
 };
 
-/// Writes planes whose rows come interleaved to a sink that takes one frame after another. Rows
-/// that are next in order go straight to the sink. Others wait in an unnamed file in the sink's
+/// Writes planes whose rows arrive interleaved to a sink that accepts one frame after another. Rows
+/// that are next in order are passed on at once. Others wait in an unnamed file in the sink's
 /// folder until commit().
 class PlaneSink {
   public:
@@ -122,7 +122,7 @@ class PlaneSink {
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
 
     /// Writes some rows of a plane (a frame of the sink), from row `first` on; each row once.
-    /// Requires  whole rows that a plane has (std::logic_error).
+    /// Requires  whole rows within a plane (std::logic_error).
     /// Throws    InvalidFile if they cannot be written.
     void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
     /// Makes the file appear. Requires every row of every plane (std::logic_error).

@@ -231,9 +231,8 @@ distributed::Image EdgeTile::directions() {
 
 void require_edge_quantiles(double low, double high) {
     if (!(low >= 0 && low <= high && high <= 1))
-        throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
-                                      "on and a high one no lower, up to 1",
-                                      low, high));
+        throw InvalidTask(
+            fmt::format("edge quantiles are {} and {}, expected 0 <= low <= high <= 1", low, high));
 }
 
 kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigma, double low,

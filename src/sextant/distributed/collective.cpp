@@ -58,7 +58,7 @@ Operator operator_of(const CollectiveTask& task) {
 
 constexpr Elements most_elements = Elements{1} << 40; ///< per block
 
-/// What ranks must give alike.
+/// Options that must be equal on all ranks.
 Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
     Record record;
     record.add("kind", task.kind,
@@ -98,13 +98,13 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
     require(!options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
             fmt::format("{} does not combine as a serial loop does; {} with reproducible", wanted,
                         task.kind == scan || task.kind == exclusive_scan
-                            ? "take serial"
-                            : "take direct-send or shift-based"));
+                            ? "use serial"
+                            : "use direct-send or shift-based"));
 }
 
 /// A rank's counts in short, so that ranks can check each other's.
 struct Declaration {
-    std::int64_t numbers = 0; ///< how many
+    std::int64_t numbers = 0; ///< number of counts
     Elements least = 0, most = 0;
 };
 
@@ -114,13 +114,13 @@ void check(CollectiveKind kind, const std::vector<Declaration>& all) {
         const Declaration &own = all[rank], &first = all[0];
         const auto ranks = static_cast<std::int64_t>(all.size());
         if (own.numbers != 1 && !(kind == all_to_all && own.numbers == ranks)) {
-            throw InvalidTask(fmt::format("rank {} gives {} counts: expected 1{}", rank,
+            throw InvalidTask(fmt::format("rank {} passes {} counts: expected 1{}", rank,
                                           own.numbers,
                                           kind == all_to_all ? fmt::format(" or {}", ranks) : ""));
         }
         for (const Elements count : {own.least, own.most}) {
             if (count < 0 || count > most_elements) {
-                throw InvalidTask(fmt::format("rank {} gives count {}: expected 0 to {}", rank,
+                throw InvalidTask(fmt::format("rank {} passes count {}: expected 0 to {}", rank,
                                               count, most_elements));
             }
         }
@@ -133,7 +133,7 @@ void check(CollectiveKind kind, const std::vector<Declaration>& all) {
 
 /// The counts of all ranks.
 struct Counts {
-    bool equal = true;             ///< all of them
+    bool equal = true;             ///< all counts
     std::vector<Elements> by_rank; ///< of an all-to-all with different counts: by pair of ranks
 
     Elements of(int rank) const { return by_rank[static_cast<std::size_t>(rank)]; }
@@ -164,13 +164,13 @@ Counts gather_counts(const Communicator& communicator, const CollectiveTask& tas
     return counts;
 }
 
-/// The operation of all ranks: what its programs are made from.
+/// The operation of all ranks, from which programs are made.
 struct Operation {
     CollectiveKind kind;
     int ranks, root; ///< root: 0 if the kind has none
     Counts counts;
-    /// The number that each rank has in algorithms whose root is 0: rank 0 and the root change
-    /// places. Its own inverse.
+    /// The number of each rank in algorithms whose root is 0: rank 0 and the root are swapped. Its
+    /// own inverse.
     std::vector<int> numbers;
     collective::Partition data;
     compositing::Task images; ///< of a reduction
@@ -540,7 +540,7 @@ void Collective::run(std::span<const std::byte> send, std::span<std::byte> recei
     try {
         bind(send, receive);
     } catch (const InvalidTask&) {
-        execution_->run_failed(std::current_exception()); // throws, and tells ranks that wait
+        execution_->run_failed(std::current_exception()); // throws, and notifies waiting ranks
     }
     execution_->run();
 }

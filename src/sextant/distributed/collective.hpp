@@ -72,8 +72,8 @@ using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 std::vector<std::string_view> algorithms_of(CollectiveKind kind);
 
 /// A collective operation on the ranks of a communicator: planned once, for the sizes of its
-/// messages and the nodes of the ranks, and run any number of times. What MPI calls a persistent
-/// collective operation.
+/// messages and the nodes of the ranks, and run any number of times. Corresponds to a persistent
+/// collective operation of MPI.
 class Collective {
   public:
     /// Plans.
@@ -115,9 +115,9 @@ class Collective {
         return {reinterpret_cast<const Element*>(receive.data()), receive.size() / sizeof(Element)};
     }
 
-    /// The number of elements that this rank gives and gets: 0 for a rank other than the root where
-    /// only the root has a buffer, for the root of a broadcast, which has its elements already, and
-    /// for what rank 0 gets from an exclusive scan.
+    /// The number of elements that this rank sends and receives: 0 for a rank other than the root
+    /// if only the root has a buffer, for the root of a broadcast, which has its elements already,
+    /// and for the result of rank 0 in an exclusive scan.
     Elements send_count() const { return send_; }
     Elements receive_count() const { return receive_; }
 

@@ -110,7 +110,7 @@ std::vector<WholeComponent> join_components(const Communicator& communicator, co
     Frontier own;
     agree(communicator, [&] {
         if (grid.ranks() != communicator.size())
-            throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one a rank",
+            throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one per rank",
                                           grid.columns, grid.rows, communicator.size()));
         order.emplace(grid, pattern.stages(grid));
         own = frontier_of(tile, order->position(communicator.rank()));
@@ -159,7 +159,7 @@ void require_labels(Elements components) {
     constexpr Elements most = std::numeric_limits<kernel::Label>::max();
     if (components > most)
         throw InvalidTask(
-            fmt::format("{} components, expected at most {}, as labels go", components, most));
+            fmt::format("{} components, expected at most {}, the largest label", components, most));
 }
 
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,

@@ -28,7 +28,7 @@ struct WholeComponent {
     bool marked = false; ///< true if any part of it has a mark
 };
 
-/// The list for merging a tile at a position of an order: the non-background pixels on its sides.
+/// The list for merging a tile at a position of an order: the non-background pixels at its borders.
 contour::Frontier frontier_of(const ComponentsOfTile& tile, int position);
 /// The whole component of each component of a tile, from the tile's own list joined with those of
 /// other tiles (contour::join).
@@ -38,8 +38,8 @@ std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const contour
 /// The length of this rank's list of border pixels.
 Elements border_entries(const ComponentsOfTile& tile);
 
-/// Joins components across tile borders. Each tile lists which of its border pixels belong
-/// together; a pattern merges these lists and drops pixels inside the merged tiles.
+/// Joins components across tile borders. Each tile lists the component of each of its border
+/// pixels; a pattern merges these lists and drops pixels inside the merged tiles.
 ///
 /// Input     `record`: receives this rank's trace of the merging, or nullptr.
 /// Output    by component of this rank's tile.

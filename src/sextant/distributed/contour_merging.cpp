@@ -23,15 +23,16 @@ using kernel::Chain;
 
 void check(const Communicator& communicator, const Grid& grid) {
     if (grid.ranks() != communicator.size())
-        throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one a rank", grid.columns,
-                                      grid.rows, communicator.size()));
+        throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one per rank",
+                                      grid.columns, grid.rows, communicator.size()));
 }
 
 /// The crossing with which a chain that leaves the tile continues.
 const Crossing& continuation(std::span<const Crossing> crossings, const Chain& chain) {
     const Crossing* const found = contour::find(crossings, chain.end);
     if (!found)
-        throw std::logic_error(fmt::format("no tile knows of a contour at pixel {}", chain.end));
+        throw std::logic_error(
+            fmt::format("no tile has a contour crossing at pixel {}", chain.end));
     return *found;
 }
 

@@ -40,7 +40,8 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
                               const kernel::ContourRanking& ranking,
                               const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
-/// The list for merging a tile at a position of an order: where contours enter it, sorted by pixel.
+/// The list for merging a tile at a position of an order: the crossings of contours that enter it,
+/// sorted by pixel.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
 
 /// Places the chains of a tile on contours of the whole image.
@@ -50,8 +51,8 @@ contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int positio
 ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
                             std::span<const contour::Crossing> crossings);
 
-/// Junctions of contours, and links that are cut there. A tile counts the junctions that lie in it,
-/// and the cut links of its points.
+/// Junctions of contours, and links that are cut there. A tile counts the junctions in it, and the
+/// cut links of its points.
 struct Junctions {
     Elements junctions = 0, cut = 0;
 };
@@ -77,8 +78,9 @@ void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking
 
 /// Moves the points of contours to their ranks in the linear representation.
 ///
-/// Input     a ranking of this rank's tile and the result of merge_contours(); the fewest points of
-///           a contour that is kept.
+/// Input     a ranking of this rank's tile and the result of merge_contours(); the minimum number
+///           of
+///           points of a contour to keep.
 /// Requires  as many ranks as tiles.
 /// Collective.
 /// Cost      a message to each other rank with 16 bytes per point; and number_by_pixels().

@@ -65,21 +65,22 @@ Record record_of(ContoursOptions& options) {
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record
         .add("quantiles", codec_of(options.quantiles), "LOW,HIGH",
-             "edges begin above HIGH of all gradients, and go on above LOW")
+             "hysteresis thresholds as quantiles of gradient magnitudes")
         .between(0, 1);
     record
         .add("thresholds", codec_of(options.thresholds), "LOW,HIGH",
-             "the same as lengths of gradients, in samples a pixel")
+             "the same as gradient magnitudes, in samples per pixel")
         .between(0, most_threshold);
-    record.add("directions", options.directions,
-               "the image is a map of directions (docs/contours.md)");
-    record.add("min_length", options.min_length, "POINTS", "shorter contours are left out")
+    record.add("directions", options.directions, "the image is a direction map (docs/contours.md)");
+    record.add("min_length", options.min_length, "POINTS", "omit shorter contours")
         .between(1, most_count);
     record.add_memory("memory", options.memory,
-                      "for the image and what is made of it; larger ones stream");
-    record.add("scratch", options.scratch, "PATH", "keep what exceeds memory in this folder")
+                      "memory limit for image and results; larger images are streamed");
+    record
+        .add("scratch", options.scratch, "PATH",
+             "stream what exceeds the memory through a file in this folder")
         .file();
-    record.add("grid", options.grid, "tiles: so many columns and rows; default: nearly square");
+    record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
 }
 
@@ -120,7 +121,7 @@ constexpr Bytes bytes_beside_strips = 160;
 /// One part in this many of the memory is for sorting points; the rest is for strips.
 constexpr Bytes parts_of_memory = 4;
 
-/// Memory for what is read and thinned around a strip.
+/// Memory for the samples and codes that are needed around a strip.
 Bytes bytes_around(const RowSource& image, const ContoursOptions& options) {
     const Elements reach = options.directions ? 0 : kernel::EdgeFinder(options.sigma).margin();
     return image.shape().width * (2 * reach * image.element().size + bytes_beside_strips);
@@ -132,10 +133,10 @@ Elements rows_of_strips(const RowSource& image, const ContoursOptions& options) 
     const Elements rows = (options.memory - options.memory / parts_of_memory - around) / row;
     constexpr Bytes mebibyte = 1 << 20;
     if (rows < 1)
-        throw InvalidTask(fmt::format(
-            "memory {:g}: a row of {} pixels and those that are read around it take {} MiB",
-            static_cast<double>(options.memory) / mebibyte, image.shape().width,
-            (row + around) * parts_of_memory / (parts_of_memory - 1) / mebibyte + 1));
+        throw InvalidTask(
+            fmt::format("memory {:g}: a row of {} pixels and the rows needed around it take {} MiB",
+                        static_cast<double>(options.memory) / mebibyte, image.shape().width,
+                        (row + around) * parts_of_memory / (parts_of_memory - 1) / mebibyte + 1));
     return rows;
 }
 

@@ -22,13 +22,14 @@ struct EdgeQuantiles {
     double low = .8, high = .95;
 };
 
-/// What ContourTracing looks for, and how. The same on all ranks.
+/// Options of ContourTracing. The same on all ranks.
 struct ContoursOptions {
     /// The image is a map of directions: -1 no edge, -2 the head of a contour, 0 to 7 the direction
     /// of the next point, clockwise from the right. Else edges are found first, by the next three.
     bool directions = false;
     double sigma = 1; ///< scale of the gradient in pixels, .5 to 1000
-    /// Edges begin where gradients are longer than `high` of all, and continue down to `low`.
+    /// Edges begin where gradients are longer than the fraction `high` of all, and continue down to
+    /// `low`.
     EdgeQuantiles quantiles = {};
     /// The same as lengths of gradients, in samples per pixel; `quantiles` then has no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
@@ -36,10 +37,10 @@ struct ContoursOptions {
     /// Memory of all ranks together. An image that exceeds it at 100 bytes per pixel, the worst
     /// case in which every pixel is a point, is processed in strips of rows.
     Bytes memory = Bytes{4} << 30;
-    /// Where data of strips is kept that exceeds memory: in unnamed files in the folder of this
-    /// path, "scratch/" or, next to an output, "out/lines.svg". Errors name it. Only at rank 0.
+    /// A path in the folder for unnamed files with the data of strips that exceeds memory:
+    /// "scratch/" or, next to an output, "out/lines.svg". Errors name it. Only at rank 0.
     std::string scratch = "./";
-    std::optional<Tiles> grid = {}; ///< as many tiles as ranks; none: nearly square tiles
+    std::optional<Tiles> grid = {}; ///< one tile per rank; none: nearly square tiles
     /// The pattern that merges tiles. Strips are merged one after another, without a pattern. With
     /// `merging.timeline`, the merging of contours is recorded.
     distributed::MergingOptions merging = {};
@@ -47,7 +48,7 @@ struct ContoursOptions {
 
 Record record_of(ContoursOptions& options);
 
-/// What ContourTracing found, and how. The same on all ranks, except where stated.
+/// The result of ContourTracing. The same on all ranks, except where stated.
 struct ContoursResult {
     Grid grid;                                        ///< the tiles of the image, or of each strip
     Elements strips = 1;                              ///< 1: the image fitted in memory
@@ -85,7 +86,7 @@ class ContourTracing {
     explicit ContourTracing(Communicator communicator, ContoursOptions options = {},
                             RunControl control = {});
 
-    /// Input     the image; every rank reads its tile from a source of its own.
+    /// Input     the image; every rank reads its tile from its own source.
     ///           `sink`: called once, at rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
     /// Traces an image that is in memory on the same ranks, of gray_f32, gray_u8 or gray_u16.

@@ -40,7 +40,7 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
     return all;
 }
 
-/// Null, for planes that go straight to rank 0, comes first.
+/// Null, for planes sent directly to rank 0, comes first.
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {

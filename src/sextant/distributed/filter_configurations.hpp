@@ -8,10 +8,10 @@
 
 namespace sextant::distributed {
 
-/// The configurations that a task leaves open on a machine: grids for up to so many ranks (exactly
-/// so many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has
-/// the image; gathers, or sending planes straight to rank 0; strided messages as datatypes or
-/// packed (if the profile has copy rates); and a change of tiles between filters.
+/// The configurations allowed by a task on a machine: grids for up to this many ranks (exactly as
+/// many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has the
+/// image; gathers, or sending planes directly to rank 0; strided messages as datatypes or packed
+/// (if the profile has copy rates); and changes of tiles between filters.
 class FilterConfigurations {
   public:
     /// Both must outlive this. Throws InvalidTask for an unknown distribution.
@@ -25,9 +25,9 @@ class FilterConfigurations {
     /// Output    `known`: the numbers tried are added; if empty, those of `first` are added before.
     std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
                                                          std::vector<int>& known) const;
-    /// `configuration` with any stretch of filters moved to the tiles of any of `grids`, which have
-    /// as many ranks. If the stretch has the first or the last filter, it also takes the grid's
-    /// collectives.
+    /// `configuration` with any sequence of filters moved to the tiles of any of `grids`, which
+    /// have as many ranks. If the sequence contains the first or the last filter, it also takes the
+    /// grid's collectives.
     std::vector<filtering::Configuration>
     retiled(const filtering::Configuration& configuration,
             const std::vector<filtering::Configuration>& grids) const;
@@ -42,7 +42,7 @@ class FilterConfigurations {
     const std::vector<const collective::Algorithm*> distributions_; ///< null: each reads its own
 };
 
-/// The collectives that the task allows for distribution; null stands for reading by each rank.
+/// The collectives that the task allows for distribution; null means that each rank reads its tile.
 std::vector<const collective::Algorithm*> distributions_of(const FilterTask& task);
 
 } // namespace sextant::distributed

@@ -29,7 +29,7 @@ std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
     return kernels;
 }
 
-/// The task for so many rows in the middle of the image.
+/// The task for this many rows in the middle of the image.
 filtering::WindowTask rows_of(const FilterTask& task, const Configuration& configuration,
                               Elements rows) {
     return window_task({task.image, (task.image.height - rows) / 2, rows, configuration},
@@ -212,7 +212,7 @@ FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& s
     try {
         return plan_filter(task, setting);
     } catch (const model::CannotExpress& why) {
-        return strips_plan(task, fmt::format("rule, not predicted: {}", why.what()));
+        return strips_plan(task, fmt::format("by rule, not predicted: {}", why.what()));
     }
 }
 
@@ -278,11 +278,10 @@ Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elem
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
     const auto memory = [&](Elements rows) { return memory_of(plan.configuration, task, rows); };
     if (memory(1) > budget)
-        throw InvalidTask(fmt::format(
-            "one row of {} samples, those around it and {} results take {} bytes on {} ranks, "
-            "allowed are {}",
-            task.image.width, task.features().size(), memory(1), plan.configuration.ranks(),
-            budget));
+        throw InvalidTask(fmt::format("one row of {} samples, the rows needed around it and {} "
+                                      "results take {} bytes on {} ranks, expected at most {}",
+                                      task.image.width, task.features().size(), memory(1),
+                                      plan.configuration.ranks(), budget));
     Elements fits = 1, too_many = task.image.height + 1;
     while (too_many - fits > 1) {
         const Elements rows = fits + (too_many - fits) / 2;

@@ -43,8 +43,9 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by
 /// predicting each as one schedule. First come all ranks, half, a quarter and so on, with every
 /// collective; then numbers of ranks closer and closer to the best, with the best collectives. For
-/// several filters, stretches of filters then change to other grids of as many ranks, for as long
-/// as that is faster. If `distribute` is "any" and the profile has file rates, reading is included.
+/// several filters, sequences of filters are then moved to other grids with the same number of
+/// ranks, as long as that is faster. If `distribute` is "any" and the profile has file rates,
+/// reading is included.
 ///
 /// Input     `setting`: the machine, the nodes of ranks and the model; its elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
@@ -60,8 +61,8 @@ FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& s
 /// distribute or collect, or changes tiles before a filter that does not exist.
 void check(const FilterPlan& plan, const FilterTask& task);
 
-/// Memory of all ranks for windows of so many rows. If ranks share memory, planes that are sent
-/// straight to rank 0 are computed there and count once.
+/// Memory of all ranks for windows of this many rows. If ranks share memory, planes that are sent
+/// directly to rank 0 are computed there and count once.
 Bytes memory_of(const filtering::Configuration& configuration, const FilterTask& task,
                 Elements rows);
 

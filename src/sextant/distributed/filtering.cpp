@@ -36,7 +36,7 @@ kernel::GaussianKernel kernel_of(const FilterOptions& options) {
     }
     if (options.kernel == Weights::p3pc)
         throw InvalidTask(
-            fmt::format("truncate {}: the kernel p3pc has a reach of its own", *options.truncate));
+            fmt::format("truncate {}: the kernel p3pc has a fixed size", *options.truncate));
     return {Weights::truncated, *options.truncate};
 }
 
@@ -75,9 +75,9 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
                     const auto sigma = parsed_number<double>(
                         std::string_view(each).substr(std::min(at + 1, each.size())));
                     if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
-                        return fmt::format("a derivative or feature @ its sigma from {} to {}, as "
-                                           "smooth@2",
-                                           kernel::smallest_sigma, kernel::largest_sigma);
+                        return fmt::format(
+                            "a derivative or feature @ its sigma from {} to {}, such as smooth@2",
+                            kernel::smallest_sigma, kernel::largest_sigma);
                     filters.push_back({each.substr(0, at), *sigma});
                 }
                 return std::string();
@@ -187,7 +187,7 @@ void FilterRun::examine_sources() {
     if (options_.distribute == "any" && !everyone) {
         task_.distribute = "scatter";
         if (is_root())
-            warn({source_->path() + " is there for rank 0 only, which distributes it"});
+            warn({source_->path() + " is available on rank 0 only, which distributes it"});
     }
     offset_ = communicator_.all_gather(source_ ? source_->offset() : 0.)[0];
 }
@@ -217,8 +217,8 @@ void FilterRun::describe(const Filters& filters) {
     task_.grid = options_.grid;
 }
 
-/// Rank 0 plans and broadcasts. If sharing memory on nodes was left open, takes what is predicted
-/// to be faster.
+/// Rank 0 plans and broadcasts. If the use of shared memory on nodes was left open, it chooses what
+/// is predicted to be faster.
 void FilterRun::plan() {
     if (is_root())
         control_.report("plan", 0, 1);
@@ -330,7 +330,8 @@ void FilterRun::check_source() const {
     if (result_.plan.configuration.distribute || is_root())
         return;
     if (!source_) // a given plan may have every rank read
-        throw InvalidTask("the plan has every rank read its tile, but this rank has no image");
+        throw InvalidTask(
+            "the plan requires every rank to read its tile, but this rank has no image");
     const ImageShape here = source_->shape();
     if (here.width != task_.image.width || here.height != task_.image.height ||
         source_->element() != task_.element)
@@ -340,7 +341,7 @@ void FilterRun::check_source() const {
                                       task_.image.height, task_.element.name));
     if (source_->offset() != offset_)
         throw InvalidFile(source_->path(),
-                          fmt::format("samples lie around {} here, expected {} as on rank 0",
+                          fmt::format("samples are relative to {} here, expected {} as on rank 0",
                                       source_->offset(), offset_));
 }
 
@@ -369,8 +370,8 @@ void FilterRun::warn_of_idle_ranks() {
     const FilterPlan& plan = result_.plan;
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
         if (tiles.rows > plan.window || tiles.columns > task_.image.width)
-            warn({fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
-                              tiles.columns, tiles.rows, task_.image.width, plan.window)});
+            warn({fmt::format("{}x{} tiles of windows of {}x{}: some ranks are idle", tiles.columns,
+                              tiles.rows, task_.image.width, plan.window)});
     }
 }
 
@@ -384,28 +385,29 @@ Record record_of(FilterOptions& options) {
     record.add("sigma", options.sigma, "PIXELS", "scale of the filter, .5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
-               "of the filter, or other features (docs/filters.md)");
+               "derivatives or other features (docs/filters.md)");
     record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
-               "NAME", "weights: as in SciPy, or the few of P-3PC");
+               "NAME", "weights: as in SciPy, or as in P-3PC");
     record
         .add("truncate", options.truncate, "SIGMAS",
-             "cut the Gaussian there, as SciPy does; default: where it is negligible")
+             "truncate the Gaussian there, like SciPy; default: where negligible")
         .between(0, kernel::largest_truncation);
     record.add("before", codec_of(options.before), "D@PIXELS,...",
-               "filters that come first, each on what the one before made: smooth@2");
+               "filters to apply first, one after the other, such as smooth@2");
     record.add("border", options.border,
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
                 {"constant", Border::constant}},
-               "HOW", "samples outside the image");
-    record.add("border_value", options.border_value, "V", "their value for a constant border")
+               "HOW", "extension beyond the image");
+    record
+        .add("border_value", options.border_value, "V",
+             "value of samples outside the image, with --border constant")
         .between(-most_sample, most_sample);
     record.add_memory("memory", options.memory,
-                      "for the image and what is made of it; larger ones stream");
-    record.add("grid", options.grid,
-               "tiles: so many columns and rows; default: predicted to be fastest");
+                      "memory limit for image and results; larger images are streamed");
+    record.add("grid", options.grid, "columns and rows of tiles; default: predicted to be fastest");
     record.add("distribute", options.distribute, "HOW",
-               "read: each its tile; scatter, broadcast, a collective: rank 0");
+               "ranks read their tiles (read) or rank 0 does (scatter, broadcast)");
     record.add("shared_memory", options.shared_memory, "WHEN", "processes of a node share memory")
         .one_of({"auto", "on", "off"});
     planner::declare_planning(record, options.machine, options.probing);

@@ -34,16 +34,18 @@ struct FilterOptions {
     /// (kernel::find_feature), each once.
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
     kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
-    std::optional<double> truncate = {};    ///< cut a Gaussian after so many sigmas, as SciPy does
-    std::vector<EarlierFilter> before = {}; ///< each filters what the one before made
+    /// truncate a Gaussian at this many sigmas, as SciPy does
+    std::optional<double> truncate = {};
+    /// filters applied before, each to the result of the previous one
+    std::vector<EarlierFilter> before = {};
     kernel::Border border = kernel::Border::replicate; ///< the samples outside the image
     double border_value = 0;                           ///< for Border::constant
     /// For the image and all planes, of all ranks together. A larger image is filtered in windows
     /// of rows.
     Bytes memory = Bytes{64} << 20;
-    std::optional<Tiles> grid = {}; ///< as many tiles as ranks; none: predicted to be fastest
+    std::optional<Tiles> grid = {}; ///< one tile per rank; none: predicted to be fastest
     /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
-    /// reads the image and distributes it. "any": what is predicted to be fastest.
+    /// reads the image and distributes it. "any": whichever is predicted to be fastest.
     std::string distribute = "any";
     /// Processes of a node share memory: "on", "off", or "auto": if predicted to be faster.
     std::string shared_memory = "auto";
@@ -61,9 +63,10 @@ distributed::Filters filters_of(const FilterOptions& options);
 /// How an image was filtered. The same on every rank unless stated otherwise.
 struct FilterResult {
     ImageShape image;
-    ElementFormat element;                   ///< of the samples
-    distributed::FilterPlan plan;            ///< alternatives and predictions at rank 0
-    NodeSharingChoice sharing;               ///< whether processes of a node shared memory
+    ElementFormat element;        ///< of the samples
+    distributed::FilterPlan plan; ///< alternatives and predictions at rank 0
+    /// true if processes of a node shared memory, with the reason
+    NodeSharingChoice sharing;
     int windows = 0;                         ///< 1: the image fitted in memory
     Elements not_a_number = 0;               ///< number of NaN samples
     std::vector<distributed::Image> planes;  ///< by derivative; only for an image in tiles
@@ -78,8 +81,8 @@ Record record_of(const FilterResult& result);
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 
 /// Computes Gaussian derivatives of an image, and features made of them, in tiles over ranks.
-/// Ranks, tiles and collectives are those that are predicted to be fastest
-/// (distributed/filter_plan.hpp). An image that exceeds the memory is processed in windows of rows.
+/// Ranks, tiles and collectives are chosen by prediction (distributed/filter_plan.hpp). An image
+/// that exceeds the memory is processed in windows of rows.
 ///
 /// Input     an image that rank 0 can read. If every rank can, each from a source of its own, ranks
 ///           may read their own tiles. Or an image in tiles.
@@ -89,8 +92,8 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 /// Throws    InvalidTask for filters that are not valid, or another number of tiles than ranks
 ///           (constructor). On every rank AgreedFailure, if options or images differ between ranks,
 ///           if the memory cannot hold a row, if the plan does not suit the ranks or the filters,
-///           and if a rank cannot read or write; Cancelled. Nothing remains but what `write` has
-///           received.
+///           and if a rank cannot read or write; Cancelled. No output remains except the rows
+///           passed to `write`.
 /// Collective.
 /// Cost      a plan, which may probe the machine (FilterOptions::probing); then each window's image
 ///           is read once, and its borders are exchanged while inner pixels are computed.
@@ -107,7 +110,7 @@ class Filtering {
     /// that concern the plan have no effect.
     FilterResult run(const distributed::Image& image) const;
 
-    /// What to add to the values of each derivative if the image is read less an offset
+    /// The offset to add to the values of each derivative if the image is read less an offset
     /// (RowSource::offset): the offset for smoothed images, else 0.
     std::vector<double> offsets(double offset) const;
 

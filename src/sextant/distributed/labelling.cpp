@@ -19,12 +19,12 @@ Record record_of(LabelOptions& options) {
     Record record;
     record.add("neighbours", options.neighbours,
                {{"4", kernel::Neighbours::four}, {"8", kernel::Neighbours::eight}}, "N",
-               "which pixels touch");
-    record.add("by_value", options.by_value, "only pixels of equal value belong together");
-    record.add("measure", options.measure, "area, box and centroid of each component");
+               "connectivity of pixels");
+    record.add("by_value", options.by_value, "connect only pixels of equal value");
+    record.add("measure", options.measure, "area, bounding box and centroid of each component");
     record.add_memory("memory", options.memory,
-                      "for the image and its labels; larger ones stream, read twice");
-    record.add("grid", options.grid, "tiles: so many columns and rows; default: nearly square");
+                      "memory for the image and its labels; larger images are streamed");
+    record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
 }
 

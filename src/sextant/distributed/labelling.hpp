@@ -63,8 +63,8 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 /// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
 ///           options differ between ranks, for another number of tiles than ranks, for colours by
 ///           value whose samples have more than 16 bits, if the memory cannot hold a row, for 2³¹
-///           components or more, and if a rank cannot read or write; Cancelled. Nothing remains but
-///           what `write` has received.
+///           components or more, and if a rank cannot read or write; Cancelled. No output remains
+///           except the rows passed to `write`.
 /// Collective.
 /// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
 ///           bytes per component of the strips, 76 if measured.

@@ -21,7 +21,7 @@ std::size_t at(int rank) {
     return static_cast<std::size_t>(rank);
 }
 
-/// The regions of lists that lie one after another in a buffer.
+/// The regions of lists stored one after another in a buffer.
 std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> counts) {
     std::vector<Region> lists;
     Elements offset = 0;

@@ -92,9 +92,9 @@ contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid&
 /// Merges the border lists of all tiles by a pattern.
 ///
 /// Input     this rank's list; the merge operator; `bound`: an upper bound on the merged list of
-///           several tiles, or empty; `record`: receives what this rank does, or nullptr.
+///           several tiles, or empty; `record`: receives this rank's trace, or nullptr.
 /// Output    this rank's list; then the merged list of the tiles before it in the pattern's order,
-///           and that of the tiles behind it, if there are such tiles.
+///           and that of the tiles after it, if any.
 /// Requires  as many ranks as tiles (checked by the caller on every rank).
 /// Collective.
 /// Cost      the pattern's messages; memory for its lists, each as long as its tiles allow.

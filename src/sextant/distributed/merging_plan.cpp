@@ -37,7 +37,7 @@ MergingPlan fastest(const Grid& grid, double density, const planner::Setting& se
     try {
         return plan_merging(grid, density, setting);
     } catch (const model::CannotExpress& why) {
-        return stated(usual_pattern, fmt::format("rule, not predicted: {}", why.what()));
+        return stated(usual_pattern, fmt::format("by rule, not predicted: {}", why.what()));
     }
 }
 
@@ -51,9 +51,9 @@ void MergingOptions::check() const {
 Record record_of(MergingOptions& options) {
     Record record;
     record.add("pattern", options.pattern, "NAME",
-               "in which order tiles are merged (sextant list algorithms)");
+               "order of merging tiles (sextant list algorithms)");
     planner::declare_planning(record, options.machine, options.probing);
-    record.add("timeline", options.timeline, "predict and record when each rank does what");
+    record.add("timeline", options.timeline, "predict and record what each rank does when");
     return record;
 }
 

@@ -23,7 +23,7 @@ bool comes_before(const Share& a, const Share& b) {
     return a.pixel < b.pixel;
 }
 
-/// Adds up the shares of each thing; sorted by pixel.
+/// Sums the contributions to each item; sorted by pixel.
 std::vector<Share> added_up(std::vector<Share> shares) {
     std::sort(shares.begin(), shares.end(), comes_before);
     std::vector<Share> things;
@@ -100,7 +100,7 @@ class RowTotals {
     std::vector<std::size_t> offsets_;
 };
 
-/// The standing of each thing whose pixel lies in this tile.
+/// The numbering of each item whose pixel is in this tile.
 std::vector<Standing> stand(const Communicator& communicator, const Grid& grid,
                             const RowTotals& rows, const std::vector<Share>& things) {
     std::vector<Total> before = rows.before(communicator.rank());

@@ -14,8 +14,8 @@
 #include <vector>
 
 // Edges and contours of an image that does not fit in memory: as distributed/canny.hpp and
-// distributed/contour_merging.hpp, but strip by strip. Every rank reads its tiles from a source of
-// its own; rank 0 keeps planes of codes (kernel/edge/edge_vectors.hpp), lists and points in scratch
+// distributed/contour_merging.hpp, but strip by strip. Every rank reads its tiles from its own
+// source; rank 0 keeps planes of codes (kernel/edge/edge_vectors.hpp), lists and points in scratch
 // files. All functions are collective and throw AgreedFailure, or Cancelled between strips.
 namespace sextant::distributed {
 

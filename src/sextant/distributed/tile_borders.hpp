@@ -17,8 +17,8 @@ struct Padded {
     Memory pixels;
 };
 
-/// A tile in memory with room for a margin, clipped to the image. The margin is fetched from the
-/// ranks that own its pixels, as often as the tile changes.
+/// A tile in memory with space for a margin, clipped to the image. The margin is fetched from the
+/// ranks that own its pixels, whenever the tile has changed.
 class PaddedTile {
   public:
     /// All pixels are 0. Throws InvalidTask.

@@ -31,10 +31,10 @@ const ElementFormat& checked(const ElementFormat& element) {
 
 std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
     if (filters.empty())
-        throw InvalidTask("no filter, expected at least one");
+        throw InvalidTask("no filters, expected at least one");
     for (std::size_t k = 0; k + 1 < filters.size(); ++k) {
         if (filters[k].features.size() != 1)
-            throw InvalidTask(fmt::format("filter {} of {} gives {} planes, expected one", k + 1,
+            throw InvalidTask(fmt::format("filter {} of {} computes {} planes, expected one", k + 1,
                                           filters.size(), filters[k].features.size()));
     }
     std::vector<kernel::FilterBank> banks;
@@ -205,7 +205,7 @@ bool WindowFilter::reads_own_tile() const {
 
 void WindowFilter::bind_image(std::span<const std::byte> tile) {
     if (!reads_own_tile())
-        throw std::logic_error("a filter reads more than the tile that is bound");
+        throw std::logic_error("a filter reads outside the tile that is bound");
     execution_->bind(image_buffer_, tile);
 }
 

@@ -51,7 +51,7 @@ std::string Configuration::text() const {
         return "rank 0 alone";
     return fmt::format(
         "{}, {}, {}{}", tiles_text(), distribute ? distribute->name : "each rank reads its own",
-        collect ? collect->name : "planes straight to rank 0", packs ? ", packed" : "");
+        collect ? collect->name : "planes sent directly to rank 0", packs ? ", packed" : "");
 }
 
 std::vector<Configuration> grids_of(int ranks) {

@@ -92,7 +92,7 @@ class WindowWriter {
     const halo::Grid& first_grid() const { return filters_.front().grid; }
     Bytes sample() const { return filters_.front().sample; }
 
-    /// Every part begins in a round later than all rounds before it.
+    /// Every part begins in a round after all previous rounds.
     Region run(const Program& part, const std::vector<Region>& places) {
         builder_.round(parts_++ * (2 * configuration_.ranks() + 4));
         return builder_.run(part, places);
@@ -113,7 +113,7 @@ class WindowWriter {
             made_.image = whole.buffer;
         }
         const Region image = builder_.scratch(held.elements(), sample());
-        if (rank_ >= first_grid().ranks()) // its tiles come with a later filter
+        if (rank_ >= first_grid().ranks()) // it takes part in a later filter only
             ++parts_;
         else if (configuration_.broadcasts())
             broadcast(whole, image, held);

@@ -9,13 +9,13 @@
 
 namespace sextant::filtering {
 
-/// Rows of an image that pass through filters one after another; all filters except the last make
-/// one plane.
+/// Rows of an image that pass through filters one after another; all filters except the last
+/// compute one plane.
 ///
-/// A filter's grid describes the rows that it makes; its input has the rows that the filter before
-/// made. If both have the same rows and tiles, as for a whole image, the tiles stay in place and
-/// the filter exchanges their borders; otherwise the rows are redistributed, together with the
-/// pixels around the new tiles.
+/// A filter's grid describes the rows that it computes; its input has the rows that the previous
+/// filter computed. If both have the same rows and tiles, as for a whole image, the tiles stay in
+/// place and the filter exchanges their borders; otherwise the rows are redistributed, together
+/// with the pixels around the new tiles.
 struct WindowTask {
     std::vector<halo::Stencil> filters; ///< settings for borders and planes are derived
     bool collect = true;                ///< planes of the last at rank 0; otherwise tiles stay
@@ -47,9 +47,9 @@ WindowProgram window_program(const WindowTask& task, const Configuration& config
 /// The same as a schedule, for models, drawings and proofs.
 Schedule window_schedule(const WindowTask& task, const Configuration& configuration);
 
-/// The claim to prove, for an image whose pixel i is element i of operand 0: filter f makes pixel i
-/// of operand f + 1 from exactly the pixels of operand f within its margin; the last one makes as
-/// many operands as it has planes. A broadcast cannot be proved, because it sends data that is
+/// The claim to prove, for an image whose pixel i is element i of operand 0: filter f computes
+/// pixel i of operand f + 1 from exactly the pixels of operand f within its margin; the last one
+/// computes one operand per plane. A broadcast cannot be proved, because it sends data that is
 /// never used.
 Claim claim(const WindowTask& task, const Configuration& configuration);
 

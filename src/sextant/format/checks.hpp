@@ -20,11 +20,12 @@ inline constexpr Elements maximum_pixels = Elements{1} << 34;
 /// The highest compression ratio that deflate can reach.
 inline constexpr Bytes deflate_ratio = 1032;
 
-/// Images up to this size, 8192×8192 pixels, may be nearly empty and so come from a small file.
+/// Images up to this size, 8192×8192 pixels, may be nearly empty and therefore stored in a small
+/// file.
 inline constexpr Elements believable_image = Elements{1} << 26;
 
-/// Returns the shape that a file states. Throws InvalidFile unless both sides are positive and
-/// their product is at most maximum_pixels.
+/// Returns the shape stated by a file. Throws InvalidFile unless both sides are positive and their
+/// product is at most maximum_pixels.
 ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height);
 
 /// Throws InvalidFile if `stored` bytes of pixels cannot come from a file of `size` bytes at a
@@ -90,7 +91,7 @@ Seconds believable_interval(double stated, std::string_view unit);
 /// Returns a pixel size if it is plausible, otherwise an unknown one, and adds a remark.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 
-/// The numbers of pixels that would spoil a composite. A pixel may be counted in both.
+/// The numbers of pixels that are invalid in a composite. A pixel may be counted in both.
 struct PixelCheck {
     Elements not_a_number = 0;      ///< a channel, including depth, is NaN
     Elements not_premultiplied = 0; ///< a channel is negative or exceeds alpha, or alpha exceeds 1

@@ -107,8 +107,8 @@ int check_attributes(SourceFile& file) {
 }
 
 /// Checks the attributes before the library reads them, because it allocates as much memory as a
-/// damaged length states. Throws InvalidFile, also for multi-image files, and what the library
-/// throws.
+/// damaged length states. Throws InvalidFile, also for multi-image files, and exceptions of the
+/// library.
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
@@ -203,7 +203,7 @@ void check_tiles(const std::string& path, const Imf::Header& header, const Image
     }
 }
 
-/// Throws InvalidFile if the file is too small for what its header states.
+/// Throws InvalidFile if the file is too small for the contents stated in its header.
 void check_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     check_channels(path, header.channels());

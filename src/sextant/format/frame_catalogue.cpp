@@ -75,7 +75,8 @@ struct Name {
     std::string path, detail;
 };
 
-/// Splits at "::", which names a part of the file, unless a file has that whole name.
+/// Splits at "::", which separates the name of a part of the file, unless a file has that whole
+/// name.
 Name split(const std::string& name) {
     const std::size_t at = name.rfind("::");
     std::error_code unknown;
@@ -236,7 +237,7 @@ struct Numbered {
             return std::nullopt;
         const auto number = std::string_view(file).substr(
             before.size(), file.size() - before.size() - after.size());
-        // A number with more digits than asked for has no leading zeros.
+        // A number with more digits than requested has no leading zeros.
         if (number.size() < digits || (number.size() > digits && number.front() == '0'))
             return std::nullopt;
         std::int64_t value = 0;

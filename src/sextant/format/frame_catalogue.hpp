@@ -23,7 +23,7 @@ struct SinkOptions {
 /// The channel and slice of a hyperstack to read, counted from 0; default: the first.
 struct SourceOptions {
     std::optional<std::int64_t> channel = {}, slice = {};
-    /// True if samples may come from any file that the series names (HDF5).
+    /// True if samples may be read from any file named by the series (HDF5).
     bool allow_external = false;
 };
 
@@ -32,9 +32,9 @@ struct FrameFormat {
     std::string_view name;       ///< "TIFF"
     std::string_view extensions; ///< ".tif .tiff", matched in upper or lower case
     std::string_view summary;
-    /// Reads only the header. `detail` is the user's text after "::", or "". Throws InvalidFile
-    /// with the path, what was found and what was expected. Formats without named axes ignore the
-    /// channel and slice of the options.
+    /// Reads only the header. `detail` is the text after "::", or "". Throws InvalidFile with the
+    /// path, what was found and what was expected. Formats without named axes ignore the channel
+    /// and slice of the options.
     std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options);
     /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile, also for

@@ -23,7 +23,7 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 /// A separate process reads the file (read_apart.hpp), because libhdf5 can crash on files whose
 /// internal tables are damaged. A crash is reported as InvalidFile.
 ///
-/// Other files that the file names are read only if allowed, except the sources of a virtual
+/// Other files to which the file refers are read only if allowed, except the sources of a virtual
 /// dataset in the folder of the file or below it.
 ///
 /// Cost      each chunk is decoded once if rows are read in order and a frame's chunks fit in 256
@@ -82,7 +82,7 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
 ///
 /// Channels and slices are those of ImageJ, OME, or tifffile's description of axes; interleaved
 /// grey samples that are not alpha are channels too. One channel of one slice is read. Slices
-/// without other frames are the frames, unless one is asked for. The frame interval is ImageJ's or
+/// without other frames are the frames, unless one is requested. The frame interval is ImageJ's or
 /// OME's.
 ///
 /// The pixel size is that of ImageJ or OME, or else a resolution per centimetre; one per inch is

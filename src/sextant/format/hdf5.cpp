@@ -226,8 +226,8 @@ bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
            series.column_axis + 1 == axes;
 }
 
-/// Returns a cache that holds all chunks of a frame, so that each is decoded once; larger than
-/// usual only if the file is large.
+/// Returns a cache size for all chunks of a frame, so that each is decoded once; larger than usual
+/// only if the file is large.
 Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
     if (storage.chunk().empty() || streams(series, storage))
         return least_cache;

@@ -47,7 +47,7 @@ class Hdf5Input {
 
     hid_t id() const { return handle_.id(); }
     const std::string& path() const { return path_; }
-    /// True if its samples may come from any other file that it names.
+    /// True if its samples may be read from any other file to which it refers.
     bool allows_external() const { return allow_external_; }
 
   private:

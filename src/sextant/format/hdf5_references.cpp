@@ -34,7 +34,7 @@ std::vector<fs::path> folders_of(const Hdf5Input& file) {
     return {named.empty() ? "." : named, fs::weakly_canonical(file.path(), unknown).parent_path()};
 }
 
-/// A possible path of a file; trusted if the user named its folder in the environment.
+/// A possible path of a file; trusted if its folder is given by an environment variable.
 struct Place {
     fs::path path;
     bool trusted = false;
@@ -124,7 +124,7 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
     } catch (const std::exception& error) { // must not pass through C
         failed = error.what();
     }
-    // Must come last: closing handles clears the library's list of errors.
+    // Must be last: closing handles clears the library's list of errors.
     return failed.empty() ? object : fail_link(failed);
 }
 

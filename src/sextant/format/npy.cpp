@@ -298,7 +298,7 @@ std::optional<Sample> named(const std::array<Type, N>& types, std::string_view n
     return found == types.end() ? std::nullopt : std::optional(found->sample);
 }
 
-/// Parses a letter for the kind followed by the bytes of a sample: "u2".
+/// Parses a letter for the kind followed by the size of a sample in bytes: "u2".
 std::optional<Sample> sized(std::string_view text) {
     int bytes = 0;
     const char* const last = text.data() + text.size();

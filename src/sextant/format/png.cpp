@@ -67,7 +67,7 @@ int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
     }
 }
 
-/// An open PNG file, and what both readers need of it.
+/// An open PNG file, and the state needed by both readers.
 class PngInput {
   protected:
     explicit PngInput(const std::string& path) : file_(path), context_(make_png_context(0)) {

@@ -95,7 +95,7 @@ struct PlainHeader {
 /// Global in the child, for its signal handler.
 volatile std::sig_atomic_t parent_of_child = 0;
 
-/// The death signal also comes when only the thread that forked the child ends.
+/// The death signal also arrives when only the thread that forked the child ends.
 extern "C" void end_without_parent(int) {
     if (getppid() != static_cast<pid_t>(parent_of_child))
         _exit(0);

@@ -81,7 +81,7 @@ struct PlaneChoice {
 };
 
 /// Chooses a channel and a slice: those of the options, or else the first with a remark. Slices
-/// without other frames are the frames, unless one is asked for. Adds the hyperstack and remarks to
+/// without other frames are the frames, unless one is requested. Adds the hyperstack and remarks to
 /// the header. Throws InvalidFile for a channel or slice that does not exist.
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& first,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header);

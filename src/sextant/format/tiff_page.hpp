@@ -52,12 +52,12 @@ struct TiffPage {
     bool planes = false;         ///< true if samples of a pixel are in separate planes
     bool inverted = false;       ///< true if 0 is white
     bool compressed = false;
-    bool reversed_bits = false; ///< true if the lowest bit of each byte comes first
+    bool reversed_bits = false; ///< true if the least significant bit of each byte comes first
     Bytes start = -1;           ///< of the samples, if they can be read as stored; else -1
     bool whole = false;         ///< true if all strips or tiles are within the file
 };
 
-/// Reads the library's current page. Throws InvalidFile, which says what is not supported.
+/// Reads the library's current page. Throws InvalidFile, naming the unsupported feature.
 TiffPage read_page(TIFF* file, const TiffBytes& bytes);
 
 /// True unless the page is a reduced copy of another or a mask.
@@ -69,7 +69,7 @@ Bytes start_of_samples(TIFF* file, const TiffPage& page);
 
 /// Returns the position of the samples of an ImageJ stack, all stored like those of the first page:
 /// stacks beyond 4 GiB have no other page; in others the directories come last and may be lost. -1
-/// if the file is not laid out like this. The total bytes of `images` must not overflow.
+/// if the file does not have this layout. The total bytes of `images` must not overflow.
 Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images);
 
 } // namespace sextant::format

@@ -44,8 +44,8 @@ Tile common(const Tile& a, const Tile& b);
 Region place_in(const Tile& held, const Tile& part, int buffer);
 
 /// Halo exchange with all ranks whose pixels are in a tile's margin, corners included: the eight
-/// neighbours, and those behind them if a margin is wider than a neighbour's tile. Afterwards the
-/// margin holds their pixels; outside the image it is unchanged.
+/// neighbours, and those beyond if a margin is wider than a neighbour's tile. Afterwards the margin
+/// holds their pixels; outside the image it is unchanged.
 ///
 /// Input     the tile with its margin (padded_tile), row by row; only the tile need be defined.
 /// Output    the same buffer. Strips along columns are strided regions.

@@ -121,7 +121,7 @@ Operand made_by(const Stencil& stencil, int operand, int plane) {
     return {operand + 1 + plane, stencil.grid.width, 0};
 }
 
-/// Returns what the kernel makes; throws if it does not read exactly the pixels it needs.
+/// Returns the result of the kernel; throws if it does not read exactly the pixels it needs.
 std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, const Program& program,
                              const Step& step, const std::vector<Symbol>& read) {
     const Tile part = part_made(stencil, rank, program.made_by(step)[0]);

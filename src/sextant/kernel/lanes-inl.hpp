@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Vector code that kernels share, compiled for one kind of processor after another. A kernel's file
-// defines HWY_TARGET_INCLUDE as itself and includes this file. Highway then includes that file once
-// for every target that the compiler supports, with a different HWY_NAMESPACE each time; hence no
-// `#pragma once`.
+// SPDX-License-Identifier: BSD-3-Clause Vector code that kernels share, compiled for one
+// instruction set after another. A kernel's file defines HWY_TARGET_INCLUDE as itself and includes
+// this file. Highway then includes that file once for every target that the compiler supports, with
+// a different HWY_NAMESPACE each time; hence no `#pragma once`.
 //
 // Code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may use the target's instructions. It
 // must not call inline functions from outside: the linker keeps one copy of each, which might be

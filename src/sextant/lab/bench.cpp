@@ -51,18 +51,23 @@ struct BenchCommand {
 
 Record record_of(BenchCommand& command) {
     Record record;
-    record.add("what", command.what, "WHAT", "what to time")
+    record.add("what", command.what, "WHAT", "operation to time")
         .positional()
         .one_of({"composite", "collective", "filter", "scan"});
-    record.add("cases", command.cases, "FILE", "cases to run (docs/bench.md); default: the usual")
+    record
+        .add("cases", command.cases, "FILE",
+             "file of cases (docs/bench.md); default: built-in cases")
         .file();
-    record.add("size", command.size, "N", "of composite's usual one: N x N pixels")
+    record.add("size", command.size, "N", "image of composite's built-in case: N x N pixels")
         .between(1, 1 << 15);
-    record.add("rounds", command.rounds, "N", "each runs once a round").between(5, 100000);
-    record.add("ranks", command.ranks, "N", "threads, where no mpirun started more")
+    record
+        .add("rounds", command.rounds, "N",
+             "number of rounds; each configuration runs once per round")
+        .between(5, 100000);
+    record.add("ranks", command.ranks, "N", "number of threads, unless started by mpirun")
         .between(1, 1 << 16);
     record.add("simulated", command.simulated,
-               "scans: by a simulated clock, with any number of ranks");
+               "scan: run on a simulated clock, with any number of ranks");
     record.include(record_of(command.reports));
     return record;
 }
@@ -269,9 +274,9 @@ void rehearse_cases(const BenchCommand& command) {
 /// Refuses options that do not apply to this kind of benchmark.
 void check_request(const BenchCommand& command, const command::Call& call) {
     if (command.what != "scan" && command.simulated)
-        throw InvalidTask("--simulated is for scans: expected sextant bench scan");
+        throw InvalidTask("--simulated is an option of sextant bench scan");
     if (command.what != "composite" || !command.cases.empty())
-        call.refuse({"size"}, "it is of the usual case of bench composite");
+        call.refuse({"size"}, "it sets the size of the built-in case of bench composite");
 }
 
 int run_bench(const BenchCommand& command, const command::Call& call) {
@@ -293,7 +298,7 @@ int run_bench(const BenchCommand& command, const command::Call& call) {
 
 command::Operation bench_operation() {
     return command::declare_command<BenchCommand>(
-        "bench", "time our algorithms and what MPI offers against each other",
+        "bench", "compare the times of Sextant's algorithms with those of MPI",
         "  mpirun -n 2 sextant bench composite --cases bench/cases/composite.json\n"
         "  mpirun -n 2 sextant bench collective --cases bench/cases/collective.json\n"
         "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",

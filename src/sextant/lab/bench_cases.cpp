@@ -72,24 +72,24 @@ void for_each_case(const std::string& path, const std::function<void(const JsonF
 
 void declare_shape(Record& record, ImageShape& shape) {
     constexpr double widest = 1 << 16;
-    record.add("width", shape.width, "PIXELS", "of the image").between(1, widest);
-    record.add("height", shape.height, "PIXELS", "of the image").between(1, widest);
+    record.add("width", shape.width, "PIXELS", "width of the image").between(1, widest);
+    record.add("height", shape.height, "PIXELS", "height of the image").between(1, widest);
 }
 
 Record record_of(CompositeCase& what) {
     Record record;
-    record.add("name", what.name, "NAME", "of the case");
+    record.add("name", what.name, "NAME", "name of the case");
     declare_shape(record, what.shape);
-    record.add("operator", what.blend, "NAME", "how pixels are blended");
-    record.add("element", what.element, "TYPE", "of pixels");
+    record.add("operator", what.blend, "NAME", "blending operator");
+    record.add("element", what.element, "TYPE", "pixel element type");
     record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
-    record.add("collect", what.collect, "at rank 0");
-    record.add("sparse", what.sparse, "also with messages that skip empty pixels");
-    record.add("interlaced", what.interlaced, "these also with rows interlaced among the ranks");
-    record.add("all_tunings", what.all_tunings, "every choice of an algorithm's parameters");
-    record.add("all_transports", what.all_transports, "over processes: also in shared memory");
-    record.add("algorithms", what.algorithms, "NAME", "to time; none: all");
-    record.add("reference", what.reference, "NAME", "contestant to whose time ratios refer");
+    record.add("collect", what.collect, "collect the image at rank 0");
+    record.add("sparse", what.sparse, "also time messages that skip empty pixels");
+    record.add("interlaced", what.interlaced, "algorithms to time also with interlaced rows");
+    record.add("all_tunings", what.all_tunings, "time all values of an algorithm's parameters");
+    record.add("all_transports", what.all_transports, "over processes, also time shared memory");
+    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; none: all");
+    record.add("reference", what.reference, "NAME", "entry that time ratios refer to");
     return record;
 }
 
@@ -197,8 +197,8 @@ void SerialPicture::check(const std::string& who, std::span<const Elements> pixe
                            at(channels_, pixels[i]), alike);
     }
     if (!right) {
-        throw std::logic_error(
-            fmt::format("{} in case '{}': another picture than a serial fold", who, what_.name));
+        throw std::logic_error(fmt::format(
+            "{} in case '{}': the image differs from that of a serial fold", who, what_.name));
     }
 }
 

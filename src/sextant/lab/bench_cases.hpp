@@ -59,7 +59,7 @@ std::vector<CompositeCase> read_composite_cases(const std::string& path);
 std::vector<std::string_view> image_patterns();
 
 /// Fills a rank's image; all ranks can compute it. `dense`: every pixel half transparent.
-/// `ellipse`: the same within an ellipse that covers ranks^(-2/3) of the screen, at a place that
+/// `ellipse`: the same within an ellipse that covers ranks^(-2/3) of the screen, at a position that
 /// depends on the rank; empty elsewhere. `upper half`, `lower half`: dense there. `checkerboard`:
 /// squares of 32 pixels, offset by the rank; `fine checkerboard`: squares of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);

@@ -84,7 +84,7 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Compares what each contestant received with the expected result. Collective.
+    /// Compares the data received by each contestant with the expected result. Collective.
     void check() {
         const Memory wanted =
             pixels_of(collective::pixels_after(what_.what, grid_, communicator_.rank()));
@@ -169,10 +169,10 @@ class Field {
         const auto received = contestant.received();
         if (!std::equal(received.begin(), received.end(), wanted.bytes().begin(),
                         wanted.bytes().end())) {
-            throw std::logic_error(fmt::format("{} in case '{}', {} bytes: rank {} of {} received "
-                                               "something else than it should",
-                                               contestant.result.name, what_.name, size_,
-                                               communicator_.rank(), communicator_.size()));
+            throw std::logic_error(
+                fmt::format("{} in case '{}', {} bytes: rank {} of {} received wrong data",
+                            contestant.result.name, what_.name, size_, communicator_.rank(),
+                            communicator_.size()));
         }
     }
 
@@ -247,7 +247,7 @@ void complete(CollectiveCase& what) {
         what.name = usual_name(what);
 }
 
-/// The most nearly square rectangle of so many pixels.
+/// The most nearly square rectangle with this many pixels.
 Tile rectangle(Elements pixels) {
     Elements width = 0;
     for (Elements divisor = 1; divisor * divisor <= pixels; ++divisor) {
@@ -265,11 +265,11 @@ Record record_of(CollectiveCase& what) {
     for (const CollectiveKind each : data_movements)
         names.push_back({name(each), each});
     Record record;
-    record.add("name", what.name, "NAME", "of the case");
+    record.add("name", what.name, "NAME", "name of the case");
     record.add("collective", what.what, names, "NAME", "operation");
     record.add("tiles", what.tiles, "tiles of an image");
-    record.add("sizes", what.sizes, "BYTES", "of a block").between(0, largest);
-    record.add("algorithms", what.algorithms, "NAME", "to time; none: all");
+    record.add("sizes", what.sizes, "BYTES", "bytes of a block").between(0, largest);
+    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; none: all");
     return record;
 }
 
@@ -348,9 +348,9 @@ std::string to_text(const CollectiveResults& results, const std::string& transpo
     std::string text =
         fmt::format("# {}, {} ranks over {}; bytes {}; medians of {} rounds\n", results.what.name,
                     results.ranks, transport,
-                    results.what.what == CollectiveKind::broadcast    ? "in all"
-                    : results.what.what == CollectiveKind::all_to_all ? "for each pair of ranks"
-                                                                      : "of each rank",
+                    results.what.what == CollectiveKind::broadcast    ? "in total"
+                    : results.what.what == CollectiveKind::all_to_all ? "per pair of ranks"
+                                                                      : "per rank",
                     rounds);
     const std::vector<std::string> names = contestants(results);
     for (const std::string& name : names)

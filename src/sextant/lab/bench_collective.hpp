@@ -60,7 +60,7 @@ struct CollectiveResults {
 };
 
 /// Times every algorithm for a case, and MPI's own if the communicator runs on MPI, against each
-/// other, size by size. First checks what ranks receive; throws std::logic_error if it is wrong.
+/// other, size by size. First checks the received data; throws std::logic_error if it is wrong.
 /// Collective.
 CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
                                    const ContestOptions& options);

@@ -88,7 +88,7 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Writes the images again, as if this rank had just drawn them.
+    /// Writes the images again, as if this rank had just rendered them.
     void redraw() {
         write_anew(image_.bytes());
         write_anew(shared_image_.bytes());

@@ -31,7 +31,7 @@ struct CompositeResult {
 struct CompositeResults {
     CompositeCase what;
     int ranks = 1;
-    std::string reference; ///< as asked for; else the usual baseline of MPI users, or the first
+    std::string reference; ///< as requested; else the usual baseline of MPI users, or the first
     std::vector<CompositeResult> results;
 };
 

@@ -72,7 +72,7 @@ std::string name_of(const filtering::Configuration& configuration) {
             name += fmt::format(", {}", row->name);
     }
     return name + (configuration.packs ? ", packed" : "") +
-           (configuration.collect ? "" : ", straight to rank 0");
+           (configuration.collect ? "" : ", sent directly to rank 0");
 }
 
 distributed::FilterTask task_of(const FilterCase& what, int ranks) {
@@ -150,7 +150,7 @@ class Field {
             configurations += "; " + one.configuration.text();
         const auto hashes = communicator_.all_gather(std::hash<std::string>()(configurations));
         if (std::count(hashes.begin(), hashes.end(), hashes[0]) != communicator_.size())
-            throw InvalidTask("ranks plan otherwise than each other: expected one profile for all");
+            throw InvalidTask("ranks chose different plans: expected the same profile on all");
         return plan;
     }
 
@@ -192,11 +192,9 @@ class Field {
             const auto serial = contestants_[configurations_ + 1].filter->plane(k);
             if (ours.size_bytes() != serial.size_bytes() ||
                 std::memcmp(ours.data(), serial.data(), ours.size_bytes()) != 0)
-                throw std::logic_error(
-                    fmt::format("{} in case '{}': other bits of {} than one "
-                                "rank's",
-                                contestant.result.name, what_.name,
-                                what_.filter.features[static_cast<std::size_t>(k)]));
+                throw std::logic_error(fmt::format(
+                    "{} in case '{}': {} has different bits from one rank", contestant.result.name,
+                    what_.name, what_.filter.features[static_cast<std::size_t>(k)]));
         }
     }
 
@@ -309,16 +307,16 @@ void complete(FilterCase& what) {
 Record record_of(FilterCase& what) {
     using Weights = kernel::GaussianKernel::Weights;
     Record record;
-    record.add("name", what.name, "NAME", "of the case");
+    record.add("name", what.name, "NAME", "name of the case");
     declare_shape(record, what.shape);
     record.add("element", what.element, {{"f32", gray_f32}, {"u8", gray_u8}, {"u16", gray_u16}},
-               "TYPE", "of samples");
+               "TYPE", "element type of the samples");
     record.add("sigma", what.filter.sigma, "PIXELS", "scale of the filter")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("kernel", what.filter.kernel.weights,
                {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME", "weights");
-    record.add("derivatives", what.filter.features, "NAME", "to compute");
-    record.add("most", what.most, "N", "configurations to time").between(1, 1000);
+    record.add("derivatives", what.filter.features, "NAME", "derivatives or features to compute");
+    record.add("most", what.most, "N", "number of configurations to time").between(1, 1000);
     return record;
 }
 
@@ -368,14 +366,14 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
                             result.cpu.median * 1e3);
     }
     if (results.left_out > 0)
-        text += fmt::format("  {} ways that were predicted to be slower were not timed\n",
+        text += fmt::format("  {} configurations that were predicted to be slower were not timed\n",
                             results.left_out);
-    text += "the chosen over the best (over itself in other turns):\n";
+    text += "chosen over best (best of other rounds, for noise):\n";
     text += regret_text("by time             ", results.by_wall, results.wall_noise);
-    text += regret_text("by CPU time a rank  ", results.by_cpu, results.cpu_noise);
+    text += regret_text("by CPU time per rank  ", results.by_cpu, results.cpu_noise);
     text += fmt::format("gain over one rank:\n  {}\n  {}\n  {}\n",
                         gain_text("filter                 ", results.filter),
-                        gain_text("planes staying in tiles", results.stay),
+                        gain_text("planes kept in tiles   ", results.stay),
                         gain_text("arithmetic alone       ", results.control));
     return text;
 }

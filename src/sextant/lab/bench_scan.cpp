@@ -32,27 +32,30 @@ Record record_of(ScanCase& what) {
         kinds.push_back({name(kind), kind});
     Record times;
     times.add("kind", what.times.kind, kinds, "KIND", "distribution");
-    times.add("mean", what.mean, "S", "of the times").between(0, longest);
+    times.add("mean", what.mean, "S", "mean of the times").between(0, longest);
     times.add("spread", what.times.spread, "", "standard deviation of the logarithm")
         .between(0, longest);
-    times.add("correlation", what.times.correlation, "", "of the logarithms of neighbours")
+    times
+        .add("correlation", what.times.correlation, "",
+             "correlation of the logarithms of neighbours")
         .between(0, 1);
-    times.add("file", what.recorded, "FILE", "recorded times").file();
+    times.add("file", what.recorded, "FILE", "file of recorded times").file();
     Record record;
-    record.add("name", what.name, "NAME", "of the case");
-    record.add("values", what.values, "N", "of the whole series").between(1, most_values);
+    record.add("name", what.name, "NAME", "name of the case");
+    record.add("values", what.values, "N", "values of the whole series").between(1, most_values);
     record.add("times", std::move(times));
     record.add("busy", what.busy, "the operator computes instead of sleeping");
-    record.add("ranks", what.ranks, "N", "of the simulated clock").between(1, most_ranks);
-    record.add("threads", what.threads, "N,N", "of a rank").between(1, 1024);
-    record.add("boundaries", what.boundaries, "NAME", "between threads");
-    record.add("strategies", what.strategies, "NAME", "of a series");
-    record.add("algorithms", what.algorithms, "NAME", "of global scans");
-    record.add("baselines", what.baselines, "time MPI's scans too");
+    record.add("ranks", what.ranks, "N", "ranks of the simulated clock").between(1, most_ranks);
+    record.add("threads", what.threads, "N,N", "threads per rank").between(1, 1024);
+    record.add("boundaries", what.boundaries, "NAME", "rules for the boundaries between threads");
+    record.add("strategies", what.strategies, "NAME", "strategies of scanning the series");
+    record.add("algorithms", what.algorithms, "NAME", "algorithms of the global scan");
+    record.add("baselines", what.baselines, "also time MPI's scans");
     record.add("neighbours", what.neighbours, "X", "applications per value before the scan")
         .between(0, longest);
-    record.add("time_limit", what.time_limit, "S", "of an application").between(0, longest);
-    record.add("fails_at", what.fails_at, "N", "value that the operator fails at")
+    record.add("time_limit", what.time_limit, "S", "time limit of an application")
+        .between(0, longest);
+    record.add("fails_at", what.fails_at, "N", "value at which the operator fails, for tests")
         .between(1, most_values);
     return record;
 }
@@ -77,7 +80,7 @@ void complete(ScanCase& what, const std::filesystem::path& folder) {
     for (const std::string& name : what.algorithms)
         scan::find(name);
     if (configurations_of(what).empty())
-        throw InvalidTask("no strategy takes so many threads");
+        throw InvalidTask("no strategy supports so many threads");
     if (what.name.empty())
         what.name = fmt::format("{} values, {} times", what.values, name(what.times.kind));
 }
@@ -127,7 +130,7 @@ namespace {
 
 using scan::Interval;
 
-/// The operator times of a round: the same on every rank and in the rehearsal.
+/// The operator times of a round: the same on every rank and in the simulation.
 scan::Draws draws_of(const ScanCase& what, int round) {
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
 }
@@ -174,7 +177,7 @@ class ScanField {
             right = is == Interval{0, values_[i].last};
         }
         if (!right)
-            throw std::logic_error(fmt::format("{} gave no scan", contestant.result.name));
+            throw std::logic_error(fmt::format("{} computed a wrong scan", contestant.result.name));
     }
 
   private:
@@ -225,7 +228,7 @@ class ScanField {
     std::optional<scan::Draws> draws_;
     const scan::OperatorTime time_ = [this](const auto& what) {
         if (what_.fails_at > 0 && what.middle == what_.fails_at)
-            throw Error("the operator fails, as it was told to");
+            throw Error("the operator fails, as requested");
         return (*draws_)(what);
     };
     SleepError error_;

@@ -32,7 +32,7 @@ struct ScanCase {
     int ranks = 0;               ///< simulated clock: number of ranks; 0: --ranks
     std::vector<int> threads = {1};
     std::vector<std::string> boundaries = {"fixed", "moving"};
-    std::vector<std::string> strategies; ///< empty: all that take so many threads
+    std::vector<std::string> strategies; ///< empty: all that support this number of threads
     std::vector<std::string> algorithms; ///< empty: all
     bool baselines = true;
     double neighbours = 0; ///< simulated clock: extra time of an application per preceding value
@@ -91,7 +91,7 @@ struct SleepError {
 };
 
 /// An operator that combines adjacent intervals of a series (scan::Interval) and takes a given
-/// time: asleep, so that more than the cores can work at once, or busy. It is exact and not
+/// time: sleeping, so that there can be more workers than cores, or computing. It is exact and not
 /// commutative: operands that are not adjacent throw std::logic_error. A thread that slept too long
 /// sleeps less the next time, so that errors do not add up.
 /// Input     `time` and `error` must outlive it.

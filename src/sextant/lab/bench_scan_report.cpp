@@ -126,8 +126,9 @@ std::string to_text(const ScanResults& results, const std::string& transport, in
                                   result.usage.efficiency, result.usage.imbalance, result.stolen);
     }
     if (results.sleep_error > 0)
-        text += fmt::format("  sleeps lasted {:.1f} us too long, which the next made up for\n",
-                            results.sleep_error * 1e6);
+        text += fmt::format(
+            "  sleeps were {:.1f} us too long, which the following sleeps made up for\n",
+            results.sleep_error * 1e6);
     return text;
 }
 
@@ -173,7 +174,7 @@ std::string picture_of(const ScanResults& results) {
         drawn.title = title_of(drawn, bar.what, chart.workers[static_cast<std::size_t>(worker)]);
     }
     const scan::Usage& usage = best->usage;
-    chart.figures = {{report::to_text(usage.makespan), "in all"},
+    chart.figures = {{report::to_text(usage.makespan), "in total"},
                      report::key_figure(usage.applications, "application"),
                      report::key_figure(best->stolen, "value"),
                      {fmt::format("{:.2f}", usage.efficiency), "efficiency"},
@@ -196,8 +197,8 @@ std::vector<TimedConfiguration> configurations_of(const ScanResults& results) {
 report::Section section_of(const ScanResults& results) {
     report::Alternatives configurations{
         results.what.name,
-        fmt::format("{} values on {} ranks; predicted: rehearsed by a simulated clock",
-                    results.what.values, results.ranks),
+        fmt::format("{} values on {} ranks; predicted on a simulated clock", results.what.values,
+                    results.ranks),
         {}};
     for (const ScanResult& result : results.results) {
         report::Alternative& configuration = configurations.all.emplace_back();
@@ -214,8 +215,8 @@ report::Section section_of(const ScanResults& results) {
     sort_by_time(configurations);
     report::Section section = alternatives_section(configurations);
     section.html += report::to_html(report::Figure{idle_shares(results), ""});
-    section.html += report::to_html(
-        report::Figure{picture_of(results), "The last round of the fastest of ours."});
+    section.html += report::to_html(report::Figure{
+        picture_of(results), "The last round of the fastest of Sextant's configurations."});
     return section;
 }
 

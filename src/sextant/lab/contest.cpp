@@ -172,13 +172,13 @@ report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) 
                 std::abs(std::log(configuration.measured->median / *configuration.predicted))));
     }
     return {fmt::format("{:.2f} times", median(factors)),
-            fmt::format("off, in the median of {}", report::counted(std::ssize(factors), "way"))};
+            fmt::format("error, median of {}", report::counted(std::ssize(factors), "way"))};
 }
 
 report::Section accuracy_section(const std::vector<TimedConfiguration>& configurations) {
     if (std::none_of(configurations.begin(), configurations.end(), has_both))
         return {};
-    report::LogChart chart{.title = "Predicted against measured",
+    report::LogChart chart{.title = "Predicted and measured times",
                            .subtitle = "above the line: slower than predicted",
                            .x_name = "predicted",
                            .y_name = "measured",
@@ -203,7 +203,7 @@ report::Section accuracy_section(const std::vector<TimedConfiguration>& configur
                                  text_of(configuration.measured->median))});
         }
     }
-    return {"Predicted against measured", to_html(report::Figure{report::log_chart(chart), ""})};
+    return {"Predicted and measured times", to_html(report::Figure{report::log_chart(chart), ""})};
 }
 
 std::string table_of(const std::vector<CaseRegret>& all) {
@@ -230,7 +230,7 @@ report::Section regret_section(const std::vector<TimedConfiguration>& configurat
         return {};
     report::ColumnChart chart;
     chart.title = "Regret";
-    chart.subtitle = "by how much what was predicted to be fastest took longer than what was";
+    chart.subtitle = "slowdown of the configuration predicted to be fastest over the fastest";
     chart.kinds = {{"regret", {}}};
     chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
     const CaseRegret* longest = nullptr;
@@ -248,7 +248,7 @@ report::Section regret_section(const std::vector<TimedConfiguration>& configurat
          fmt::format("at most; within noise {} to {}", percent(interval.low),
                      percent(interval.high))},
         {fmt::format("{} of {}", within, all.size()), "cases with no regret beyond noise"}};
-    return {"What following predictions costs",
+    return {"Regret: cost of following the predictions",
             to_html(report::Figure{report::columns(chart), ""}) + table_of(all)};
 }
 
@@ -285,7 +285,7 @@ report::Section scaling_section(const std::vector<TimedConfiguration>& configura
         }
     }
     const std::string caption =
-        left_out > 0 ? fmt::format("{} more ways are not drawn.", left_out) : "";
+        left_out > 0 ? fmt::format("{} more configurations are not shown.", left_out) : "";
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
 }
 

@@ -30,7 +30,7 @@ struct ContestOptions {
     Seconds least_turn = 2e-3; ///< work is repeated until a turn takes this long
     int most_repeats = 10000;  ///< per turn
     /// Puts an untimed barrier before every repetition instead of every turn: for work in which
-    /// ranks do not wait for each other and would run ahead.
+    /// ranks do not wait for each other and would get out of step.
     bool barriers = false;
     /// Called before each round, on every rank.
     std::function<void(int round)> progress = {};

@@ -42,19 +42,24 @@ struct EvaluateCommand {
 
 Record record_of(EvaluateTask& task) {
     Record record;
-    record.add("cases", task.cases, "N", "how many are drawn").between(1, 10000);
-    record.add("seed", task.seed, "N", "that draws them").between(0, 1 << 30);
-    record.add("launches", task.launches, "N", "processes one after another; 1 under a launcher")
+    record.add("cases", task.cases, "N", "number of random cases").between(1, 10000);
+    record.add("seed", task.seed, "N", "seed of the random cases").between(0, 1 << 30);
+    record
+        .add("launches", task.launches, "N",
+             "number of separate processes or launches; always 1 under a launcher")
         .between(1, 1000);
-    record.add("rounds", task.rounds, "N", "each way runs once a round").between(5, 100000);
+    record
+        .add("rounds", task.rounds, "N", "number of rounds; each configuration runs once per round")
+        .between(5, 100000);
     record
         .add("ranks", task.ranks, "N",
-             "threads where no launcher starts processes; or of the platform")
+             "number of threads without a launcher, or of ranks of the platform")
         .between(2, command::most_threads);
-    record.add("transport", task.transport, "HOW", "threads, or what --launcher starts")
+    record.add("transport", task.transport, "HOW", "threads, or processes started by --launcher")
         .one_of({"threads", "mpi"});
-    record.add("launcher", task.launcher, "COMMAND", "what starts processes, for --transport mpi");
-    record.add("machine", task.machine, "FILE", "the profile to plan with; default: this machine's")
+    record.add("launcher", task.launcher, "COMMAND",
+               "command that starts processes, for --transport mpi");
+    record.add("machine", task.machine, "FILE", "profile to plan with; default: this machine's")
         .file();
     return record;
 }
@@ -63,26 +68,26 @@ Record record_of(EvaluateCommand& command) {
     Record record;
     record
         .add("judge", command.judge, "FILE...",
-             "measure nothing; judge these evaluations of the same cases together")
+             "measure nothing; evaluate these files of the same cases together")
         .file();
-    record.add("output", command.output, "FILE", "all that was predicted and measured, as JSON")
+    record.add("output", command.output, "FILE", "write all predictions and measurements (JSON)")
         .file()
         .letter('o');
     record
         .add("map", command.map, "OUT",
-             "with --judge: a picture (SVG) of where each algorithm wins, and a table")
+             "with --judge: a map (SVG) of the fastest algorithm by case, and a table")
         .file();
     record.include(record_of(command.task));
     record
         .add("platform", command.platform, "FILE",
-             "plan for this platform (JSON) and simulate instead of measuring")
+             "plan for this platform (JSON), and simulate instead of measuring")
         .file();
     record
         .add("ways", command.configurations, "N",
-             "how many to simulate, besides the planner's and the policies'")
+             "configurations to simulate besides the planner's and policies'")
         .between(0, 100000);
     record.add("clock", command.clock,
-               "judge by our own clock, not SimGrid: for hundreds of ranks");
+               "use Sextant's own simulator instead of SimGrid, for hundreds of ranks");
     return record;
 }
 
@@ -102,7 +107,7 @@ std::string heading(const Evaluation& evaluation) {
         std::size_t configurations = 0;
         for (const EvaluatedCase& one : evaluation.cases)
             configurations += one.configurations.size();
-        return fmt::format("{} cases on {} ranks of {}, {} ways simulated\n",
+        return fmt::format("{} cases on {} ranks of {}, {} configurations simulated\n",
                            evaluation.cases.size(), evaluation.ranks, evaluation.host,
                            configurations);
     }
@@ -112,7 +117,7 @@ std::string heading(const Evaluation& evaluation) {
         evaluation.cases.front().configurations.front().measured.size(), evaluation.ranks,
         evaluation.transport, evaluation.cores, evaluation.machine);
     if (evaluation.ranks > evaluation.cores)
-        text += "more ranks than cores: they take turns, which no prediction knows of\n";
+        text += "more ranks than cores: predictions do not account for ranks that share a core\n";
     return text;
 }
 
@@ -127,10 +132,10 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
     for (const Regrets& policy : verdict.policies)
         text += row(policy);
     if (!verdict.errors.empty()) {
-        text += fmt::format("prediction against measurement, {} ways: error {:.1f} % in the "
-                            "median, nine in ten within {:.1f} %\n",
-                            verdict.errors.size(), 100 * median(verdict.errors),
-                            100 * quantile(verdict.errors, .9));
+        text += fmt::format(
+            "predictions of {} configurations: median error {:.1f} %, 90th percentile {:.1f} %\n",
+            verdict.errors.size(), 100 * median(verdict.errors),
+            100 * quantile(verdict.errors, .9));
     }
     for (const Loss& loss : verdict.losses) {
         text += fmt::format("lost {:.1f} %: {}: {}, best {}\n", 100 * loss.regret, loss.what,
@@ -150,7 +155,7 @@ void check_files(const EvaluateCommand& command) {
 void tell(const EvaluateCommand& command, std::span<const Evaluation> evaluations) {
     if (!command.output.empty()) {
         if (evaluations.size() > 1)
-            throw InvalidTask("--output: a file holds one machine and number of ranks");
+            throw InvalidTask("--output: a file is for one machine and number of ranks");
         command::write_text(command.output, to_json(evaluations.front()) + "\n");
     }
     command::print_text(to_text(evaluations, judge(evaluations)));
@@ -209,12 +214,12 @@ void judge_files(const EvaluateCommand& command) {
 void check_request(const EvaluateCommand& command, const command::Call& call) {
     const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
     if (judges)
-        call.refuse({"platform", "ranks", "machine"}, "--judge takes what the files say");
+        call.refuse({"platform", "ranks", "machine"}, "--judge uses the files' values");
     if (judges || simulates)
         call.refuse({"cases", "seed", "launches", "rounds", "transport", "launcher"},
                     "nothing is measured");
     if (simulates)
-        call.refuse({"machine"}, "what is planned for is the platform");
+        call.refuse({"machine"}, "the plan is for the platform");
     else
         call.refuse({"ways", "clock"}, "expected --platform");
     if (command.task.transport != "mpi")
@@ -239,7 +244,7 @@ int run_evaluate(const EvaluateCommand& command, const command::Call& call) {
 command::Operation evaluate_operation() {
     return command::declare_command<EvaluateCommand>(
         "evaluate",
-        "how good predictions and choices are here: errors, and regret against all ways",
+        "measure how good predictions and choices are on this machine: errors and regret",
         "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
         "  sextant evaluate --judge monday.json tuesday.json\n"
         "  sextant evaluate --platform torus-8x8x8 --ranks 64",
@@ -250,7 +255,7 @@ namespace {
 
 using Cell = WinnerMap::Cell;
 
-/// True if the first rounds of these radices cover exactly a node of so many ranks.
+/// True if the first rounds of these radices cover exactly a node with this many ranks.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
     std::istringstream numbers(radices);
     int joined = 1;
@@ -314,8 +319,9 @@ WinnerMap winners(std::span<const Evaluation> evaluations) {
     std::map<int, std::map<Elements, Cell>> found;
     for (const Evaluation& evaluation : evaluations) {
         if (evaluation.host != evaluations.front().host) {
-            throw InvalidTask(fmt::format("a map is of one machine, these are of {} and {}",
-                                          evaluations.front().host, evaluation.host));
+            throw InvalidTask(
+                fmt::format("a map is for one machine, but these files are of {} and {}",
+                            evaluations.front().host, evaluation.host));
         }
         for (const EvaluatedCase& one : evaluation.cases) {
             sizes.insert(one.what.shape.elements());
@@ -324,8 +330,8 @@ WinnerMap winners(std::span<const Evaluation> evaluations) {
         }
     }
     WinnerMap map;
-    map.title = "Who wins on " + evaluations.front().host;
-    map.subtitle = "the fastest algorithm in its best tuning, and how much slower the next is";
+    map.title = "Fastest algorithms on " + evaluations.front().host;
+    map.subtitle = "the fastest algorithm with its best parameters, and the slowdown of the next";
     for (const Elements size : sizes)
         map.columns.push_back(fmt::format("{} pixels", size));
     for (const auto& [ranks, cells] : found) {

@@ -160,13 +160,13 @@ class SeparateLaunches {
         }
         progress_.clear();
         if (done < tried) {
-            command::print_text(
-                fmt::format("left out {} of {} launches: the machine was in another state "
-                            "than the profile's\n",
-                            tried - done, tried));
+            command::print_text(fmt::format(
+                "left out {} of {} launches: the machine's state differed from the profile's\n",
+                tried - done, tried));
         }
         if (!all)
-            throw Error("no launch met the machine in the state of the profile; sextant calibrate");
+            throw Error("in every launch the machine's state differed from the profile's; run "
+                        "sextant calibrate");
         return *all;
     }
 

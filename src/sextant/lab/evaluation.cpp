@@ -62,7 +62,7 @@ EvaluatedCase case_from(const JsonField& field) {
     for (const JsonField& configuration : field.at("ways").items())
         one.configurations.push_back(way_from(configuration));
     if (!one.find(one.chosen))
-        field.at("chosen").fail("is not among the ways");
+        field.at("chosen").fail("is not among the configurations");
     return one;
 }
 
@@ -100,7 +100,7 @@ std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count) {
 
 void add_launches(Evaluation& evaluation, const Evaluation& more) {
     const auto differ = [&](const std::string& what) {
-        throw InvalidTask(fmt::format("the launches cannot be joined: {} differ", what));
+        throw InvalidTask(fmt::format("the launches cannot be combined: {} differ", what));
     };
     if (evaluation.seed != more.seed || evaluation.cases.size() != more.cases.size())
         differ("their cases");
@@ -116,7 +116,7 @@ void add_launches(Evaluation& evaluation, const Evaluation& more) {
         for (EvaluatedConfiguration& configuration : own.configurations) {
             const EvaluatedConfiguration* other = theirs.find(configuration.name);
             if (!other)
-                differ("the ways of " + own.what.name);
+                differ("the configurations of " + own.what.name);
             configuration.measured.insert(configuration.measured.end(), other->measured.begin(),
                                           other->measured.end());
         }
@@ -239,9 +239,9 @@ constexpr Policy policies[] = {
          return radix(radices.empty() ? std::vector<int>{ranks} : radices);
      }},
     {"radix-k, ascending primes", [](int ranks, bool) { return radix(ascending_primes(ranks)); }},
-    {"MPI_Reduce, where the picture is collected",
+    {"MPI_Reduce, if the image is collected",
      [](int, bool collect) -> std::string { return collect ? "mpi-reduce" : ""; }},
-    {"MPI_Reduce_scatter, where it is not",
+    {"MPI_Reduce_scatter, if it is not",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
 /// The regret of an oracle that knows one half of the launches and is judged by the other; the mean
@@ -317,7 +317,7 @@ std::vector<std::string> configurations_of_policies(int ranks, bool collect) {
 Verdict judge(std::span<const Evaluation> evaluations) {
     Verdict verdict;
     verdict.planner.policy = "the planner";
-    verdict.floor.policy = "noise floor: an oracle of half the launches";
+    verdict.floor.policy = "noise floor: the best choice by half of the launches";
     for (const Policy& policy : policies)
         verdict.policies.push_back({policy.name, {}});
     for (const Evaluation& evaluation : evaluations)

@@ -204,9 +204,9 @@ constexpr Baseline baselines[] = {
     {"alltoallv", "direct send over MPI_Alltoallv, then one fold", prepare<AlltoallvDirectSend>},
     {"isend-irecv", "direct send with MPI_Isend and MPI_Irecv, then one fold",
      prepare<NonBlockingDirectSend>},
-    {"mpi-reduce", "MPI_Reduce with our kernel; always to a root", prepare<Reduce>},
-    {"mpi-allreduce", "MPI_Allreduce with our kernel", prepare<Allreduce>},
-    {"mpi-reduce-scatter", "MPI_Reduce_scatter with our kernel", prepare<ReduceScatter>},
+    {"mpi-reduce", "MPI_Reduce with Sextant's kernel; always to a root", prepare<Reduce>},
+    {"mpi-allreduce", "MPI_Allreduce with Sextant's kernel", prepare<Allreduce>},
+    {"mpi-reduce-scatter", "MPI_Reduce_scatter with Sextant's kernel", prepare<ReduceScatter>},
 };
 
 } // namespace
@@ -281,10 +281,12 @@ std::unique_ptr<PreparedScan> prepare(const Communicator& communicator, const Op
 }
 
 constexpr ScanBaseline scan_baselines[] = {
-    {"mpi-scan", "MPI_Scan with our operator", false, prepare<Blocking<MPI_Scan>, false>},
-    {"mpi-exscan", "MPI_Exscan with our operator", true, prepare<Blocking<MPI_Exscan>, true>},
-    {"mpi-iscan", "MPI_Iscan with our operator", false, prepare<NonBlocking<MPI_Iscan>, false>},
-    {"mpi-iexscan", "MPI_Iexscan with our operator", true, prepare<NonBlocking<MPI_Iexscan>, true>},
+    {"mpi-scan", "MPI_Scan with Sextant's operator", false, prepare<Blocking<MPI_Scan>, false>},
+    {"mpi-exscan", "MPI_Exscan with Sextant's operator", true, prepare<Blocking<MPI_Exscan>, true>},
+    {"mpi-iscan", "MPI_Iscan with Sextant's operator", false,
+     prepare<NonBlocking<MPI_Iscan>, false>},
+    {"mpi-iexscan", "MPI_Iexscan with Sextant's operator", true,
+     prepare<NonBlocking<MPI_Iexscan>, true>},
 };
 
 } // namespace

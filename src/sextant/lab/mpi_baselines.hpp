@@ -68,8 +68,8 @@ class PreparedCollective {
     virtual ~PreparedCollective() = default;
     /// Input: this rank's image or tile, row by row, or nothing. Collective.
     virtual void run(std::span<const std::byte> own) = 0;
-    /// After a run: what this rank received, row by row. Empty at rank 0 of a scatter or broadcast,
-    /// whose data stays in the input.
+    /// After a run: the data received by this rank, row by row. Empty at rank 0 of a scatter or
+    /// broadcast, whose data stays in the input.
     virtual std::span<const std::byte> result() const = 0;
 };
 

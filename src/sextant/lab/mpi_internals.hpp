@@ -47,7 +47,7 @@ struct TileList {
     }
 };
 
-/// The base of all baselines: communicator, grid, and memory for what is received.
+/// The base of all baselines: communicator, grid, and receive memory.
 class MpiCollective : public PreparedCollective {
   public:
     MpiCollective(const Communicator& communicator, const Grid& grid)

@@ -119,9 +119,10 @@ Record record_of(ReproduceCommand& command) {
     Record record;
     record.add("paper", command.paper, "PAPER", fmt::format("{}", fmt::join(papers(), ", ")))
         .positional();
-    record.add("whole", command.whole, "every case, in minutes; else what takes about one");
+    record.add("whole", command.whole,
+               "all cases, which take minutes; otherwise those of about one minute");
     command::declare_json(record, command.json).meaning =
-        "write JSON, here or to a file; otherwise Markdown";
+        "write JSON, to standard output or to a file; default: Markdown";
     return record;
 }
 
@@ -130,7 +131,8 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
         throw InvalidTask(unknown_name("paper", command.paper, papers()));
     if (!call.has("paper") && is_paper(command.json))
         throw InvalidTask(fmt::format(
-            "PAPER is missing: {} is the value of --json, which goes last", command.json));
+            "PAPER is missing: {} was taken as the value of --json, which must come last",
+            command.json));
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
@@ -158,7 +160,8 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
 
 command::Operation reproduce_operation() {
     return command::declare_command<ReproduceCommand>(
-        "reproduce", "tables and figures of the papers, ours beside theirs",
+        "reproduce",
+        "compute the tables and figures of papers, and compare them with the published ones",
         "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce,
         command::RunOn::one_rank);
 }

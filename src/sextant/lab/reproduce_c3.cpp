@@ -36,12 +36,12 @@ double milliseconds(std::string_view algorithm, const Grid& grid) {
     return 1e3 * run(schedule, 1, {"delta-16x16"}).seconds;
 }
 
-/// A message of so many bytes from one to each of 16 x 16 processors.
+/// A message of this many bytes from one to each of 16 x 16 processors.
 double one_to_all(std::string_view algorithm, Bytes bytes) {
     return milliseconds(algorithm, {side * bytes, side, side, side});
 }
 
-/// A message of so many bytes between all pairs: rows of blocks become columns.
+/// A message of this many bytes between all pairs: rows of blocks become columns.
 double all_to_all(std::string_view algorithm, Bytes bytes) {
     constexpr int processors = side * side;
     return milliseconds(algorithm, {processors * bytes, processors, side, side});
@@ -59,7 +59,7 @@ constexpr Named algorithms[] = {
 
 Result figure_8(Extent extent) {
     const Table table("c3_figure8_one_to_all_delta256_ms");
-    Result result{"milliseconds, by bytes a message", {"simulated"}, {}, {}};
+    Result result{"milliseconds, by bytes per message", {"simulated"}, {}, {}};
     int winners = 0, sizes = 0;
     for (std::size_t c = 1; c < table.columns().size(); ++c) {
         const std::string& bytes = table.columns()[c];
@@ -77,8 +77,9 @@ Result figure_8(Extent extent) {
         winners += (ours["1-lev-dir"] < ours["logp-lev-sq"]) ==
                    (theirs["1-lev-dir"] < theirs["logp-lev-sq"]);
     }
-    result.claims.push_back({"the faster of 1-lev-dir and logp-lev-sq at each size is the paper's",
-                             winners == sizes, fmt::format("at {} of {} sizes", winners, sizes)});
+    result.claims.push_back(
+        {"at each size, the faster of 1-lev-dir and logp-lev-sq is as in the paper",
+         winners == sizes, fmt::format("at {} of {} sizes", winners, sizes)});
     return result;
 }
 
@@ -100,7 +101,7 @@ bool is_worth_a_look(std::string_view algorithm, Bytes size) {
 
 Result figure_11(Extent extent) {
     const Table table("c3_figure11_all_to_all_delta256_ms");
-    Result result{"milliseconds, by bytes a message", {"simulated"}, {}, {}};
+    Result result{"milliseconds, by bytes per message", {"simulated"}, {}, {}};
     std::map<std::pair<std::string_view, Bytes>, double> ours;
     for (std::size_t c = 1; c < table.columns().size(); ++c) {
         const std::string& bytes = table.columns()[c];
@@ -143,14 +144,15 @@ constexpr std::string_view delta_setup =
 
 constexpr Experiment experiments[] = {
     {"c3", "Figure 8", "one-to-all on 256 processors of the Delta", delta_setup,
-     "the fluid network knows no cost by byte at the processors, which a rank that halves and "
-     "forwards pays on every byte it touches, and no change of protocol, which the paper's direct "
-     "sends seem to meet from 256 bytes on",
+     "the fluid network has no cost per byte at the processors, which a rank that halves and "
+     "forwards pays for every byte it handles, and no change of protocol, which the paper's direct "
+     "sends seem to have from 256 bytes on",
      figure_8},
     {"c3", "Figure 11", "all-to-all on 256 processors of the Delta", delta_setup,
-     "as for Figure 8, the fluid network knows no cost by byte at the processors, which combining "
-     "pays on every hop; nor that a message of a wormhole network holds all of its way while it "
-     "waits for a link, which the ever longer ways of linear permutations suffer from",
+     "as for Figure 8, the fluid network has no cost per byte at the processors, which combining "
+     "pays at every step; and it ignores that a message of a wormhole network occupies all links "
+     "of its route while it waits for one, which slows the ever longer routes of linear "
+     "permutations",
      figure_11}};
 
 } // namespace
@@ -189,7 +191,7 @@ constexpr Printed printed_all_to_all[] = {{"1-lev-direct", "1-lev-dir-all-to-all
                                           {"2-lev-c_r", "2-lev-cr-all-to-all", {32, 23}},
                                           {"logp-lev-bfly", "logp-lev-bfly-all-to-all", {4, 28.5}}};
 
-/// A figure: its algorithms, the grid for blocks of so many bytes, and the table of measurements.
+/// A figure: its algorithms, the grid for blocks of this many bytes, and the table of measurements.
 struct Figure {
     std::span<const Printed> algorithms;
     Grid (*grid)(Elements bytes);
@@ -309,8 +311,9 @@ Result choices(const Figure& figure) {
         worst = std::max(worst, choice.regret());
     }
     result.claims.push_back(
-        {"the model's choice is what was measured as the best", right == static_cast<int>(sizes),
-         fmt::format("at {} of {} sizes; {:.1f} % lost in the mean, {:.1f} % at most", right, sizes,
+        {"the model's choice is the algorithm measured to be the fastest",
+         right == static_cast<int>(sizes),
+         fmt::format("at {} of {} sizes; {:.1f} % lost on average, {:.1f} % at most", right, sizes,
                      100 * sum / static_cast<double>(sizes), 100 * worst)});
     return result;
 }
@@ -324,21 +327,21 @@ Result figure_10(Extent) {
 }
 
 constexpr std::string_view counted =
-    "schedules charged by C³ as the paper counts: parts of packets in part, p for p - 1";
+    "schedules charged by C³ as in the paper: fractions of packets, and p instead of p - 1";
 constexpr std::string_view chosen =
-    "the paper draws predictions in units beside measurements; here the algorithm that is charged "
-    "least at a size is looked up in what was measured, permutations by exclusive-or alone. Column "
-    "\"paper\" is the best of those that are charged";
+    "the paper plots predictions in units next to measurements; here the measured time of the "
+    "algorithm with the lowest predicted cost is looked up, permutations by exclusive-or only. "
+    "Column \"paper\" is the best of the algorithms with predictions";
 constexpr std::string_view no_barriers =
-    "C³ charges supersteps one after another, and every permutation alike: it sees neither what "
-    "overlaps nor what is easy on a mesh";
+    "C³ charges supersteps one after another, and every permutation alike: it ignores overlap, and "
+    "that some permutations are cheap on a mesh";
 
 constexpr Experiment charge_experiments[] = {
-    {"c3", "Figure 6", "what one-to-all is charged", counted, "", figure_6},
-    {"c3", "Figure 7", "one-to-all: predicted beside measured", chosen, no_barriers, figure_7},
-    {"c3", "Figure 9", "what all-to-all is charged", counted,
-     "logp-lev-bfly has 8 supersteps and so 8 set-ups, where the paper prints 4", figure_9},
-    {"c3", "Figure 10", "all-to-all: predicted beside measured", chosen, no_barriers, figure_10}};
+    {"c3", "Figure 6", "predicted cost of one-to-all", counted, "", figure_6},
+    {"c3", "Figure 7", "one-to-all: predicted and measured", chosen, no_barriers, figure_7},
+    {"c3", "Figure 9", "predicted cost of all-to-all", counted,
+     "logp-lev-bfly has 8 supersteps and therefore 8 set-ups; the paper prints 4", figure_9},
+    {"c3", "Figure 10", "all-to-all: predicted and measured", chosen, no_barriers, figure_10}};
 
 } // namespace
 

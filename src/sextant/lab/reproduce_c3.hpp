@@ -7,7 +7,7 @@
 namespace sextant::lab {
 
 /// The counting rules of the C³ paper on a grid of processors: fractions of packets, p for p - 1,
-/// printed distances, and groups at the places that the algorithms say.
+/// printed distances, and groups at the positions stated by the algorithms.
 model::C3Reading as_the_c3_paper_reads(const Grid& grid);
 
 } // namespace sextant::lab

@@ -75,15 +75,15 @@ Result figure_14(Extent) {
         };
         add("set-ups", theirs.setups, ours.setups);
         add("latency", theirs.latency, ours.latency);
-        add("a byte of a tile's list", theirs.per_byte, ours.per_byte);
+        add("per byte of a tile's list", theirs.per_byte, ours.per_byte);
         per_byte[pattern.name] = ours.per_byte;
     }
     result.claims.push_back(
-        {"merging where lists are short costs less than by rows and columns, and that less than "
+        {"merging while lists are short is cheaper than by rows and columns, which is cheaper than "
          "sending all directly",
          per_byte["logp-lev-quad"] < per_byte["2-lev-rc"] &&
              per_byte["2-lev-rc"] < per_byte["1-lev-dir"],
-         fmt::format("{:.2f}, {:.2f}, {:.2f} units a byte", per_byte["logp-lev-quad"],
+         fmt::format("{:.2f}, {:.2f}, {:.2f} units per byte", per_byte["logp-lev-quad"],
                      per_byte["2-lev-rc"], per_byte["1-lev-dir"])});
     return result;
 }
@@ -155,35 +155,33 @@ Result densities(Extent extent) {
     const auto dense =
         std::count_if(percents.begin(), percents.end(), [](int p) { return p > 10; });
     result.claims = {
-        {"1-lev-dir's communication grows much faster with density than that of others",
+        {"communication of 1-lev-dir grows much faster with density than that of the others",
          growth("1-lev-dir") > 1.5 * growth("2-lev-rc"),
          fmt::format("from 5 to 100 % by {:.0f} ms, 2-lev-rc by {:.0f}", growth("1-lev-dir"),
                      growth("2-lev-rc"))},
         {"that of logp-lev-quad and logp-lev-bal grows slowly",
          growth("1-lev-dir") > 2 * std::max(growth("logp-lev-quad"), growth("logp-lev-bal")),
          fmt::format("by {:.0f} and {:.0f} ms", growth("logp-lev-quad"), growth("logp-lev-bal"))},
-        {"of 2048x2048, logp-lev-bal is faster than logp-lev-quad above 10 %",
+        {"for 2048x2048, logp-lev-bal is faster than logp-lev-quad above 10 %",
          bal_wins_large == dense, fmt::format("at {} of {} densities", bal_wins_large, dense)},
-        {"of 256x256, balancing does not pay at any density", bal_wins_small == 0,
+        {"for 256x256, balancing does not pay at any density", bal_wins_small == 0,
          fmt::format("it pays at {} of {}", bal_wins_small, percents.size())}};
     return result;
 }
 
 constexpr std::string_view paper = "c3";
-constexpr std::string_view setting =
-    "lists of 48 bytes a crossing, the Delta as for Figure 8; the paper gives no length of an "
-    "entry and prints no times";
+constexpr std::string_view setting = "lists of 48 bytes per crossing, the Delta as for Figure 8; "
+                                     "the paper states no length of an entry and prints no times";
 constexpr std::string_view reasons_of_charges =
-    "an exchange is charged to the row or column that it stays in, by the paper to the square; and "
-    "lists are merged after each exchange, not after two, and hold nothing where tiles end with "
-    "the "
-    "image, where no contour comes in";
+    "an exchange is charged to the row or column that it stays in, in the paper to the square; and "
+    "lists are merged after each exchange, not after two, and are empty where tiles end at the "
+    "border of the image, where no contour enters";
 constexpr std::string_view reasons_of_times =
     "as for Figure 14, lists stay short, so that merging does not congest the network: there is "
-    "nothing that balancing could mend. Rows and columns send what they know unmerged, nearly as "
-    "much as all directly";
-constexpr Experiment experiments[] = {{paper, "Figure 14", "what contour ranking is charged",
-                                       "2048x2048, all pixels on edges; counted as the paper does",
+    "nothing for balancing to improve. Rows and columns send their lists unmerged, nearly as much "
+    "data as sending all directly";
+constexpr Experiment experiments[] = {{paper, "Figure 14", "predicted cost of contour ranking",
+                                       "2048x2048, all pixels on edges; counted as in the paper",
                                        reasons_of_charges, figure_14},
                                       {paper, "Figure 15", "contour ranking by size of the image",
                                        setting, reasons_of_times, figure_15},

@@ -115,13 +115,13 @@ struct Setting {
     bool timeline = false;
 };
 
-/// Seconds to composite one image of so many 16-byte pixels per rank, by an algorithm with its
+/// Seconds to composite one image of this many 16-byte pixels per rank, by an algorithm with its
 /// default tuning or the given radices. Operands are combined in order of arrival.
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 
-/// Simulates a schedule of elements of so many bytes: by our own clock on platforms in our format,
-/// by SimGrid on platforms in its format.
+/// Simulates a schedule of elements of this many bytes: with Sextant's simulator on platforms in
+/// its format, with SimGrid on platforms in SimGrid's format.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
 
 /// The shipped profile of a machine that a paper measured.

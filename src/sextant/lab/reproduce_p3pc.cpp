@@ -159,7 +159,7 @@ Claim compared(std::string text, const std::vector<Row>& rows, double at_least, 
     const double low = least->ours[p3pc] / least->ours[loggp_star];
     const double high = most->ours[p3pc] / most->ours[loggp_star];
     return {std::move(text), low >= at_least && high <= at_most,
-            fmt::format("P-3PC says {:.2f} to {:.2f} times what LogGP* says", low, high)};
+            fmt::format("P-3PC predicts {:.2f} to {:.2f} times LogGP*", low, high)};
 }
 
 // Figure 2.
@@ -204,13 +204,13 @@ std::vector<Claim> claims_of_figure_2() {
                static_cast<double>(to - from);
     };
     const double bends = slope(100 * K, 500 * K) / slope(K, 50 * K);
-    return {
-        {"latency differences between sending and the full path can be significant", paths > 1.5,
-         fmt::format("{:.2f} times at 1K values", paths)},
-        {"contiguous and noncontiguous data differ significantly", strided > 1.5,
-         fmt::format("{:.2f} times at 500K values", strided)},
-        {"costs are not linear in size", bends > 1.2,
-         fmt::format("a value more costs {:.2f} times as much beyond 100K as below 50K", bends)}};
+    return {{"latency differences between sending and the full path can be significant",
+             paths > 1.5, fmt::format("{:.2f} times at 1K values", paths)},
+            {"contiguous and noncontiguous data differ significantly", strided > 1.5,
+             fmt::format("{:.2f} times at 500K values", strided)},
+            {"costs are not linear in size", bends > 1.2,
+             fmt::format("an additional value costs {:.2f} times as much beyond 100K as below 50K",
+                         bends)}};
 }
 
 Result figure_2(Extent) {
@@ -254,9 +254,10 @@ Result figure_9(Extent) {
         }
     }
     result.claims = {
-        compared("where all is contiguous, the two models are comparable", strips, 1 / 1.3, 1.3),
-        compared("where columns are cut, P-3PC sees what LogGP* does not", columns, 1.2, 1e9),
-        {"LogGP* takes every tree and decomposition of 256x256 for about as expensive",
+        compared("for contiguous data, the two models are comparable", strips, 1 / 1.3, 1.3),
+        compared("if columns are divided, P-3PC sees differences that LogGP* does not", columns,
+                 1.2, 1e9),
+        {"for LogGP*, all trees and decompositions of 256x256 cost about the same",
          spread(scattered, loggp_star) < 1.25 && spread(scattered, p3pc) > 1.5,
          fmt::format("scattering differs {:.2f} times by LogGP*, {:.2f} times by P-3PC",
                      spread(scattered, loggp_star), spread(scattered, p3pc))}};
@@ -285,27 +286,29 @@ Result figure_10(Extent) {
         if (!what.collective.empty())
             continue;
         const std::string by_star = best_grid(rows, loggp_star), by_p3pc = best_grid(rows, p3pc);
-        result.claims.push_back(
-            {fmt::format("{}: best on 4x4 says LogGP*", what.name), by_star == "4x4", by_star});
-        result.claims.push_back(
-            {fmt::format("{}: best on 2x8 says P-3PC", what.name), by_p3pc == "2x8", by_p3pc});
+        result.claims.push_back({fmt::format("{}: best on 4x4 according to LogGP*", what.name),
+                                 by_star == "4x4", by_star});
+        result.claims.push_back({fmt::format("{}: best on 2x8 according to P-3PC", what.name),
+                                 by_p3pc == "2x8", by_p3pc});
     }
     return result;
 }
 
 constexpr std::string_view paper = "p3pc";
 constexpr std::string_view setting =
-    "DAS by Table 1. The paper draws its estimations without numbers: theirs are its Figure 6, "
-    "evaluated as printed but for 2 i, which must be 2^i; ours are played schedules";
+    "DAS as in Table 1. The paper plots its estimates without numbers: the column \"paper\" "
+    "evaluates its Figure 6 as printed, except for 2 i, which must be 2^i; ours are simulated "
+    "schedules";
 constexpr std::string_view reasons =
-    "Figure 6 charges an exchange for neighbours that tiles at the edge lack, and knows its full "
-    "paths only: played, a receive that takes longer than its path holds up the next";
+    "Figure 6 charges an exchange for neighbours that tiles at the border do not have, and uses "
+    "full paths only: in the simulation, a receive that takes longer than its full path delays the "
+    "next";
 constexpr Experiment experiments[] = {
     {paper, "Figure 2", "one message by path, layout and size",
-     "drawn only, of the values of Table 1: theirs are those, in 100 blocks where not contiguous; "
-     "ours a schedule of one message, played",
-     "a side that is busy for longer than the full path takes, as six cells of Table 1 say, has "
-     "the message only then; and 1K values are not cut into 100 blocks without rest",
+     "plotted only, from the values of Table 1: the column \"paper\" has these, in 100 blocks if "
+     "not contiguous; ours is a simulated schedule of one message",
+     "if one side is busy for longer than the full path, as in six cells of Table 1, the message "
+     "arrives only then; and 1K values cannot be divided into 100 equal blocks",
      figure_2},
     {paper, "Figure 9", "scatter, gather and border exchange, two models", setting, reasons,
      figure_9},

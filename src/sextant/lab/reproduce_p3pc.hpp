@@ -35,8 +35,8 @@ double binomial_tree(const DasCosts& T, const Grid& grid, machine::Path side,
 /// The border exchange as printed, with all terms.
 double border_published(const DasCosts& T, const Grid& grid, Elements bw);
 
-/// The same without the terms of neighbours that do not exist, and without the corners at X = 1:
-/// what is executed.
+/// The same without the terms of neighbours that do not exist, and without the corners at X = 1: as
+/// executed.
 double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
 
 /// The process grids of 16 ranks on a 512 x 512 image, columns x rows.

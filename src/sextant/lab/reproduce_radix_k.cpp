@@ -19,7 +19,7 @@ namespace sextant::lab {
 namespace {
 
 /// The parts of a vector with one block per rank that two trees exchange: the blocks before and
-/// behind those of `trees` ranks from `first` on, and the block of rank `whose`.
+/// after those of `trees` ranks from `first` on, and the block of rank `whose`.
 std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, int trees,
                              int whose) {
     const Elements begin = first * a_block, end = (first + trees) * a_block;
@@ -111,7 +111,7 @@ std::vector<int> ascending_primes(int number) {
     return primes;
 }
 
-/// Factors of at most 8, largest first; then what is left.
+/// Factors of at most 8, largest first; then the remaining factor.
 std::vector<int> factors_to_eight(int number) {
     std::vector<int> radices;
     for (int factor = 8; factor > 1; --factor) {
@@ -187,7 +187,7 @@ Result figure_3(Extent) {
     const double swap = milliseconds(composite("binary-swap", 64, 2 * mega, torus));
     const double radix = milliseconds(composite("radix-k", 64, 2 * mega, torus, {8, 8}));
     result.rows = {{"binary-swap", {}, {swap}}, {"radix-k 8,8", {}, {radix}}};
-    result.claims.push_back({"[8, 8] overlaps messages and blending and is done earlier",
+    result.claims.push_back({"[8, 8] overlaps messages and blending and finishes earlier",
                              radix < swap, fmt::format("{:.2f} times", swap / radix)});
     return result;
 }
@@ -195,7 +195,7 @@ Result figure_3(Extent) {
 // Figure 4.
 
 Result figure_4(Extent extent) {
-    Result result{"times that Radix-k is faster than Binary-Swap", {"simulated"}, {}, {}};
+    Result result{"speedup of Radix-k over Binary-Swap", {"simulated"}, {}, {}};
     const bool whole = extent == Extent::whole;
     double sum = 0, least = 1e9;
     for (const Elements pixels :
@@ -236,9 +236,9 @@ Result figure_5(Extent extent) {
         worst = std::max(worst, took);
         best = std::min(best, took);
     }
-    result.claims.push_back({"other numbers than powers of two cost no constant factor of two",
-                             worst < 2 * best,
-                             fmt::format("from {:.0f} to {:.0f} ms", best, worst)});
+    result.claims.push_back(
+        {"numbers that are not powers of two do not cost a constant factor of two",
+         worst < 2 * best, fmt::format("from {:.0f} to {:.0f} ms", best, worst)});
     return result;
 }
 
@@ -274,7 +274,7 @@ Result figure_6(Extent extent) {
     result.claims = {
         {"unmapped, the best radices hold 16 or more", std::stoi(unmapped) >= 16, unmapped},
         {"mapped to blocks of 2x2x2, the best hold 8", mapped.starts_with("8,8"), mapped},
-        {"wrapping links matter, most for large radices", loss(5) > 1.3 && loss(5) > loss(0),
+        {"wrap-around links matter, most for large radices", loss(5) > 1.3 && loss(5) > loss(0),
          fmt::format("{:.2f} for 32,8, {:.2f} for binary swap", loss(5), loss(0))}};
     return result;
 }
@@ -317,29 +317,30 @@ Result figure_7(Extent extent) {
 }
 
 constexpr std::string_view paper = "radix-k";
-constexpr std::string_view blue_gene =
-    "Blue Gene/P, 374 MB/s a link; 1.5 us a message and 25 Mpx/s are assumed, the paper gives none";
+constexpr std::string_view blue_gene = "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 "
+                                       "Mpx/s are assumptions, the paper states none";
 constexpr Experiment experiments[] = {
-    {paper, "Figure 1", "Binary-Swap beside MPI's reductions",
-     "as below; the paper names no algorithms: taken are those of MPICH for an operator of the "
-     "user's own and long vectors. By pairs asks that operands commute, as blending does not",
-     "which of the two reduce-scatters MPI took depends on whether blending was declared to "
-     "commute: the paper's factor lies between theirs",
+    {paper, "Figure 1", "Binary-Swap compared with MPI's reductions",
+     "as below; the paper names no algorithms, so those of MPICH for a user-defined operator and "
+     "long vectors are used. Pairwise exchange requires that operands commute, which blending does "
+     "not",
+     "which reduce-scatter MPI used depends on whether blending was declared commutative: the "
+     "paper's factor is between the two",
      figure_1},
     {paper, "Figure 3", "Binary-Swap and [8, 8] on 64 nodes", blue_gene, "", figure_3},
-    {paper, "Figure 4", "image and system size, 8 first; the paper prints the mean of all",
+    {paper, "Figure 4", "image and system size, radix 8 first; the paper prints the mean of all",
      blue_gene,
-     "from 1,024 nodes on a group of eight is half of a ring of 16 and cannot send around it, as "
-     "on a "
-     "mesh",
+     "from 1,024 nodes on, a group of eight is half of a ring of 16 and cannot send around it, as "
+     "on a mesh",
      figure_4},
-    {paper, "Figure 5", "other numbers than powers of two", blue_gene,
+    {paper, "Figure 5", "numbers that are not powers of two", blue_gene,
      "a large prime factor is one round of direct-send, whose messages share links", figure_5},
     {paper, "Figure 6", "radices at 256 nodes: mesh, torus, mapping", blue_gene, "", figure_6},
     {paper, "Figure 7", "a Myrinet cluster, ascending primes",
-     "1.1 GB/s, 3 us a message, the loss of capacity of fat-tree-144-calibrated, all assumed; "
-     "blending fitted to .06 s at 4 ranks",
-     "without the cluster's parameters the groups' order can be tested, their distance not",
+     "1.1 GB/s, 3 us per message, the loss of capacity of fat-tree-144-calibrated, all assumed; "
+     "the blending rate is fitted to .06 s at 4 ranks",
+     "without the parameters of the cluster, the order of the groups can be tested, but not their "
+     "distance",
      figure_7}};
 
 } // namespace
@@ -434,11 +435,10 @@ Result radices_by_density(Extent extent) {
 
 constexpr Experiment sparse_experiments[] = {
     {"radix-k", "section 5.2", "do higher radices in early rounds suit sparse images?",
-     "the paper's hypothesis, which it left open. A part of each rank's pixels is active, "
-     "anywhere; "
-     "of m images blended 1 - (1 - part)^m are. Messages and folds have only these; what encoding "
-     "costs is left out. With --whole all 32 vectors of radices are looked at",
-     "on the torus a single round of all ranks is the fastest even where all is active: first "
+     "the paper's hypothesis, which it left open. A random fraction f of each rank's pixels is "
+     "active; of m blended images, 1 - (1 - f)^m are. Messages and folds contain only active "
+     "pixels; the cost of encoding is ignored. With --whole all 32 vectors of radices are compared",
+     "on the torus a single round of all ranks is the fastest even if all pixels are active: first "
      "radices cannot be higher",
      radices_by_density}};
 

@@ -80,7 +80,7 @@ Result strong_scaling(Extent) {
     }
     result.claims.push_back(
         {"a serial global scan is unable to scale beyond a limit", serial_last < .7 * serial_best,
-         fmt::format("{:.0f} times at best, {:.1f} on 512 cores", serial_best, serial_last)});
+         fmt::format("speedup {:.0f} at best, {:.1f} on 512 cores", serial_best, serial_last)});
     return result;
 }
 
@@ -111,7 +111,7 @@ Result blelloch_bound(Extent) {
 // Figures 5.3 and 5.4.
 
 Result weak_scaling(Extent) {
-    Result result{"times as long as on 16 cores, 8 frames a core", {"random times"}, {}, {}};
+    Result result{"time relative to 16 cores, 8 frames per core", {"random times"}, {}, {}};
     for (const char* circuit : circuits) {
         const auto makespan = [&](int ranks) {
             return registered({.frames = Elements{8} * ranks, .ranks = ranks, .circuit = circuit})
@@ -153,7 +153,7 @@ Result threads_in_the_operator(Extent) {
     // Two thirds of the operator are parallel.
     const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
     Result result{"times of a registration on one core",
-                  {"1 core an application", "2 cores", "4 cores"},
+                  {"1 core per application", "2 cores", "4 cores"},
                   {},
                   {}};
     for (const Elements frames : {4096, 512}) {
@@ -170,9 +170,10 @@ Result threads_in_the_operator(Extent) {
         return result.rows[row].ours[0] / result.rows[row].ours[1];
     };
     result.claims.push_back(
-        {"threads in the operator pay on many cores with few frames each, not on few with many",
+        {"threads within the operator pay on many cores with few frames each, not on few cores "
+         "with many",
          gain(5) > 1 && gain(0) < 1,
-         fmt::format("{:.2f} times with 1 frame a core, {:.2f} with 128", gain(5), gain(0))});
+         fmt::format("{:.2f} times with 1 frame per core, {:.2f} with 128", gain(5), gain(0))});
     return result;
 }
 
@@ -226,42 +227,43 @@ Result operator_work(Extent extent) {
     }
     result.rows.push_back({"the busiest of workers with 8 each", {}, {busiest}});
     const double apart = quantile(work, 1) / quantile(work, 0);
-    result.claims.push_back({"of iterative nature with huge variances in convergence time",
-                             apart > 3, fmt::format("most is {:.1f} times least", apart)});
+    result.claims.push_back(
+        {"of iterative nature with huge variances in convergence time", apart > 3,
+         fmt::format("the longest takes {:.1f} times as long as the shortest", apart)});
     return result;
 }
 
 constexpr std::string_view setting =
-    "rehearsed on a clock that counts nothing but the operator, whose times are independent and "
-    "exponential: the thesis tells of huge variances, not of their distribution; medians of nine "
+    "simulated on a clock that counts only the operator, whose times are independent and "
+    "exponential: the thesis reports huge variances, but not their distribution; medians of nine "
     "draws";
 
 constexpr Experiment experiments[] = {
     {"registration", "Figure 4.4", "how the work of the operator is distributed",
      "the published rigid registration of neighbours in a synthetic series of 64x64 pixels, 10 "
-     "electrons a pixel; steps are counted, so that every machine finds the same",
-     "the frames of a made series are alike in dose, detail and motion; what made some pairs of "
-     "the "
-     "thesis slow it does not say",
+     "electrons per pixel; steps are counted, so that the result is the same on every machine",
+     "the frames of a synthetic series are alike in dose, detail and motion; the thesis does not "
+     "say what made some of its pairs slow",
      operator_work},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
-     "a rank applies what it could apply first, so that under random times an application that "
-     "others wait for can come after all of its own last phase; Figures 5.7, 5.8 show how much",
+     "a rank applies the operator as early as possible, so that with random times an application "
+     "that others wait for can come after all of its own last phase; Figures 5.7 and 5.8 show the "
+     "effect",
      strong_scaling},
     {"registration", "equation 4.18", "the bound on the speedup of Blelloch's circuit",
-     "as above, with constant times; the circuit here has neither the identity nor the total, "
-     "which "
-     "the equation counts, and so is up to two applications shorter",
+     "as above, with constant times; this circuit has neither the identity nor the total, which "
+     "the equation counts, and is therefore up to two applications shorter",
      "", blelloch_bound},
     {"registration", "Figures 5.3, 5.4", "weak scaling", setting,
-     "over the applications on their longest paths, 29 and 525, the thesis' 196 and 2,041 seconds "
-     "are 6.8 and 3.9 for each: its short series cost more a frame, drawn times the same",
+     "divided by the applications on their longest paths, 29 and 525, the thesis' 196 and 2,041 "
+     "seconds are 6.8 and 3.9 seconds per application: its short series cost more per frame, "
+     "random times do not",
      weak_scaling},
     {"registration", "Figures 5.7, 5.8", "scan-then-propagate and reduce-then-scan", setting, "",
      strategies},
     {"registration", "Figure 5.9", "threads within the operator",
-     "as above; two thirds of the operator in parallel, as the thesis says", "",
+     "as above; two thirds of the operator run in parallel, as in the thesis", "",
      threads_in_the_operator}};
 
 } // namespace

@@ -40,7 +40,8 @@ constexpr Published circuits[] = {
      [](double n, double log) { return n / 2 * log; }}};
 
 Result spans_and_work(Extent) {
-    Result result{"dependent applications, and all, of the operator", {"counted"}, {}, {}};
+    Result result{
+        "dependent applications, and all applications, of the operator", {"counted"}, {}, {}};
     bool equal = true;
     for (const int log : {4, 6, 8}) {
         const int ranks = 1 << log;
@@ -144,13 +145,14 @@ Result cores_1024(Extent) {
 
 constexpr Experiment stealing_experiments[] = {
     {"work-stealing", "the table of 1,024 cores", "registration of a series, neighbours and scan",
-     "64 ranks of 16 threads, and neighbours that take as long as an application, are assumed; "
-     "times lognormal (.6), alike for neighbours (.9), drawn nine times and scaled to the 37,568 s "
-     "that one core takes; MPI_Scan taken for a chain over the ranks",
-     "the paper's times were not published. Drawn ones leave little to steal: a thread has 4 "
-     "values, and even perfect balance within the ranks would gain no more than the first column "
-     "says, far from 2.8 times; what it stole must have come in stretches that these draws lack. "
-     "And 1,024 ranks in a chain would take more than an hour, so its MPI_Scan is no chain",
+     "64 ranks of 16 threads, and neighbours that take as long as an application, are assumptions; "
+     "times are lognormal (.6), correlated between neighbours (.9), drawn nine times and scaled to "
+     "the 37,568 s that one core takes; MPI_Scan is assumed to be a chain over the ranks",
+     "the paper's times were not published. Random times leave little to steal: a thread has 4 "
+     "values, and even perfect balance within the ranks would gain no more than the first column, "
+     "far from 2.8 times; what was stolen must have come in stretches of slow values that these "
+     "draws lack. And a chain of 1,024 ranks would take more than an hour, so the MPI_Scan used "
+     "there was not a chain",
      cores_1024}};
 
 } // namespace

@@ -41,7 +41,7 @@ namespace {
 
 // Table 1.
 
-/// The most that a rank sends, as the paper counts: messages, and images.
+/// The maximum sent by a rank, counted as in the paper: messages, and images.
 struct Costs {
     double messages = 0, images = 0;
 };
@@ -67,7 +67,7 @@ Result table_1(Extent) {
     constexpr int ranks = 64;
     const double log = std::countr_zero(unsigned{ranks}), all = ranks - 1;
     const double part = all / ranks;
-    Result result{"messages, or images, a rank sends at 64 ranks", {"counted"}, {}, {}};
+    Result result{"messages, or images, sent by a rank, 64 ranks", {"counted"}, {}, {}};
     const auto row = [&](const char* algorithm, double messages, double images,
                          const std::vector<int>& radices = {}) {
         const Costs own = counted(algorithm, ranks, radices);
@@ -222,7 +222,7 @@ int most_met_in_binary_swap(const std::string& platform, int ranks) {
 
 Result binary_swap_routing(Extent) {
     constexpr int ranks = 128;
-    Result result{"messages of a round that meet on one cable, at most", {"counted"}, {}, {}};
+    Result result{"messages of a round on one cable, at most", {"counted"}, {}, {}};
     for (const char* platform : {"fat-tree-144-calibrated", "fat-tree-144-binary-swap"}) {
         result.rows.push_back({platform, {}, {double(most_met_in_binary_swap(platform, ranks))}});
     }
@@ -235,27 +235,24 @@ Result binary_swap_routing(Extent) {
 constexpr std::string_view paper = "shift-based";
 constexpr Experiment experiments[] = {
     {paper, "Table 1", "what each algorithm sends",
-     "counted on the schedules; 2-3 Swap: the paper's upper bound for other numbers than powers "
+     "counted on the schedules; 2-3 Swap: the paper's upper bound for numbers that are not powers "
      "of two",
      "2-3 Swap on a power of two is Binary-Swap, below the bound; Parallel Pipeline here keeps the "
-     "order of operands, for which results beyond the wrap of its ring travel in pairs",
+     "order of operands, for which results that cross the end of its ring are sent in pairs",
      table_1},
     {paper, "Figures 4-7, 9", "frame rates on a crossbar and a fat-tree",
-     "16 bytes a pixel, 1827 MB/s a cable; calibrated: capacity lost as flows share a cable and "
-     "130 Mpx/s, both fitted to 12 nodes",
-     "a fluid network shares cables without loss, so that order of hosts matters less for "
-     "Direct-Send there; the loss is fitted on one crossbar only",
+     "16 bytes per pixel, 1827 MB/s per cable; calibrated: capacity is lost as flows share a "
+     "cable, and 130 Mpx/s, both fitted to 12 nodes",
+     "a fluid network shares cables without loss, so that the order of hosts matters less for "
+     "Direct-Send; the loss is fitted to one crossbar only",
      frame_rate_figures, true},
     {paper, "Figure 8", "frame rates by number of nodes", "calibrated as above",
-     "from 13 to 22 nodes, on two leaf switches, rates are as high as at multiples of 12: few "
-     "enough "
-     "hosts on the second that the messages of a shift keep apart",
+     "from 13 to 22 nodes, on two leaf switches, rates are as high as at multiples of 12: there "
+     "are few enough hosts on the second switch that the messages of a shift do not share cables",
      figure_8},
     {paper, "section 2.1.3", "random bisection",
      "links counted, no simulation; 55 to 60 % is from Hoefler et al. 2008",
-     "144 hosts are a small "
-     "cluster, on which fewer messages meet",
-     random_bisection},
+     "144 hosts are a small cluster, with fewer messages per cable", random_bisection},
     {paper, "beyond", "routing and partly filled leaves", "pure fluid, nothing fitted", "",
      routings, true},
     {paper, "section 4", "a routing for Binary-Swap", "links counted, no simulation", "",
@@ -393,26 +390,24 @@ Result matrices(Extent) {
 
 constexpr Experiment bandwidth_experiments[] = {
     {paper, "Figure 2", "communication on an ideal crossbar",
-     "Table 1 with 1 us a message and .53 ns a byte, beside schedules played by Hockney's model "
-     "with the same; blending is free",
-     "Direct-Send as it is written sends to rank 0 first, then to rank 1: a port that receives one "
-     "message at a time keeps others waiting, which the formula does not know. Parallel Pipeline "
-     "keeps the order of operands, and sends nearly twice as much for it",
+     "Table 1 with 1 us per message and .53 ns per byte, compared with schedules evaluated by "
+     "Hockney's model with the same parameters; blending is free",
+     "Direct-Send as written sends to rank 0 first, then to rank 1: a port that receives one "
+     "message at a time makes others wait, which the formula ignores. Parallel Pipeline keeps the "
+     "order of operands, and sends nearly twice as much for it",
      figure_2},
     {paper, "Figure 3", "communication on a fat-tree",
-     "the paper expects 30 % less of the bandwidth where messages meet; ours are simulated on the "
-     "12-ary 2-tree as calibrated, blending free, the shifts and the pipeline stage by stage",
-     "shifts keep apart at multiples of 12 only, and 16, 64 and 128 nodes are none: there they "
-     "lose "
-     "as Figures 8 and 9 show; Direct-Send loses more than the paper expects, as it measured; "
-     "Parallel Pipeline sends nearly twice as much, as for Figure 2",
+     "the paper expects 30 % less bandwidth under contention; ours are simulated on the 12-ary "
+     "2-tree as calibrated, blending free, the shifts and the pipeline stage by stage",
+     "shifts avoid contention at multiples of 12 only, and 16, 64 and 128 nodes are none: there "
+     "they are slowed as Figures 8 and 9 show; Direct-Send is slowed more than the paper expects, "
+     "as it measured; Parallel Pipeline sends nearly twice as much, as for Figure 2",
      figure_3},
     {paper, "Figures 4-7, 9: matrices", "bandwidths of messages",
-     "the paper draws matrices and histograms, and prints means; ours from when a receiver asks "
-     "for "
-     "a message. Calibrated as above",
-     "the paper does not say from when on it measured a message; a network without noise shows a "
-     "few sharp bandwidths where the paper's histograms are broad",
+     "the paper shows matrices and histograms, and prints means; ours are timed from when a "
+     "receiver asks for a message. Calibrated as above",
+     "the paper does not say from when on it timed a message; a network without noise shows a few "
+     "sharp bandwidths where the paper's histograms are broad",
      matrices}};
 
 } // namespace

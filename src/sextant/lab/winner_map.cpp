@@ -19,10 +19,11 @@ void check(const WinnerMap& map) {
     for (const auto& row : map.cells)
         fits = fits && row.size() == map.columns.size();
     if (!fits)
-        throw std::logic_error("a map of winners has not as many cells as rows and columns");
+        throw std::logic_error(
+            "the number of cells of a map of winners differs from rows times columns");
 }
 
-/// The winners in alphabetical order, so that colours do not depend on where they win.
+/// The fastest algorithms in alphabetical order, so that colours do not depend on the cases.
 std::vector<std::string> winners(const WinnerMap& map) {
     std::vector<std::string> all;
     for (const auto& row : map.cells) {

@@ -45,8 +45,8 @@ inline constexpr std::array<std::string_view, 1> profile_endings{".json"};
 /// Machine profiles.
 inline constexpr SharedFolder machines{"machine", "machines", profile_endings};
 
-/// Resolves a file that a user names: an existing path, or the name of a shipped file without
-/// folder and ending. Returns a path with several folders unchanged, so that the reader reports it.
+/// Resolves the name of a file: an existing path, or the name of a shipped file without folder and
+/// ending. Returns a path with several folders unchanged, so that the reader reports it.
 /// Throws InvalidTask with similar names if nothing matches.
 std::string shared_file(const SharedFolder& folder, const std::string& given);
 /// The same over several folders; the first match counts.

@@ -40,7 +40,7 @@ struct Line {
     double constant = 0, slope = 0;
 };
 
-/// Fits a line, for models that know no other cost: through the cost of the smallest message, with
+/// Fits a line, for models with linear costs only: through the cost of the smallest message, with
 /// the slope that minimises the squared relative errors.
 ///
 /// Requires  as at_size.

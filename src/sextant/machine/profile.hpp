@@ -54,8 +54,8 @@ enum class Path : std::uint8_t { send, receive, full };
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
 /// How data travels: contiguous data as one block, other data as a derived datatype or packed. With
-/// `lending` nothing moves: the receiver folds from the sender's memory, and the fold costs this
-/// much more.
+/// `lending` nothing is moved: the receiver folds from the sender's memory, which adds this cost to
+/// the fold.
 enum class Strategy : std::uint8_t { contiguous, datatype, packing, lending };
 
 std::string_view name(Link link);
@@ -213,7 +213,7 @@ std::vector<NamedValue> values_of(const Profile& profile);
 /// median.
 struct Precision {
     int values = 0;
-    int wide = 0;                       ///< of them, wider than asked for
+    int wide = 0;                       ///< of these, wider than requested
     double median = 0, nine_in_ten = 0; ///< half intervals over medians
 };
 

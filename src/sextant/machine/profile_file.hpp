@@ -37,7 +37,7 @@ std::string text_with_launches(const Profile& merged, std::span<const Profile> l
 /// profile has no launches.
 std::vector<Profile> read_launches(const std::string& path);
 
-/// The profile to plan with if nothing was measured: round figures for servers and clusters of the
+/// The profile to use if nothing was measured: rounded figures for servers and clusters of the
 /// 2020s (threads, processes of a node, nodes). Good for orders of magnitude.
 const Profile& built_in();
 

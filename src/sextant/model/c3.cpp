@@ -105,7 +105,8 @@ Units charge(const Superstep& superstep, const machine::C3& machine, Counting co
 
 namespace {
 
-/// The charge for all submachines of a round: the dearest one's, since they work at the same time.
+/// The cost of all submachines of a round: that of the most expensive one, since they work at the
+/// same time.
 Units communication(int number, const Round& round, const machine::Topology& machine,
                     const machine::C3& c3, const C3Reading& reading) {
     Units dearest;

@@ -90,7 +90,7 @@ std::vector<RoundCharge> charges(const Question& question, const C3Reading& read
 ///
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, doi:10.1006/jpdc.1996.0010
 Prediction c3(const Question& question);
-/// The same with explicit submachines, or with the paper's way of counting.
+/// The same with explicit submachines, or with the paper's counting rules.
 Prediction c3(const Question& question, const C3Reading& reading);
 
 /// The messages and work of one round.

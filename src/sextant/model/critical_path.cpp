@@ -191,13 +191,13 @@ class Resource {
     std::vector<Job> jobs_;
 };
 
-/// The least of each cost of a message over all ways in which it may travel.
+/// The least of each cost of a message over all possible transports.
 struct LeastCost {
     Seconds send = never;
     Seconds handing = never;     ///< part of `send` that occupies the sender's processor
     Seconds path = never;        ///< from the start of the send until the receiver has the message
     Seconds after_send = never;  ///< part of `path` after the send
-    Seconds until_next = never;  ///< from arrival until the receiver can turn to the next message
+    Seconds until_next = never;  ///< from arrival until the receiver can start the next message
     Seconds until_there = never; ///< until the receiver's processor may take the message
     Seconds taking = never;      ///< time of that processor
     Seconds receive = never;     ///< from posting the receive until the receiver has the message

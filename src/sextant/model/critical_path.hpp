@@ -51,13 +51,13 @@ struct PreparedSchedule {
 /// start. Folds combine operands in order as they arrive: those that arrived while the processor
 /// was busy in one pass, or all operands in one pass if Question::folds_at_once.
 ///
-/// A receiver that waits for a message has it when the full path ends; a receiver that is busy or
-/// late has it after its own receive time. It is busy for that time in either case, because
-/// measured paths can be shorter than either side.
+/// A receiver that waits for a message has received it when the full path ends; a receiver that is
+/// busy or late has received it after its own receive time. It is busy for that time in either
+/// case, because measured paths can be shorter than either side.
 ///
 /// With wires, messages share links from the end of their send until they arrive. A rendezvous
 /// message is handed over without waiting for its receive, but enters the links only when the
-/// receive is posted, and its send ends on arrival. Handing over and taking messages interrupts
+/// receive is posted, and its send ends on arrival. Handing over and receiving messages interrupts
 /// other work, as in the simulator.
 ///
 /// Requires  with wires, a node for each rank or for none (CannotExpress).
@@ -79,7 +79,7 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
 /// than the cheapest.
 ///
 /// Input     the other ranks are only the peers' sides of rank 0's messages. With shared memory,
-///           they do not tell whether a message is copied: the cheapest case counts.
+///           they do not show whether a message is copied: the cheapest case counts.
 /// Cost      about the number of edges in rank 0's dependences.
 Seconds least_time(const Question& question, const Prices& prices,
                    const PreparedSchedule& prepared);

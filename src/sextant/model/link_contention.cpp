@@ -41,7 +41,7 @@ bool Sharing::has_links(int from, int to) {
     return any;
 }
 
-/// Messages under way keep their rates until the new one is admitted, which makes them slightly too
+/// Messages in flight keep their rates until the new one is admitted, which makes them slightly too
 /// early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const MessageInFlight& message, Seconds now) {
     if (open_.empty() && waiting_.empty())
@@ -155,7 +155,7 @@ void Sharing::fill_links() {
     });
 }
 
-/// Sets the rate of every message under way by max-min sharing: the link with the least rate per
+/// Sets the rate of every message in flight by max-min sharing: the link with the least rate per
 /// weight first. A message that waited to be admitted gets extra rate for the time lost.
 void Sharing::allot() {
     const Seconds passed = next_ - now_;

@@ -30,7 +30,7 @@ struct Arrival {
 /// when messages start or arrive; events that are close together, relative to a message's duration,
 /// are handled as one. The caller advances time and starts messages.
 ///
-/// Cost      per recomputation, the number of links on the paths of the messages under way.
+/// Cost      per recomputation, the number of links on the paths of the messages in flight.
 /// Deterministic.
 class Sharing {
   public:
@@ -41,11 +41,11 @@ class Sharing {
 
     /// True if there is a link between the two nodes.
     bool has_links(int from, int to);
-    /// Starts a message at `now`, no earlier than the message before. Returns its number, counted
+    /// Starts a message at `now`, no earlier than the previous message. Returns its number, counted
     /// from 0.
     /// Requires  a link between its nodes.
     int start(const MessageInFlight& message, Seconds now);
-    /// The time of the next event if no message starts before; infinity if none is under way.
+    /// The time of the next event if no message starts before; infinity if none is in flight.
     Seconds next() const { return next_; }
     /// Advances to `next()` and returns the messages that arrive then or shortly after; possibly
     /// none. Valid until the next call.
@@ -71,8 +71,8 @@ class Sharing {
     /// The messages on a link, including those that left it since the last tidy().
     struct Load {
         std::vector<Place> places;
-        double weight = 0; ///< of messages under way
-        int messages = 0;  ///< number under way
+        double weight = 0; ///< of messages in flight
+        int messages = 0;  ///< number of messages in flight
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
@@ -95,18 +95,18 @@ class Sharing {
     Seconds next_;
     int count_ = 0;
     std::vector<int> links_;          ///< links of all paths
-    std::vector<Configuration> open_; ///< messages under way, or gone since tidy()
-    std::vector<Seconds> dismissed_;  ///< by place: time from which a message may count as arrived
-    std::vector<bool> gone_;          ///< by place
+    std::vector<Configuration> open_; ///< messages in flight, or finished since tidy()
+    std::vector<Seconds> dismissed_;  ///< by index: time from which a message may count as arrived
+    std::vector<bool> gone_;          ///< by index
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;          ///< by place: has left, or has its rate
+    std::vector<bool> settled_;          ///< by index: has left, or has its rate
     std::vector<Place> unsettled_;       ///< on one link
     std::vector<Configuration> waiting_; ///< messages to be admitted
     Seconds admitted_at_;                ///< time of their admission
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< by link
     std::vector<Left> left_;  ///< by link
-    std::vector<int> used_;   ///< links with messages under way
+    std::vector<int> used_;   ///< links with messages in flight
 };
 
 /// The messages of a replay that are on shared links, identified by their send steps. Always empty

@@ -12,7 +12,7 @@
 
 namespace sextant::model {
 
-/// A message as models see it.
+/// A message as seen by models.
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
@@ -37,7 +37,7 @@ struct Message {
 /// The bytes of a message as transferred.
 Bytes bytes_of(const Question& question, const Program& program, const Step& message);
 
-/// The node of a rank; without nodes given, each rank is its own node.
+/// The node of a rank; if no nodes are given, each rank has its own.
 inline int node_of(const Question& question, int rank) {
     return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
 }

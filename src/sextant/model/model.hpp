@@ -39,7 +39,7 @@ inline Span later(const Span& a, const Span& b) {
     return {std::max(a.median, b.median), std::max(a.low, b.low), std::max(a.high, b.high)};
 }
 
-/// Thrown if a model cannot describe a schedule or machine; the message says what is missing.
+/// Thrown if a model cannot describe a schedule or machine; the message names what is missing.
 /// Another model may be able to.
 class CannotExpress : public Error {
   public:
@@ -74,15 +74,15 @@ struct Question {
     const machine::Wires* wires = nullptr;
     /// The link between ranks of one node: processes, or threads of one process.
     machine::Link within_node = machine::Link::same_node;
-    /// The way strided messages travel.
+    /// How strided messages are sent.
     machine::Strategy strided = machine::Strategy::datatype;
     /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
     double density = 1;
     /// True if messages are compressed: the sender first passes over all elements of a message.
     bool coded = false;
-    /// True to ask only for a lower bound from rank 0's work, whatever the other ranks do
-    /// (least_time): of them the schedule has only their sides of rank 0's messages. No model
-    /// returns more than it would predict for the whole schedule.
+    /// True to request only a lower bound from rank 0's work, whatever the other ranks do
+    /// (least_time): their programs contain only their sides of rank 0's messages. No model returns
+    /// more than it would predict for the whole schedule.
     bool least = false;
     /// True to fill Prediction::timeline; predicting is faster without.
     bool timeline = false;
@@ -91,7 +91,7 @@ struct Question {
 /// The predicted time of a run: its median and an interval, derived from those of the profile.
 struct Prediction {
     Seconds seconds = 0, low = 0, high = 0;
-    Trace timeline;                   ///< if asked for
+    Trace timeline;                   ///< if requested
     std::vector<std::string> remarks; ///< notes for the reader: extrapolated or ignored costs
 };
 

@@ -142,7 +142,7 @@ class Pricing {
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
     }
 
-    /// A message made in the receiver's memory: the sender only announces it.
+    /// A message written directly into the receiver's memory: the sender only announces it.
     MessageCost complete_graph_cost(const Message& message) {
         const auto& points =
             curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;

@@ -34,17 +34,18 @@ class Contention {
     double traffic_ = 0; ///< bytes between nodes
 };
 
-/// P-3PC plus what it leaves out: stride costs by block length; datatype or packing, as the
-/// question says; consecutive sends no faster than the saturated gap; rendezvous sends above the
-/// last protocol switch; and contention in the manner of LoGPC. Between nodes, work overlaps with
-/// messages except for the cost of an empty one; within a node processors move every byte, those of
-/// both sides or, for rendezvous sends, the receiver's.
+/// P-3PC with extensions: stride costs by block length; datatype or packing, as in the question;
+/// consecutive sends no faster than the saturated gap; rendezvous sends above the last protocol
+/// switch; and contention in the manner of LoGPC. Between nodes, work overlaps with messages except
+/// for the cost of an empty one; within a node processors move every byte, those of both sides or,
+/// for rendezvous sends, the receiver's.
 ///
 /// Between threads of one process, data that is only folded is not moved: it costs the measured
 /// zero-copy read. If packing was not measured, a packed message is a contiguous message plus a
 /// copy at each strided side. Contention needs the profile's network: the mean utilisation ρ of its
-/// links lengthens every path by the queueing delay, and the longer run lowers ρ, until both agree.
-/// If the question has wires, messages share the links of their paths instead; see Sharing.
+/// links lengthens every path by the queueing delay, and the longer run lowers ρ, until both are
+/// consistent. If the question has wires, messages share the links of their paths instead; see
+/// Sharing.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, sections 3.3 and 6; Moritz and Frank, IEEE
 ///           TPDS 12(4), 2001

@@ -23,7 +23,7 @@ class MessageCosts {
     MessageCosts(const Question& question, const Prices& prices, const PreparedSchedule& prepared,
                  Traffic& traffic);
 
-    /// The cost of a message, and whether it travels on shared links.
+    /// The cost of a message, and whether it uses shared links.
     struct Costly {
         const MessageCost* cost = nullptr;
         bool meets = false;
@@ -58,9 +58,9 @@ struct ReplayEvent {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
         entering, ///< a message enters shared links
-        arriving, ///< a message is under way, and its receiver may turn to it
-        in_free,  ///< the rank may turn to its next message
-        arrived,  ///< a message has arrived; the processor takes it
+        arriving, ///< a message is in flight, and its receiver may attend to it
+        in_free,  ///< the rank may start its next message
+        arrived,  ///< a message has arrived; the processor receives it
         combining ///< the processor may have time for operands of a fold
     } kind;
     Span time;
@@ -151,19 +151,20 @@ class Replay {
     void leave_links(const Traffic::Left& left);
     static Span enters_links(const StepState& sent);
 
-    /// The time at which all of a message is at its receiver.
+    /// The time at which a message has completely arrived.
     static Span path_end(const StepState& sent);
 
-    /// Queues the latest time at which the receiver must turn to a message to finish with its path.
+    /// Queues the latest time at which the receiver must start to receive a message to finish with
+    /// its path.
     void expect_arrival(StepOfRank from, StepOfRank to);
 
-    /// A receiver that waits for a message has it at the end of the path, even if its own receive
-    /// time is longer, which then delays its next message. A receiver that turns to the message
-    /// late spends its receive time after that.
+    /// A receiver that waits for a message has received it at the end of the path, even if its own
+    /// receive time is longer, which then delays its next message. A receiver that starts late
+    /// spends its receive time after that.
     void receive_next(StepOfRank rank, const Span& now);
     void take(StepOfRank at, const Span& now);
 
-    /// Occupies the processor to hand over or take a message, one at a time; returns when that
+    /// Occupies the processor to hand over or receive a message, one at a time; returns when that
     /// begins.
     Span occupy(int rank, bool interrupts, const Span& now, const Span& cost);
 

@@ -74,8 +74,8 @@ class CoreQueue {
   public:
     explicit CoreQueue(const Question& question);
 
-    /// The time at which a rank that is `ready` begins work of duration `cost`; at once if cores
-    /// suffice.
+    /// The time at which a rank that is `ready` starts work of duration `cost`; at once if there
+    /// are enough cores.
     Span begin(int rank, const Span& ready, const Span& cost);
 
   private:

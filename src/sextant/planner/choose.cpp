@@ -20,8 +20,8 @@ namespace {
 /// the rank found first.
 constexpr std::size_t most_refined = 24;
 
-/// A candidate is evaluated if its bound is at most this fraction slower than the best: users want
-/// to see close alternatives.
+/// A candidate is evaluated if its bound is at most this fraction slower than the best, so that
+/// close alternatives are shown.
 constexpr double worth_showing = .1;
 
 std::int64_t messages_of(const Program& program) {

@@ -97,22 +97,23 @@ Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> config
 /// A candidate while it is compared with others.
 struct Entry {
     PredictedCandidate evaluated;
-    Seconds expected = 0;      ///< predicted time of a rank alone: close to the whole, but no bound
+    /// predicted time of a rank without waiting: close to the whole, but not a bound
+    Seconds expected = 0;
     std::int64_t messages = 0; ///< approximate number over all ranks
     Elements largest = 0;      ///< largest message of the examined rank
     bool repeats = false;      ///< does the same work as an earlier candidate
 };
 
-/// Sorts candidates, the best first, and says why the first was chosen and which may be as fast.
-/// Candidates that were not evaluated are assumed to exceed their expectation by the largest factor
-/// seen among those that were. Repeated candidates come after these, and candidates that no model
-/// can describe come last.
+/// Sorts candidates, the best first, and gives the reason for the first and those that may be as
+/// fast. Candidates that were not evaluated are assumed to exceed their expectation by the largest
+/// factor seen among those that were. Repeated candidates come after these, and candidates that no
+/// model can describe come last.
 ///
 /// Requires  one entry or more. Throws model::CannotExpress if none has a bound.
 Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_view machine);
 
-/// One line for people: the fastest of `candidates`, of which `rivals` (itself included) may be the
-/// fastest, by predictions of `walked` of them.
+/// One line for the user: the fastest of `candidates`, of which `rivals` (itself included) may be
+/// the fastest, by predictions of `walked` of them.
 std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
                       int walked);
 

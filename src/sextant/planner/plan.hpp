@@ -40,7 +40,7 @@ template <class Configuration>
 struct Plan {
     Configuration configuration{};
     std::string reason = {};
-    // If it was predicted, on the rank that chose:
+    // On the rank that chose, if it was predicted:
     std::string model = {}, machine = {};
     std::vector<Alternative<Configuration>> alternatives = {}; ///< the chosen one first
     std::size_t rivals = 1; ///< number of leading alternatives that may be fastest

@@ -64,7 +64,7 @@ CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double den
     return best;
 }
 
-/// The density limit on one node: a message there is a copy, and finding the empty pixels costs
+/// The density limit on one node: there a message is a copy, and finding the empty pixels costs
 /// half a copy (docs/measurements.md).
 constexpr double worth_coding_on_a_node = .25;
 

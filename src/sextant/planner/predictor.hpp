@@ -14,8 +14,8 @@
 
 namespace sextant::planner {
 
-/// The cost model named `requested`; if empty, the richest that the profile has parameters for: the
-/// first for which `predict` does not throw model::CannotExpress.
+/// The cost model named `requested`; if empty, the most detailed for which the profile has
+/// parameters: the first for which `predict` does not throw model::CannotExpress.
 /// Throws    model::CannotExpress with each model's reason if none can describe `what`.
 const model::Model& richest_model(const std::string& requested, std::string_view what,
                                   const std::function<void(const model::Model&)>& predict);
@@ -34,7 +34,7 @@ struct SingleRank {
 /// Cost      that of the one program.
 SingleRank alone(Program program, int rank);
 
-/// The program without the messages that are read in place by their receivers, which bear the cost,
+/// The program without the messages that are read in place by their receivers, which pay for them,
 /// and without those that may be written directly into the receiver's memory. `usual` as in
 /// Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
@@ -45,13 +45,13 @@ class Predictor {
     /// Keeps a reference to the setting.
     explicit Predictor(const Setting& setting) : setting_(setting) {}
 
-    /// Selects the model that the setting names; else the richest that can describe the program of
-    /// `rank`. Must be called first; `what` appears in the error.
+    /// Selects the model named by the setting; else the most detailed that can describe the program
+    /// of `rank`. Must be called first; `what` appears in the error.
     void find_model(const Program& program, int rank, std::string_view what);
     bool has_model() const { return model_ != nullptr; }
     std::string_view model() const { return model_->name; }
 
-    /// The time of a rank that no other keeps waiting.
+    /// The time of a rank that never waits for others.
     struct Single {
         Seconds bound = 0;    ///< lower bound (model::least_time)
         Seconds expected = 0; ///< prediction with peers that have all their data from the start

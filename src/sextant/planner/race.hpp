@@ -11,9 +11,9 @@
 namespace sextant::planner {
 
 /// A race between a few configurations of the same task, run on production frames: each frame uses
-/// the next configuration, and in the end the least median wins. It is a state machine without
-/// clock or communicator: each rank keeps its own, and all ranks agree as long as they finish the
-/// same frames.
+/// the next configuration, and finally the least median wins. It is a state machine without clock
+/// or communicator: each rank keeps its own, and all ranks agree as long as they finish the same
+/// frames.
 ///
 /// Contestants take turns back and forth, so that drift affects all of them. The first turn of each
 /// is a warm-up and does not count.
@@ -62,9 +62,9 @@ struct RacingOrder {
     int rounds = 0;
 };
 
-/// The race for about `frames` frames to come: the chosen configuration and those that may be as
-/// fast, because their intervals overlap or their predictions differ by less than the usual
-/// prediction error. No race if it would take more than a quarter of the frames.
+/// The race for the next `frames` frames, approximately: the chosen configuration and those that
+/// may be as fast, because their intervals overlap or their predictions differ by less than the
+/// usual prediction error. No race if it would take more than a quarter of the frames.
 RacingOrder racing_order(const CompositingPlan& plan, int frames);
 
 /// The plan after a race: the winner, with all medians in the reason and next to the predictions.

@@ -40,7 +40,7 @@ scan::Distribution faster(scan::Distribution times, double speedup) {
     return times;
 }
 
-/// All ways to split the cores into workers and cores per application, and workers into ranks and
+/// All divisions of the cores into workers and cores per application, and of workers into ranks and
 /// threads.
 class Candidates {
   public:

@@ -170,7 +170,8 @@ class Scan {
 
     /// Scans.
     /// Input     this rank's values, contiguous, in the operator's format.
-    /// Output    as many: each combined with all before it in the series. Valid until the next run.
+    /// Output    as many: each combined with all previous ones in the series. Valid until the next
+    ///           run.
     /// Throws    AgreedFailure on every rank if the operator throws on any thread of any rank, if a
     ///           rank gives another number of values than planned, or if an operator declared
     ///           commutative is not. The next run may succeed again.
@@ -186,7 +187,7 @@ class Scan {
     /// The start of the last traced run on the clock of this host.
     Seconds origin() const { return watch_ ? watch_->origin() : 0; }
     /// The number of values that were reduced in the last run by another thread of this rank than
-    /// the one whose share they were in.
+    /// the one initially assigned.
     Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
     /// This rank's schedule; with threads, that of the ranks' totals.
     const Program& program() const { return execution().program(); }
@@ -214,7 +215,7 @@ class Scan {
 ///
 /// Input     this rank's values, any number; combine(left, right) of two values, which need not be
 ///           commutative; the format of values in slots.
-/// Output    as many: each combined with all before it in the series.
+/// Output    as many: each combined with all previous ones in the series.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
 /// Cost      see the strategies; plus three all-gathers of an int.
 /// Collective. Deterministic, unless folded by arrival, for the same number of values on each rank.

@@ -27,7 +27,7 @@ class ThreadedScan {
     /// on one thread, the others stop after their current application. Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
-    /// Takes part in a run only to tell others that this rank failed. Rethrows the failure.
+    /// Takes part in a run only to notify others that this rank failed. Rethrows the failure.
     /// Collective.
     void run_failed(std::exception_ptr failure) { totals_run_.run_failed(std::move(failure)); }
 

@@ -24,7 +24,7 @@ class Checkpoint : public Ledger {
     /// only if all are equal.
     using Identity = std::vector<std::pair<std::string, std::string>>;
 
-    /// Creates or continues a checkpoint. Throws InvalidTask, naming what differs, if the files
+    /// Creates or continues a checkpoint. Throws InvalidTask, naming the difference, if the files
     /// belong to another run.
     Checkpoint(const std::string& folder, int rank, const Identity& identity);
 
@@ -53,8 +53,8 @@ class Checkpoint : public Ledger {
     std::string folder_;
 };
 
-/// Keeps in memory what a run without a checkpoint reads again: the displacement fields of the last
-/// stage.
+/// Keeps in memory the data that a run without a checkpoint reads again: the displacement fields of
+/// the last stage.
 class FieldMemory : public Ledger {
   public:
     explicit FieldMemory(const Communicator& communicator) : communicator_(communicator) {}

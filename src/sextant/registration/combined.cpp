@@ -108,7 +108,7 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                      std::span<float> to) {
     const ImageShape shape = source_.header().shape;
     if (static_cast<Elements>(to.size()) != rows.count() * shape.width)
-        throw std::logic_error("rows of a frame shown in memory of another size");
+        throw std::logic_error("rows of a frame in a buffer of a different size");
     if (rows.count() == 0)
         return;
     const auto show_by = [&](const auto& phi, const auto& place) {

@@ -42,7 +42,7 @@ Elements fast_size(Elements size) {
     return kiss_fft_next_fast_size(static_cast<int>(size));
 }
 
-/// Converts an index of a periodic correlation to a signed shift, the shorter way round.
+/// Converts an index of a periodic correlation to the signed shift of least magnitude.
 Elements unwrapped(Elements at, Elements period) {
     return at <= period / 2 ? at : at - period;
 }

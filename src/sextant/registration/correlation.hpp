@@ -24,8 +24,8 @@ struct Resemblance {
 ///
 /// Both images are windowed (Tukey), the template once for each angle. The cross spectrum is
 /// divided by the square root of its modulus, a compromise: full phase correlation weighs noise as
-/// much as signal, and with no whitening the strongest waves decide alone. Heights are divided by
-/// the fraction of the images that overlaps.
+/// much as signal, and without whitening the strongest waves dominate. Heights are divided by the
+/// fraction of the images that overlaps.
 class Correlation {
   public:
     /// The team must outlive this object.

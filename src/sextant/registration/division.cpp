@@ -66,7 +66,7 @@ Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
     Division best;
     for (int ranks = most_ranks; ranks >= 1; --ranks) {
-        // One thread, or as many as there are cores: more threads need not be faster.
+        // One thread per rank, or one per core: more threads need not be faster.
         for (const int threads : {1, cores / ranks}) {
             const Seconds expected = expected_time(ranks, threads, frames, costs, scan);
             if (best.expected == 0 || expected < best.expected)

@@ -18,12 +18,13 @@ struct Division {
 
 /// Time of one thread per frame, in seconds, and how well threads share it.
 struct FrameCosts {
-    Seconds neighbours = 0; ///< registrations of a frame to those before it, each without a start
+    Seconds neighbours = 0; ///< registrations of a frame to previous frames, each without a start
     int links = 1;          ///< number of these registrations
     Seconds combined = 0;   ///< one application of ⊙
-    Seconds rest = 0;       ///< reading, checking and averaging, which threads do not share
-    double shared = 1;      ///< fraction of a registration that threads share
-    Seconds handing = 0;    ///< overhead of sharing one registration among threads
+    /// reading, checking and averaging, which are not divided among threads
+    Seconds rest = 0;
+    double shared = 1;   ///< fraction of a registration that is divided among threads
+    Seconds handing = 0; ///< overhead of sharing one registration among threads
 };
 
 /// Returns costs per pixel as measured (docs/registration.md). Only their ratios matter here, which

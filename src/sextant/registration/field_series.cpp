@@ -212,7 +212,7 @@ class FieldScan {
             if (!here)
                 return;
             if (!frames_[index_of(frame)].left_out.empty())
-                throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}",
+                throw InvalidTask(fmt::format("{}: frame {} cannot be the reference: {}",
                                               source_.path(), frame,
                                               frames_[index_of(frame)].left_out));
             own = motions_[index_of(frame)].coefficients;

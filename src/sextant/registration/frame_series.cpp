@@ -113,7 +113,7 @@ class Registering {
             if (!block_.has(usable_[i]))
                 continue;
             if (!votes_[i].place)
-                frame_at(usable_[i]).left_out = "it resembles none of the frames beside it";
+                frame_at(usable_[i]).left_out = "no adjacent frame resembles it";
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt();
         }
     }
@@ -202,8 +202,8 @@ class Registering {
 
     void check_reference(std::int64_t reference) {
         if (block_.has(reference) && !frame_at(reference).left_out.empty())
-            throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}", source_.path(),
-                                          reference, frame_at(reference).left_out));
+            throw InvalidTask(fmt::format("{}: frame {} cannot be the reference: {}",
+                                          source_.path(), reference, frame_at(reference).left_out));
     }
 
     void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there) {
@@ -283,7 +283,7 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     PairReader reader(context.source, options.rigid, options.prefilter, 2, &team, context.offset);
     std::vector<Inspected> all;
     for (std::int64_t frame = block.first; frame < block.last; ++frame) {
-        context.step("look at frames", frame - block.first, block.count());
+        context.step("inspect frames", frame - block.first, block.count());
         frames.emplace_back().frame = frame;
         all.push_back(inspected(reader, frames.back()));
     }

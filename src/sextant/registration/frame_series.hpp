@@ -11,7 +11,7 @@
 // The steps of SeriesRegistration up to the scan of motions.
 namespace sextant::registration {
 
-/// What all steps of registering a series use on one rank.
+/// The data that all steps of registering a series use on one rank.
 struct SeriesContext {
     const Communicator& communicator;
     FrameSource& source;
@@ -20,7 +20,7 @@ struct SeriesContext {
     RunControl control = {};
     double offset = 0; ///< that the source subtracted from all samples; added back to judge frames
 
-    /// Reports progress at rank 0. Throws Cancelled if this rank was asked to cancel.
+    /// Reports progress at rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
         if (communicator.rank() == 0)
             control.report(part, done, all);
@@ -28,7 +28,7 @@ struct SeriesContext {
     }
 };
 
-/// The scan of motions that the options ask for.
+/// The scan of motions requested by the options.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
 /// A first pass over all frames of a series.
@@ -51,8 +51,8 @@ SeriesInspection inspect_series(const SeriesContext& context);
 /// SeriesRegistration describes, then, for another reference, every frame again to that one.
 ///
 /// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), as
-/// after a jump by a lattice period, it is repeated from the motion that these imply. Frames on
-/// either side of one that is left out are neighbours.
+/// after a jump by a lattice period, it is repeated from the motion that these imply. The frames
+/// before and after one that is left out are neighbours.
 ///
 /// Input     the series and its inspect_series(); options.reference is a frame of the series.
 /// Output    the registrations of this rank's frames. Frames are divided among the ranks in order,

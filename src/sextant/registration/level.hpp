@@ -65,7 +65,7 @@ struct NewtonStep {
 /// of R's noise and makes steps too short, by 40 % at a dose of 10.
 std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike);
 
-/// Returns the number of R's pixels that must lie within T for the two to be compared.
+/// Returns the minimum number of R's pixels that must be within T for the two to be compared.
 double least_count(ImageShape reference, Elements row_step);
 
 struct FitOptions {
@@ -85,8 +85,9 @@ struct Fit {
 /// Finds the motion near a start at which the score vanishes, by inverse-compositional Gauss-Newton
 /// steps on the squared difference over the overlap.
 ///
-/// The gradient is that of R alone. T's noise is then multiplied by independent factors, so nothing
-/// pulls towards motions where interpolation smooths most, as it does when NCC is maximised.
+/// The gradient is that of R alone. T's noise is then multiplied by independent factors, so there
+/// is no bias towards motions at which interpolation smooths most, as it does when NCC is
+/// maximised.
 ///
 /// Output    not converged if the steps did not shrink, the overlap fell below a tenth of R, or R
 ///           does not determine a parameter; the motion is then the last one tried.

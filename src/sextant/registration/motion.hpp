@@ -21,7 +21,7 @@ Point centre(ImageShape image);
 /// A rigid motion φ(x) = R(α)(x − c) + c + t about the centre c of an image, with R(α) = (cos α,
 /// −sin α; sin α, cos α). Since y points downward, positive angles rotate clockwise on a screen. A
 /// motion registers a template T to a reference R if T∘φ ≈ R: φ(x) is the position in the template
-/// of what the reference shows at x.
+/// of the feature at x in the reference.
 struct RigidMotion {
     double alpha = 0;      ///< radians
     double tx = 0, ty = 0; ///< pixels

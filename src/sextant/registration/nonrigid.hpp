@@ -60,7 +60,7 @@ std::size_t most_coefficients(ImageShape image);
 ///
 /// Input     two whole frames of this object's shape, and a start near the true motion: on a
 ///           lattice within half a period.
-/// Output    a field with a node every 8 pixels. Nodes whose surroundings show only noise, or whose
+/// Output    a field with a node every 8 pixels. Nodes with only noise around them, or whose
 ///           positions are beyond the template, are not `known`: the field is extrapolated there,
 ///           and sigma estimates its error.
 /// Requires  as Pyramid, which also defines what is thrown.

@@ -57,7 +57,7 @@ class PairPyramid {
     /// Requires  as Pyramid. The team must outlive this object.
     PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
-    /// Requires  as Pyramid::fill; its exceptions say which frame they concern.
+    /// Requires  as Pyramid::fill; its exceptions name the frame.
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
 
     int levels() const { return reference_.levels(); }

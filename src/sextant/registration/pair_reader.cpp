@@ -71,7 +71,8 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
     if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
-        return fmt::format("its mean is {:.4g}, that of others {:.4g}", frame.mean, usual.mean);
+        return fmt::format("its mean is {:.4g}, that of the other frames {:.4g}", frame.mean,
+                           usual.mean);
     const bool counts = std::floor(frame.largest) == frame.largest && frame.largest <= small_counts;
     const double at_largest = share(frame.at_largest, frame.samples);
     if (!counts && frame.largest == usual.largest && at_largest > limits.most_saturated)

@@ -41,7 +41,7 @@ struct FrameLimits {
     double most_gaps = .5; ///< largest fraction of samples that are not finite (masked, say)
 };
 
-/// Returns why a frame is left out, or "" if it is usable.
+/// Returns the reason why a frame is left out, or "" if it is usable.
 std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
                      const FrameLimits& limits);
 

@@ -186,7 +186,7 @@ void Pyramid::filter_rows(const kernel::SampleView& frame, const Tile& rows, ker
 /// Filters samples and weights, both 0 in gaps; the result is the ratio of the two.
 void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     if (!has_gaps(frame))
-        throw UnusableFrame("its samples are too large to be added up");
+        throw UnusableFrame("its samples are too large to be summed");
     if (known_.empty())
         make_room();
     const Bands bands(shape().height);
@@ -266,7 +266,7 @@ void Pyramid::make_room() {
 void Pyramid::normalise(double mean, double deviation) {
     constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
-        throw UnusableFrame("its samples are too large to be added up");
+        throw UnusableFrame("its samples are too large to be summed");
     constexpr double digits = 1e-6; // of a float: a smaller fraction of the mean is rounding
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));

@@ -10,7 +10,7 @@
 
 namespace sextant::registration {
 
-/// A frame that cannot be registered to any other: constant, or without samples that are finite.
+/// A frame that cannot be registered to any other: constant, or without finite samples.
 class UnusableFrame : public Error {
   public:
     using Error::Error;
@@ -41,7 +41,7 @@ class Pyramid {
                      Team* team = nullptr);
 
     /// Input     a whole frame of that shape (InvalidTask otherwise), of any sample type.
-    /// Throws    UnusableFrame, which says what is wrong.
+    /// Throws    UnusableFrame, with the reason.
     /// Cost      two passes over the frame and a filter, twice that with gaps. Allocates only for
     ///           the first frame with gaps.
     /// Deterministic  The bits do not depend on the number of threads.
@@ -87,7 +87,8 @@ class Pyramid {
     std::vector<kernel::GaussianDerivatives> gaussians_; ///< one per member; none if not filtered
     std::vector<kernel::FloatPlane> levels_;
     std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][member]
-    std::vector<Known> known_;                           ///< one per member, once a frame had gaps
+    /// one per member, allocated for the first frame with gaps
+    std::vector<Known> known_;
 };
 
 } // namespace sextant::registration

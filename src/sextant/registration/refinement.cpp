@@ -38,7 +38,7 @@ void put(std::vector<std::byte>& bytes, std::span<Value> values) {
 template <class Value>
 void take(std::span<const std::byte>& bytes, std::span<Value> to) {
     if (bytes.size() < to.size_bytes())
-        throw std::logic_error("a field that was kept is shorter than it says");
+        throw std::logic_error("a stored field is shorter than its header states");
     if (!to.empty())
         std::memcpy(to.data(), bytes.data(), to.size_bytes());
     bytes = bytes.subspan(to.size_bytes());
@@ -144,7 +144,7 @@ StoredField found_field(Ledger& ledger, const EntryName& name) {
 const RigidMotion& Registered::motion(std::int64_t frame) const {
     const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
     if (at == frames.end() || *at != frame)
-        throw std::logic_error("the motion asked for of a frame that is left out");
+        throw std::logic_error("the motion of a frame that is left out was requested");
     return motions[static_cast<std::size_t>(at - frames.begin())];
 }
 
@@ -165,10 +165,9 @@ Registered gather_registered(const Communicator& communicator,
 void leave_out_unrelated(std::span<FrameRegistration> frames) {
     for (FrameRegistration& frame : frames) {
         if (frame.left_out.empty() && frame.result.unrelated)
-            frame.left_out =
-                fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
-                            "more alike than noise",
-                            100 * frame.result.overlap);
+            frame.left_out = fmt::format(
+                "its overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
+                100 * frame.result.overlap);
     }
 }
 
@@ -239,7 +238,7 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
                         std::int64_t reference, std::span<FrameRegistration> own,
                         std::uint32_t stage, const StartOf& start_of) {
     if (!context.ledger)
-        throw std::logic_error("fields that nothing keeps");
+        throw std::logic_error("fields without storage");
     const RegistrationOptions& options = context.options;
     const ImageShape shape = context.source.header().shape;
     Team team(options.threads);

@@ -51,7 +51,7 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
                               const TransformOf& transform_of);
 
-/// Stands for the number of the reference frame if the reference is the average.
+/// The number used for the reference if it is the average.
 inline constexpr std::int64_t the_average = -1;
 
 /// Registers this rank's frames to an image, each starting at its current position.

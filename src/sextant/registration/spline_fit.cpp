@@ -221,7 +221,7 @@ void SplineFit::estimate_strength() {
     report_.freedom = std::max(free - held, 0.);
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
-    // If neither data nor field determine it, the prior stays as it is.
+    // If neither data nor field determine it, the prior is not changed.
     if (energy > 0 && report_.freedom > 0)
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }
@@ -250,7 +250,7 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
         level.cells.take_row(static_cast<std::size_t>(row), of_row, 0);
     });
     level.cells.normal_equations(matrix_, coefficients_);
-    // A tiny share of the energy determines the coefficients that no cell does.
+    // A tiny fraction of the energy determines the coefficients that no cell does.
     const double little = 1e-6 * matrix_.trace() / energy_.trace();
     if (cholesky_.factorise(1, matrix_, little, energy_))
         cholesky_.solve(coefficients_);

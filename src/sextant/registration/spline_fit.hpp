@@ -51,10 +51,10 @@ struct FieldStart {
 /// tensors and s the scores of the cells that show more than noise, on the finest level without the
 /// gradients of noise; K is the energy of the splines. v = Σ|s|² / tr H, over tiles of up to 32
 /// pixels of a level, within which noise is correlated, corrected for what the coefficients
-/// determine. β follows from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak
-/// prior on, because under a strong one the data cannot move the coefficients; if a level
-/// determined fewer than four, the next one starts weak again. (H/v + βK)⁻¹ is the coefficients'
-/// covariance.
+/// determine. β follows from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, starting from
+/// a weak prior, because a strong one would prevent the data from changing the coefficients; if a
+/// level determined fewer than four, the next one starts weak again. (H/v + βK)⁻¹ is the
+/// coefficients' covariance.
 ///
 /// A start with a field is projected onto the grid by least squares over cells; the fit then begins
 /// at the second finest level. The prior applies to the field, not to the change from the start, so

@@ -148,7 +148,7 @@ Specimen make_lattice(const SpecimenPlan& plan) {
                                       plan.period, shortest));
     if (!(plan.amorphous >= 0 && plan.amorphous <= 1))
         throw InvalidTask(
-            fmt::format("an amorphous share of {:g}, expected 0 to 1", plan.amorphous));
+            fmt::format("an amorphous fraction of {:g}, expected 0 to 1", plan.amorphous));
     return [plan, amorphous = std::make_shared<Spline>(texture(plan, plan.detail))](Point at) {
         const double relative = (1 - plan.amorphous) * hexagonal_waves(at, plan.period) +
                                 plan.amorphous * (*amorphous)(at);
@@ -200,7 +200,7 @@ Specimen make_particles(const SpecimenPlan& plan) {
 }
 
 constexpr SpecimenKind kinds[] = {
-    {"lattice", "three waves at 60 degrees, with a share that is not periodic", make_lattice},
+    {"lattice", "three waves at 60 degrees, with a fraction that is not periodic", make_lattice},
     {"carbon", "amorphous: noise within a band of frequencies", make_carbon},
     {"particles", "discs of many sizes with soft edges", make_particles},
 };
@@ -254,7 +254,7 @@ void check(const SeriesPlan& plan) {
         throw InvalidTask(fmt::format("{} frames, expected at least one", plan.frames));
     if (!(plan.dose > 0) || !std::isfinite(plan.dose))
         throw InvalidTask(
-            fmt::format("a dose of {} electrons a pixel, expected more than 0", plan.dose));
+            fmt::format("a dose of {} electrons per pixel, expected more than 0", plan.dose));
     if (!(std::abs(plan.warp) < farthest_place))
         throw InvalidTask(fmt::format("a warp of {:.3g} pixels, expected less than {:.3g}",
                                       plan.warp, farthest_place));
@@ -282,9 +282,9 @@ std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
             }
         }
         if (!(std::hypot(motion.tx, motion.ty) < farthest_place) || !std::isfinite(motion.alpha))
-            throw InvalidTask(fmt::format("frame {} lies {:.3g} pixels from the first, expected "
-                                          "less than {:.3g}",
-                                          frame, std::hypot(motion.tx, motion.ty), farthest_place));
+            throw InvalidTask(
+                fmt::format("frame {} is {:.3g} pixels from the first, expected less than {:.3g}",
+                            frame, std::hypot(motion.tx, motion.ty), farthest_place));
         motions.push_back(motion);
     }
     return motions;

@@ -68,7 +68,8 @@ class NoiseSource {
 /// exact, without resampling.
 using Specimen = std::function<double(Point)>;
 
-/// Limits of the size of aperiodic detail, in pixels: what pixels resolve and the filters produce.
+/// Limits of the size of aperiodic detail, in pixels: the range that pixels resolve and the filters
+/// produce.
 inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
                         largest_detail = kernel::largest_sigma;
 
@@ -120,7 +121,7 @@ struct SeriesPlan {
     std::uint64_t seed = 1;
 };
 
-/// A series of frames of a specimen of which every motion is known.
+/// A series of frames of a specimen, with known motions.
 ///
 /// Motions are those of the content, as for RigidMotion: frame i shows at φ_i(x) what frame 0 shows
 /// at x. With a smooth distortion u_i, frame i shows at x what the specimen shows at place(i, x) =

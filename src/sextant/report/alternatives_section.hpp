@@ -25,15 +25,15 @@ struct Alternative {
 
 /// Configurations that were predicted or tried, for comparison.
 struct Alternatives {
-    std::string title;            ///< "What was weighed"
-    std::string by;               ///< the model, and what was measured: "p3pc-extended on dell"
+    std::string title;            ///< "Candidates"
+    std::string by;               ///< the model and the measurement: "p3pc-extended on dell"
     std::vector<Alternative> all; ///< the first is highlighted as the chosen one
 };
 
 /// Sorts by measured or else predicted time, the fastest first.
 void sort_by_time(Alternatives& alternatives);
 
-/// Returns a picture of the intervals and a table of all alternatives; empty if no time is known.
+/// Returns a chart of the intervals and a table of all alternatives; empty if no time is known.
 Section alternatives_section(const Alternatives& alternatives);
 
 } // namespace sextant::report

@@ -92,7 +92,7 @@ class ColumnPicture {
           svg_(chart.title, chart.subtitle, left + plot + right) {
         for (const ColumnChart::Kind& kind : chart.kinds) {
             if (kind.values.size() != chart.places.size())
-                throw std::logic_error(fmt::format("{} values of '{}' for {} places",
+                throw std::logic_error(fmt::format("{} values of '{}' for {} positions",
                                                    kind.values.size(), kind.name,
                                                    chart.places.size()));
             for (double value : kind.values)

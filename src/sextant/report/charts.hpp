@@ -18,8 +18,8 @@ double tick_of(double range);
 /// Returns the number of decimals that distinguish such ticks.
 int decimals_of(double tick);
 
-/// The lanes of a picture, one below another, for concurrent ranks: names at the left, an axis
-/// below, and activities in between.
+/// The lanes of a chart, one below another, for concurrent ranks: names at the left, an axis below,
+/// and activities in between.
 struct Lanes {
     static constexpr int most = 256;   ///< more are indistinguishable
     static constexpr double left = 76; ///< usual position of their start, with room for names
@@ -33,7 +33,7 @@ struct Lanes {
     double middle(int lane) const { return y(lane) + height / 2; }
     double bottom() const { return y(count); }
 
-    /// Places the lanes below the current content, with room for the axis.
+    /// Positions the lanes below the current content, with space for the axis.
     void place(Svg& svg);
     /// Adds styles of lines of class "lane" and areas of class "band".
     static void add_styles(Svg& svg);
@@ -50,11 +50,11 @@ void add_time_axis_styles(Svg& svg);
 /// of the duration.
 void add_time_axis(Svg& svg, const Lanes& lanes, Seconds duration, double width);
 
-/// A column chart: one column per place, or one of each kind.
+/// A column chart: one column per position, or one of each kind.
 struct ColumnChart {
     struct Kind {
         std::string name;
-        std::vector<double> values; ///< by place; finite and not negative
+        std::vector<double> values; ///< by position; finite and not negative
     };
     std::string title, subtitle;
     std::vector<std::string> places; ///< labels; if there is little room, only some are shown
@@ -63,9 +63,9 @@ struct ColumnChart {
     std::vector<KeyFigure> figures;
 };
 
-/// Returns the chart as SVG. If there are more than a few hundred places, neighbours are merged
-/// into one column, the highest of them, and the picture says so.
-/// Requires  as many values of each kind as places (std::logic_error).
+/// Returns the chart as SVG. If there are more than a few hundred positions, neighbours are merged
+/// into one column, the highest of them, and a note states this.
+/// Requires  as many values of each kind as positions (std::logic_error).
 std::string columns(const ColumnChart& chart);
 
 /// A period of work of one worker.
@@ -85,7 +85,7 @@ struct GanttChart {
 };
 
 /// Returns the chart as SVG: one lane per worker, in which gaps are idle time. If there are too
-/// many workers to distinguish, the first are drawn, and the picture says so.
+/// many workers to distinguish, only the first are drawn, and a note states this.
 std::string gantt(const GanttChart& chart);
 
 } // namespace sextant::report

@@ -18,7 +18,7 @@ namespace sextant::report {
 namespace {
 
 constexpr double left = 84, plot = 1000, right = 28, height = 180, row_of_marks = 15;
-constexpr std::int64_t most_groups = 1000; // one unit of the picture each
+constexpr std::int64_t most_groups = 1000; // one unit of the chart each
 constexpr std::int64_t most_points = 400;  // with tooltips
 constexpr std::array hues = {255, 50, 185, 340};
 
@@ -41,10 +41,9 @@ std::int64_t places_of(const CurveChart& chart) {
         const bool whole = curve.values.size() == places &&
                            (curve.deviations.empty() || curve.deviations.size() == places);
         if (!whole)
-            throw std::logic_error(fmt::format("the curve '{}' has {} values and {} deviations for "
-                                               "{} places",
-                                               curve.name, curve.values.size(),
-                                               curve.deviations.size(), places));
+            throw std::logic_error(
+                fmt::format("the curve '{}' has {} values and {} deviations for {} positions",
+                            curve.name, curve.values.size(), curve.deviations.size(), places));
     }
     return static_cast<std::int64_t>(places);
 }

@@ -9,14 +9,14 @@
 
 namespace sextant::report {
 
-/// Values at consecutive places; NaN if a place has none.
+/// Values at consecutive positions; NaN if a position has none.
 struct Curve {
     std::string name;
     std::vector<double> values;
     std::vector<double> deviations = {}; ///< standard deviations of the values, or empty
 };
 
-/// Places to mark in a row below the curves.
+/// Positions to mark in a row below the curves.
 struct MarkedPlaces {
     std::string name;
     std::vector<std::int64_t> places;
@@ -24,14 +24,14 @@ struct MarkedPlaces {
 
 struct CurveChart {
     std::string title, subtitle;
-    std::string place;              ///< name of a place: "frame"
+    std::string place;              ///< name of a position: "frame"
     std::string unit;               ///< of all values; "" for none
     std::vector<Curve> curves = {}; ///< one to four
     std::vector<MarkedPlaces> marks = {};
     std::vector<KeyFigure> figures = {};
 };
 
-/// Returns the chart as SVG, with a band for deviations. If there are more places than the picture
+/// Returns the chart as SVG, with a band for deviations. If there are more positions than the chart
 /// can show, neighbours are merged and drawn by their least and largest value, so its size is
 /// bounded.
 /// Requires  curves of equal length, each with no deviations or as many (std::logic_error).

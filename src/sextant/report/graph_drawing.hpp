@@ -14,7 +14,7 @@ namespace sextant::report {
 /// Returns the counts of messages, folds and so on as key figures.
 std::vector<KeyFigure> key_figures(const MessageGraph& graph);
 
-/// Returns notes, one per line, on how to read the picture and what an aggregated one omits.
+/// Returns notes, one per line, on how to read the drawing and what an aggregated one omits.
 std::vector<std::string> notes_on(const MessageGraph& graph);
 
 /// The colours of a schedule's rounds: style classes and legend.
@@ -37,7 +37,7 @@ struct DrawOptions {
     std::string subtitle;
     /// With more messages than this, lines are thin and have no tooltips.
     int most_detailed = 4'000;
-    /// With more than this, ranks share lanes, messages share arrows, and the picture says so.
+    /// With more than this, ranks share lanes, messages share arrows, and a note states this.
     int most_drawn = 20'000;
 };
 

@@ -137,7 +137,7 @@ class Drawing {
         svg_.legend(entries);
     }
 
-    /// Curves through a few places, such as numbers of ranks, have their ticks there.
+    /// Curves with few positions, such as numbers of ranks, have their ticks there.
     std::vector<double> x_ticks() const {
         constexpr std::size_t few = 8;
         if (joined_ && !chart_.compares && places_.size() <= few)

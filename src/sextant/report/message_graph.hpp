@@ -21,8 +21,8 @@ struct Levels {
 /// level; a message passes when both sides are ready. Ranks send and receive any number at once.
 ///
 /// Input     all ranks' programs, and `mates` from match_messages.
-/// Requires  a schedule that finishes; otherwise throws std::logic_error naming the ranks that
-///           wait.
+/// Requires  a schedule that finishes; otherwise throws std::logic_error naming the waiting
+///           ranks.
 Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank>>& mates);
 
 /// A message or, in an aggregated graph, all messages between two lanes at about one time.
@@ -46,10 +46,10 @@ struct Box {
     StepOfRank step;  ///< the first step
 };
 
-/// The content of a message graph's picture: lanes one below another, columns of time side by side.
+/// The content of a message graph's drawing: lanes one below another, columns of time side by side.
 ///
-/// A level is as many columns wide as the most messages that one rank sends in it: its k-th send of
-/// a level is in the k-th column. So a pattern in which all send to one rank at once is visible.
+/// A level has as many columns as the most messages that one rank sends in it: its k-th send of a
+/// level is in the k-th column. So a pattern in which all send to one rank at once is visible.
 struct MessageGraph {
     int ranks = 0, lanes = 0, ranks_per_lane = 1;
     int columns = 0, merged_columns = 1; ///< `merged_columns` columns of time are drawn as one

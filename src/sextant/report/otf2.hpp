@@ -16,12 +16,12 @@ bool otf2_available();
 /// True if a path names such an archive, by the extension .otf2 or .otf2/.
 bool is_otf2(const std::string& path);
 
-/// Throws InvalidFile if an archive cannot be created at `folder`, and Error, which says what to
-/// install, if this build cannot write archives. Leaves nothing behind.
+/// Throws InvalidFile if an archive cannot be created at `folder`, and Error, naming the missing
+/// package, if this build cannot write archives. Leaves nothing behind.
 void require_otf2(const std::string& folder);
 
-/// Writes a recording as an archive: a folder with traces.otf2, which Vampir opens, and the files
-/// that it names. docs/trace.md describes the mapping. Writes the whole archive or none, and
+/// Writes a recording as an archive: a folder with traces.otf2, which Vampir opens, and the other
+/// files of the archive. docs/trace.md describes the mapping. Writes the whole archive or none, and
 /// replaces an existing one. Deterministic.
 ///
 /// Requires  what `otf2_locations` and `require_otf2` require.
@@ -46,7 +46,7 @@ struct Otf2Location {
 
 /// Converts a recording to an archive's locations. The first are those of the ranks in order, with
 /// all their messages and work. Work must not overlap on a location, because regions of an archive
-/// must be nested: overlapping work of a rank goes to further locations.
+/// must be nested: overlapping work of a rank is on additional locations.
 ///
 /// Requires  ranks and peers of the recording, and times that are finite, not negative, at most 100
 ///           days and in order (std::logic_error).

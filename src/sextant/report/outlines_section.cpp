@@ -30,7 +30,7 @@ std::string words_of(const Outline& outline) {
     return counted(outline.length, "point") + (outline.closed ? ", closed" : "");
 }
 
-/// Draws lines on the picture in bright colours, because it looks the same in the dark scheme.
+/// Draws lines on the image in bright colours, because the image is the same in the dark scheme.
 std::string drawn(const OutlinedPicture& picture) {
     png_size(picture.png);
     std::string svg = fmt::format(

@@ -20,7 +20,7 @@ struct Outline {
     bool closed = false;
 };
 
-/// A picture with lines on it.
+/// An image with lines on it.
 struct OutlinedPicture {
     std::string title, caption = {};
     std::vector<std::byte> png = {};    ///< of the whole image, possibly reduced
@@ -28,9 +28,9 @@ struct OutlinedPicture {
     std::vector<Outline> outlines = {}; ///< longest first
 };
 
-/// Returns the picture with its lines, each in its own colour, and a table of them; empty if there
-/// is no picture.
-/// Throws    std::logic_error if the picture is not a PNG.
+/// Returns the image with its lines, each in its own colour, and a table of them; empty if there is
+/// no image.
+/// Throws    std::logic_error if the image is not a PNG.
 Section outlines_section(const OutlinedPicture& picture);
 
 } // namespace sextant::report

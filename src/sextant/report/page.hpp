@@ -21,7 +21,7 @@ struct PngSize {
 /// Throws    std::logic_error for other bytes.
 PngSize png_size(std::span<const std::byte> png);
 
-/// An image that a run made. `alternative` describes it for those who cannot see it.
+/// An image made by a run. `alternative` describes it for readers who cannot see it.
 struct Picture {
     std::vector<std::byte> png;
     std::string alternative, caption;
@@ -51,7 +51,7 @@ struct NextStep {
     std::string sentence, line;
 };
 
-/// A part of a page, made by a `*_section` function in a file of its own.
+/// A part of a page, made by a `*_section` function in its own file.
 struct Section {
     std::string title;
     std::string html;             ///< well-formed and trusted; if empty, the section is left out

@@ -34,7 +34,7 @@ enum class Origin : std::uint8_t { measured, predicted, simulated };
 
 std::string_view name(Origin origin);
 
-/// The trace of one run of all ranks, with what is needed to show it next to others.
+/// The trace of one run of all ranks, with the data needed to show it next to others.
 struct Recording {
     std::string name; ///< "radix-k, radices 4,2"
     Origin origin = Origin::measured;
@@ -43,8 +43,8 @@ struct Recording {
     int clocks = 1;         ///< number of clocks that measured the times
     /// The alignment of the clocks; empty if they were not aligned or there is only one.
     std::vector<ClockOffset> aligned = {};
-    /// True if messages are loans of memory that ranks share (`Loans`): they arrive at once and
-    /// last for the sender until they are given back.
+    /// True if messages are shared buffers (`Loans`): they arrive at once and last for the sender
+    /// until they are returned.
     bool lent = false;
     Trace trace;
 

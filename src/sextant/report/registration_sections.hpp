@@ -18,7 +18,7 @@ struct RegisteredFrame {
     double x = 0, y = 0, angle = 0;                   ///< pixels and degrees, from the reference
     double sigma_x = 0, sigma_y = 0, sigma_angle = 0; ///< their standard deviations
     double ncc_before = 0, ncc_after = 0;
-    double sigma = 0; ///< of a pixel's position, by a motion or a field, pixels
+    double sigma = 0; ///< of a pixel's position, from a motion or a field, in pixels
     std::vector<std::string> flags = {};
 };
 
@@ -43,7 +43,7 @@ struct BeforeAfter {
     std::string title;
 };
 
-/// Shows one picture over the other with a slider between them; side by side on paper.
+/// Shows one image over the other with a slider between them; side by side on paper.
 /// Throws    std::logic_error if one is not a PNG.
 Section before_after_section(const BeforeAfter& pictures);
 

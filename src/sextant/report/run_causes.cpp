@@ -74,8 +74,8 @@ class WayBack {
         return static_cast<std::size_t>(latest - order_.begin());
     }
 
-    /// Returns where the path was when an event began: at the other side of its message if that was
-    /// late.
+    /// Returns the position of the critical path when an event began: at the other side of its
+    /// message if that was late.
     CriticalPath::Point begin_of(std::size_t place) {
         const Event& event = trace_.events[place];
         const Event& other = trace_.events[sides_[place]];

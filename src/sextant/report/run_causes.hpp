@@ -9,9 +9,10 @@
 
 namespace sextant::report {
 
-/// The chain of events that determined the time of a run, found from its end. Each event began when
-/// it did because of the event before it, on its own rank or, if a message waited for its other
-/// side, on that rank; a loan ended because of the last event of its receiver.
+/// The chain of events that determined the time of a run, found from its end. The start of each
+/// event was determined by the previous one, on its own rank or, if a message waited for its other
+/// side, on that rank; the end of a shared buffer's use was determined by the last event of its
+/// receiver.
 struct CriticalPath {
     struct Point {
         int rank = 0;
@@ -38,8 +39,8 @@ struct Waiting {
 /// the last one of its rank that ended during it. Waits that no message ended have the peer -1.
 std::vector<Waiting> waiting(const Trace& trace);
 
-/// Explains the times of runs: the composition of their critical paths, side by side, and who
-/// waited for whom in each. Empty if nothing was recorded.
+/// Explains the times of runs: the composition of their critical paths, side by side, and the ranks
+/// that waited for others in each. Empty if nothing was recorded.
 Section causes_section(std::span<const Recording> recordings);
 
 } // namespace sextant::report

@@ -159,7 +159,7 @@ std::string controls(std::size_t runs) {
     return html + "</div>\n";
 }
 
-/// Lists the runs by number, as lanes name them, and what is not shown of each.
+/// Lists the runs by number, as lanes name them, and the parts of each that are not shown.
 std::string listed(std::span<const Recording> recordings, const std::vector<Bars>& bars) {
     std::string html = "<ol class=\"runs\">\n";
     for (std::size_t i = 0; i < recordings.size(); ++i) {

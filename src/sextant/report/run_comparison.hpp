@@ -13,8 +13,8 @@ namespace sextant::report {
 /// as arrows, the critical path, with zoom. A rank's lanes of all runs are adjacent.
 ///
 /// If there are more than 256 ranks, neighbours share a lane; with more than 200,000 events,
-/// neighbours are merged; with more than 100,000 messages, arrows are left out. The section says
-/// so.
+/// neighbours are merged; with more than 100,000 messages, arrows are left out. The section states
+/// this.
 /// Requires  of each recording what `bars` requires.
 Section timeline_section(std::span<const Recording> recordings);
 

@@ -75,7 +75,7 @@ namespace {
 constexpr double margin = 24;
 const Colour paper{"#ffffff", "#15181d"};
 
-/// FNV-1a hash, which names a picture's style after its content.
+/// FNV-1a hash, which names an SVG's style after its content.
 std::uint32_t hash(std::string_view text) {
     std::uint32_t sum = 2166136261U;
     for (char c : text)

@@ -42,16 +42,16 @@ struct LegendEntry {
     double width = 18;
 };
 
-/// An SVG picture under construction: heading, key figures, legend, added markup, notes. It scales
-/// and follows the viewer's light or dark scheme. Its style applies only inside it, so that several
-/// pictures can share a page.
+/// An SVG under construction: heading, key figures, legend, added markup, notes. It scales and
+/// follows the viewer's light or dark scheme. Its style applies only inside it, so that several
+/// SVGs can share a page.
 ///
 /// Input     any text; it is escaped. Markup given to `add` and in symbols is inserted as it is.
 class Svg {
   public:
     Svg(std::string_view title, std::string_view subtitle, double width);
 
-    /// Adds a style for elements of this picture that match a selector; in both shades of a colour.
+    /// Adds a style for elements of this SVG that match a selector; in both shades of a colour.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
 
@@ -67,7 +67,7 @@ class Svg {
     void line(double x1, double y1, double x2, double y2, std::string_view classes);
     void rectangle(double x, double y, double width, double height, std::string_view classes);
 
-    /// Returns the whole picture.
+    /// Returns the complete SVG.
     std::string finish() const;
 
   private:

@@ -140,7 +140,7 @@ std::string header(const Recording& recording) {
         recording.trace.duration);
 }
 
-/// Writes a bar. A rank's work is on track 0; overlapping messages are on tracks of their own.
+/// Writes a bar. A rank's work is on track 0; overlapping messages are on additional tracks.
 std::string line(const Bar& bar, int track) {
     const Event& event = bar.event;
     return fmt::format("{{\"ph\": \"X\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "

@@ -117,7 +117,7 @@ int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     return first + static_cast<int>(rows);
 }
 
-/// Merges ordered events to at most `most` bars and, if asked, all that overlap.
+/// Merges ordered events to at most `most` bars and, if requested, all that overlap.
 Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t most,
              bool one_at_a_time) {
     constexpr double finest = 1000; // number of bars side by side that can be distinguished
@@ -236,7 +236,7 @@ class Chart {
     }
 
     /// Messages overlap, so the legend shows their number; a rank does one piece of work at a time,
-    /// so it shows the share of the time.
+    /// so it shows the fraction of the time.
     void legend() {
         const double whole = bars_.duration * ranks_;
         std::vector<LegendEntry> entries;

@@ -61,18 +61,18 @@ Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 struct TimelineOptions {
     std::string title = "Timeline";
     std::string subtitle;
-    /// With more events than this, neighbours without a visible gap share a bar, and the picture
-    /// says so.
+    /// With more events than this, neighbours without a visible gap share a bar, and a note states
+    /// this.
     int most_drawn = 10'000;
 };
 
 /// Draws the activities of ranks over time: one lane per rank, time to the right; messages in
 /// transit above the line, work and waiting below it.
 ///
-/// Input     the events of all ranks in any order, with times on one clock or aligned clocks. No
-///           events give a picture too.
+/// Input     the events of all ranks in any order, with times on one clock or aligned clocks. May
+///           be empty.
 /// Output    SVG that stands alone or inside a page. Above 256 ranks neighbours share a lane, and
-///           the picture says so.
+///           a note states this.
 /// Requires  events of ranks below `ranks`, times that are finite and no event that ends before it
 ///           begins; otherwise throws std::logic_error naming the event.
 /// Deterministic.

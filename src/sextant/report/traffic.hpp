@@ -10,9 +10,9 @@
 
 namespace sextant::report {
 
-/// The bandwidth between two ranks: all bytes divided by the time of all messages, each from when
-/// both sides were ready until it arrived. If the size of an element is unknown, elements are
-/// counted instead of bytes.
+/// The bandwidth between two ranks: all bytes divided by the time of all messages, each measured
+/// from when both sides were ready until it arrived. If the size of an element is unknown, elements
+/// are counted instead of bytes.
 struct PairBandwidth {
     int from = 0, to = 0;
     std::int64_t messages = 0;
@@ -32,7 +32,8 @@ std::string bandwidth_matrix(const Recording& recording);
 std::string bandwidth_histogram(const Recording& recording);
 
 /// Shows bytes (elements if their size is unknown) and messages sent and received by each rank, and
-/// the bandwidth of each pair of ranks unless messages were lent. Empty if there was no message.
+/// the bandwidth of each pair of ranks unless messages used shared buffers. Empty if there was no
+/// message.
 Section traffic_section(const Recording& recording);
 
 } // namespace sextant::report

@@ -62,8 +62,8 @@ constexpr Algorithm algorithms[] = {
      }},
 };
 
-/// Describes what is wrong with a rank's result, which should be operands [0, last) of every
-/// element; "" if it is correct.
+/// Describes the error in a rank's result, which should be operands [0, last) of every element; ""
+/// if it is correct.
 std::string judge(const std::vector<Symbol>& result, Elements elements, int last) {
     const Elements expected = last > 0 ? elements : 0;
     if (static_cast<Elements>(result.size()) != expected)
@@ -121,7 +121,7 @@ Claim claim(const Task& task) {
 
 namespace {
 
-/// Derives the exclusive form of an inclusive algorithm, for ranks that want it.
+/// Derives the exclusive form of an inclusive algorithm, for ranks that need it.
 Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                        const Wanted& wanted) {
     const int last = stage.ranks - 1;
@@ -140,7 +140,7 @@ Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, co
     return own;
 }
 
-/// Derives the inclusive form of an exclusive algorithm, for ranks that want it. Rank 0 has it
+/// Derives the inclusive form of an exclusive algorithm, for ranks that need it. Rank 0 has it
 /// already.
 Prefixes shifted_left(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted) {

@@ -28,7 +28,7 @@ struct Algorithm {
     /// The number of rounds in the native form; round labels are below it.
     int (*rounds)(int ranks, const Tuning& tuning);
     /// Writes one rank's line of the circuit. Returns at least the native form. `at_last` is the
-    /// form that the last rank wants, which may save an application there or cost one more. Throws
+    /// form needed on the last rank, which may save an application there or cost one more. Throws
     /// InvalidTask.
     Prefixes (*prefixes)(Line& line, const Region& value, const Tuning& tuning, Form at_last);
 };
@@ -64,20 +64,20 @@ struct Stage {
     int rounds() const { return algorithm.rounds(ranks, tuning) + 1; }
 };
 
-/// The form of the result that each rank wants.
+/// The form of the result needed on each rank.
 using Wanted = std::function<Form(int rank)>;
 
-/// True if a rank's value is part of any rank's result in the forms wanted. Only the last rank's
+/// True if a rank's value is part of any rank's result in the requested forms. Only the last rank's
 /// may not be.
 bool matters(const Stage& stage, int rank, const Wanted& wanted);
 
-/// Writes one rank's steps of a scan in the forms wanted. A form other than the native one comes
-/// from a neighbour, without an application: for an inclusive scan, each rank gets its exclusive
+/// Writes one rank's steps of a scan in the requested forms. A form other than the native one is
+/// sent by a neighbour, without an application: for an inclusive scan, each rank gets its exclusive
 /// result from the left neighbour; for an exclusive scan, its inclusive result from the right
 /// neighbour. A last value that does not matter is left out.
 ///
 /// Input     this rank's value; any slot of the same size if it does not matter.
-/// Output    what this rank wants. If that is `both`, an exclusive algorithm gives the last rank
+/// Output    the form for this rank. If that is `both`, an exclusive algorithm gives the last rank
 ///           only the exclusive form; the inclusive one would take another application.
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted);

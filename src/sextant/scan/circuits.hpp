@@ -34,7 +34,7 @@ struct Tuning {
 };
 
 /// A rank's results: the combination of the values before its own, and of those up to its own.
-/// Empty if there is none, or it was not asked for.
+/// Empty if there is none, or it was not requested.
 struct Prefixes {
     Region before, through;
 };
@@ -68,11 +68,11 @@ class Line {
     void round(int round) { builder_.round(first_round_ + round); }
 
     void give(int to, const Region& value);
-    /// The value that a rank gives, of the size of `like`; empty if the rank does not exist.
+    /// The value of a rank, of the size of `like`; empty if the rank does not exist.
     Region receive(int from, const Region& like);
     /// Returns before ⊕ after.
     Region combine(const Region& before, const Region& after);
-    /// Returns (the value that a rank gives) ⊕ value, or `value` if the rank does not exist.
+    /// Returns (the value of a rank) ⊕ value, or `value` if the rank does not exist.
     Region take(int from, const Region& value);
 
   private:
@@ -83,9 +83,9 @@ class Line {
 /// Serial scan: each rank combines the value from its left neighbour with its own and passes the
 /// result on. The fewest applications, all one after another.
 ///
-/// Input     this rank's value; the form that the last rank wants.
-/// Output    the value from the left, and its combination with this rank's value (left out on the
-///           last rank if it does not want it).
+/// Input     this rank's value; the form needed on the last rank.
+/// Output    the value from the left, and its combination with this rank's value (omitted on the
+///           last rank if it is not needed).
 /// Cost      p − 1 dependent applications, p − 1 in all.
 /// Source    the definition
 Prefixes serial(Line& line, const Region& value, Form at_last);
@@ -146,12 +146,12 @@ Region ladner_fischer(Line& line, const Region& value, int k);
 
 /// Blelloch exclusive scan: up a binary tree, where each node combines its children's values, and
 /// down again, where each node passes its own prefix to its left child, and that prefix combined
-/// with the left child's value to its right child. Neither the identity nor a value that nobody
-/// wants is ever combined.
+/// with the left child's value to its right child. Neither the identity nor a value that is not
+/// needed is ever combined.
 ///
-/// Input     this rank's value; whether the last rank also wants the total.
+/// Input     this rank's value; whether the last rank also needs the total.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank − 1; at the last rank
-///           also the total, if asked for.
+///           also the total, if requested.
 /// Cost      as Brent-Kung on p − 1 ranks, so 2 (p − 1) − ⌈log2 p⌉ − popcount(p − 1) applications.
 ///           The total takes popcount(p − 1) more, after ⌈log2 p⌉ dependent ones: a single
 ///           application at the very end would lengthen the longest chain.

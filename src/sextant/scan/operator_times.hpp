@@ -26,8 +26,8 @@ struct Application {
     bool operator==(const Application&) const = default;
 };
 
-/// The time of an application. Must be the same whenever it is asked for, so that a run and its
-/// rehearsal use the same draws.
+/// The time of an application. Must always be the same for the same application, so that a run and
+/// its simulation use the same draws.
 using OperatorTime = std::function<Seconds(const Application& what)>;
 
 /// One application in a run, with its thread and time.
@@ -37,7 +37,7 @@ struct Bar {
     Seconds begin = 0, end = 0; ///< from the start of the run
 };
 
-/// How a run's workers spent their time.
+/// The workers' use of time in a run.
 struct Usage {
     Elements applications = 0;
     Seconds makespan = 0;  ///< to the end of the last application

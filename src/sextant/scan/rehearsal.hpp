@@ -15,7 +15,7 @@
 namespace sextant::scan {
 
 /// Simulates a schedule of a scan on a simulated clock, as the executor would run it: a rank does
-/// one application at a time, in the order in which they become possible, and takes messages in
+/// one application at a time, in the order in which they become possible, and receives messages in
 /// between. Messages and copies take no time; only the operator costs.
 ///
 /// Built once for a schedule, simulated any number of times.
@@ -50,7 +50,7 @@ class RehearsalSimulator {
 struct Performance {
     Seconds makespan = 0;
     Elements stolen = 0;
-    std::vector<Bar> bars; ///< if asked for
+    std::vector<Bar> bars; ///< if requested
 };
 
 /// A scan of a series on a simulated clock: the same schedules, stealing and last phases as in a
@@ -89,7 +89,7 @@ class Rehearsal {
 };
 
 /// The times at which ranks have registered their values with their neighbours, on `threads`
-/// threads each, and may begin to scan: each value goes to the thread that is free first.
+/// threads each, and may begin to scan: each value is assigned to the thread that is idle first.
 ///
 /// Input     the time of an application that joins two neighbours, and the ratio of a registration
 ///           to that.

@@ -64,8 +64,8 @@ Seconds Stealing::pace(int thread, Seconds now) const {
     return std::max(known, mean(own.busy + now - own.began, own.applied + 1));
 }
 
-/// The need of a neighbour for help with the values `left` between it and a thread. A neighbour
-/// that also has values on its other side has only half its time for these.
+/// A neighbour's need for help with the values `left` between it and a thread. A neighbour that
+/// also has values on its other side has only half its time for these.
 Seconds Stealing::need(int neighbour, const Interval& left, const Interval& elsewhere,
                        Seconds now) const {
     if (boundaries_ == Boundaries::towards_slower)

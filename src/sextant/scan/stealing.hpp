@@ -15,10 +15,10 @@
 namespace sextant::scan {
 
 /// The rule for the boundaries between threads: whether they move with the measured cost of the
-/// work, and to which side a thread extends.
+/// work, and to which side a thread extends its segment.
 enum class Boundaries : std::uint8_t {
-    fixed,         ///< each thread reduces its share
-    moving,        ///< towards the neighbour that needs longer for what is left between
+    fixed,         ///< each thread reduces its block
+    moving,        ///< towards the neighbour that needs longer for the values in between
     towards_slower ///< the published rule: towards the neighbour that takes longer per application
 };
 
@@ -35,10 +35,10 @@ struct Extension {
 /// rehearsal with a simulated one.
 ///
 /// Every thread reduces one segment, whose boundaries move: the first works from left to right, the
-/// last from right to left, the others from the middle of their share outwards. After each
+/// last from right to left, the others from the middle of their block outwards. After each
 /// application a thread extends to one side, while unclaimed values are left on either.
-/// `Boundaries` is the rule for the side; if both are equal, the side where more of its share is
-/// left. An application in progress counts with its time so far, so that a long one is noticed
+/// `Boundaries` is the rule for the side; if both are equal, the side with more remaining values of
+/// its block. An application in progress counts with its time so far, so that a long one is noticed
 /// before it ends. Values are claimed only at the edge of a segment, so segments stay contiguous,
 /// and a reduction may be bracketed freely: results do not depend on stealing.
 ///
@@ -59,7 +59,7 @@ class Stealing {
     /// The segment that a thread has claimed; final once `next` returns nothing.
     Interval segment(int thread) const { return at(thread).claimed; }
 
-    /// The number of values claimed outside a thread's initial share.
+    /// The number of values claimed outside a thread's initial block.
     Elements stolen() const { return stolen_; }
 
   private:

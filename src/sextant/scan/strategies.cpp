@@ -69,8 +69,8 @@ Stage stage_of(const Worker& worker, const GlobalScan& global) {
     return {global.algorithm, global.tuning, worker.workers(), 1};
 }
 
-/// The totals that workers want: the prefix before their values, and the prefix through the last
-/// one if the global scan gives it. A worker with one value needs only the latter.
+/// The totals needed by workers: the prefix before their values, and the prefix through the last
+/// one if the global scan provides it. A worker with one value needs only the latter.
 Wanted wanted_by(const Worker& worker, const GlobalScan& global) {
     return [values = worker.values, &global](int number) {
         if (!global.gives_last)
@@ -141,7 +141,7 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
 namespace {
 
 /// Scans the values of a worker other than the first. All results except the total are stored in
-/// the output, to be updated there; the total has a slot of its own, because it is sent meanwhile.
+/// the output, to be updated there; the total has a separate slot, because it is sent meanwhile.
 Region scan_aside(ProgramBuilder& builder, const Region& input, const Region& output) {
     Region sum = nth(input, 0);
     for (Elements i = 1; i < input.length; ++i) {

@@ -25,7 +25,7 @@ Claim claim(const Series& series);
 struct GlobalScan {
     const Algorithm& algorithm;
     Tuning tuning;
-    /// True if a rank's last result is taken from this scan, which has it without another
+    /// True if a rank's last result is taken from this scan, which provides it without another
     /// application.
     bool gives_last = true;
 };
@@ -43,7 +43,7 @@ struct Worker {
 struct Workers {
     std::vector<int> ranks;
     std::vector<Elements> values; ///< of each
-    int number = 0;               ///< of the rank asked for, if it has values
+    int number = 0;               ///< of the requested rank, if it has values
 };
 
 Workers workers_of(const Series& series, int rank);
@@ -72,7 +72,8 @@ void scan_values(ProgramBuilder& builder, const Region& input, const Region& out
 /// Output    as many, each combined with all before it in the series.
 /// Cost      with K = N/P values per worker and a global scan of span S_G and W_G applications, 2K
 ///           − 1 + S_G dependent applications and 2N − P − 1 + W_G in all; 1 and P fewer if the
-///           global scan gives the last values. K − 1 fewer if nobody needs the last total, as with
+///           global scan gives the last values. K − 1 fewer if the last total is not needed, as
+///           with
 ///           an exclusive global scan.
 /// Source    Dotsenko et al., ICS 2008, doi:10.1145/1375527.1375559
 Program reduce_then_scan(const Worker& worker, const GlobalScan& global);

@@ -39,7 +39,7 @@ class ProgramBuilder {
     /// Input     the regions that hold its buffers, except scratch, in order: contiguous, of the
     ///           same sizes, in buffers of the same element size. All parts share scratch.
     /// Output    the region of its result; if that is in scratch, it is valid until the next part
-    ///           that does not take it as a buffer.
+    ///           that does not use it as a buffer.
     Region run(const Program& part, std::span<const Region> places);
     Region run(const Program& part, std::initializer_list<Region> places) {
         return run(part, std::span<const Region>(places.begin(), places.size()));

@@ -8,7 +8,7 @@ namespace sextant {
 
 namespace {
 
-/// The offset of an operand in a message received into `regions`, if it lies within one of them.
+/// The offset of an operand in a message received into `regions`, if it is within one of them.
 std::optional<Elements> offset_in_message(std::span<const Region> regions, const Region& operand) {
     Elements before = 0;
     for (const Region& region : regions) {
@@ -20,7 +20,7 @@ std::optional<Elements> offset_in_message(std::span<const Region> regions, const
     return std::nullopt;
 }
 
-/// The uses of a received message; none if one of them forbids borrowing.
+/// The uses of a received message; none if one of them requires a copy.
 std::vector<Loans::Use> uses_of(const Program& program, const Dependences& dependences, int step) {
     std::vector<Loans::Use> uses;
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
@@ -46,7 +46,7 @@ int taker_of(const Program& program, const Dependences& dependences, int fold) {
     int taker = -1;
     for (const Dependences::Edge& edge : dependences.after(fold)) {
         if (edge.region == Dependences::commit)
-            continue; // overwrites what is no longer needed
+            continue; // overwrites data that is no longer needed
         const Step& step = program.steps[edge.step];
         const auto region = static_cast<std::size_t>(edge.region);
         const bool takes_all =
@@ -134,8 +134,8 @@ class TakersOfMade {
             only_reader_[made] = static_cast<int>(readers[0]);
     }
 
-    /// If kernels make as many elements as are sent, and no other step writes there, nothing is
-    /// made twice: otherwise an undefined element would be sent.
+    /// If kernels compute as many elements as are sent, and no other step writes there, nothing is
+    /// computed twice: otherwise an undefined element would be sent.
     bool takes_all(int send) const {
         const auto at = static_cast<std::size_t>(send);
         const Takes& takes = takes_[at];

@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-/// Smaller messages are copied: that is cheaper than telling the sender where to write.
+/// Smaller messages are copied: that is cheaper than sending the receiver's address to the sender.
 inline constexpr Bytes least_room = Bytes{4} << 10;
-/// From this size on, a kernel that makes a message waits to learn the receiver's address.
+/// From this size on, a kernel that computes a message waits for the receiver's address.
 inline constexpr Bytes least_promised_room = Bytes{64} << 10;
 
 /// True if a receive has at least `least` bytes in one region whose memory no earlier step uses, so
@@ -20,14 +20,13 @@ inline constexpr Bytes least_promised_room = Bytes{64} << 10;
 bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual,
              Bytes least);
 
-/// Decides which messages need no copy between ranks that share memory: the sender lends its
-/// elements, and the receiver folds directly from the sender's memory and returns the loan when the
-/// fold is done.
+/// Decides which messages need no copy between ranks that share memory: the receiver folds directly
+/// from the sender's buffer, and notifies the sender when the fold is done.
 ///
-/// A message may be lent if no step of the sender waits for it. A late return then delays only the
-/// end of the run, so it cannot cause a deadlock. It may be borrowed if every use of the received
-/// elements is a fold operand that lies within one region of the message and has not been written
-/// since.
+/// A buffer may be shared if no step of the sender waits for the message. A late notification then
+/// delays only the end of the run, so it cannot cause a deadlock. The receiver may read it in place
+/// if every use of the received elements is a fold operand that is within one region of the message
+/// and has not been written since.
 class Loans {
   public:
     Loans(const Program& program, const Dependences& dependences);
@@ -53,8 +52,8 @@ class Loans {
     /// True if a send takes exactly the result of a fold.
     bool takes_folded(int send) const { return takes_folded_[static_cast<std::size_t>(send)] != 0; }
 
-    /// As taker(), for a region made by a kernel (an index into Program::regions). The region may
-    /// be a part of the message, if kernels make the other parts too.
+    /// As taker(), for a region written by a kernel (an index into Program::regions). The region
+    /// may be a part of the message, if kernels write the other parts too.
     int taker_of_made(std::uint32_t region) const {
         return made_takers_.empty() ? -1 : made_takers_[region];
     }

@@ -35,7 +35,7 @@ constexpr bool has_destination(Verb verb) {
 }
 
 /// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`; those
-/// that a compute step makes follow them.
+/// that a compute step writes follow them.
 struct Step {
     Verb verb = Verb::copy;
     int round = 0;           ///< a label for models and drawings; has an effect only with a window
@@ -60,8 +60,8 @@ struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
     Bytes element = 0; ///< bytes per element; 0: the element size of the run
-    /// The most bytes that an element may take if elements of the run vary in size
-    /// (Operator::used); 0: the size of its format. Both sides of a message must have equal room.
+    /// The maximum number of bytes of an element if elements vary in size (Operator::used); 0: the
+    /// size of its format. Both sides of a message must have equal capacity.
     Bytes room = 0;
 };
 
@@ -73,9 +73,9 @@ struct BufferSpec {
 /// message sent from a to b is the k-th that b receives from a; each side may divide it into
 /// regions differently. Messages are never empty.
 ///
-/// The program does not say what a kernel does: a run supplies its code, a proof its meaning for
-/// symbols, a prediction its cost per element. Everything a kernel makes depends on everything it
-/// reads and on nothing else.
+/// The program does not define a kernel: a run supplies its code, a proof its meaning for symbols,
+/// a prediction its cost per element. All outputs of a kernel depend on all its inputs and on
+/// nothing else.
 ///
 /// With `window` = w > 0, a message of round r waits until the rank's own messages of rounds <= r -
 /// w have finished. A window is not a barrier between ranks and does not delay folds.
@@ -101,7 +101,7 @@ struct Program {
         const Bytes own = spec.element == 0 ? spec.room : spec.element;
         return own == 0 ? usual : own;
     }
-    /// The bytes that a message moves.
+    /// The size of a message in bytes.
     Bytes bytes_of(const Step& message, Bytes usual) const {
         return elements_of(message) * element_size(regions_of(message)[0].buffer, usual);
     }
@@ -119,8 +119,8 @@ Program with_peers(Program program, std::span<const int> ranks);
 /// Returns the program for elements of `size` bytes; 0: the element size of the run.
 Program with_elements_of(Program program, Bytes size);
 
-/// Returns the program with its result copied, at the end, to a contiguous output buffer of its
-/// own, where the caller can read it.
+/// Returns the program with its result copied, at the end, to a separate contiguous output buffer,
+/// where the caller can read it.
 Program with_packed_result(Program program);
 
 /// The bracketing of the operands of a fold.

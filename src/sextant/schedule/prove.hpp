@@ -45,8 +45,8 @@ struct Claim {
     std::function<std::string(int rank, const std::vector<Symbol>& result)> wanted;
     /// Checks the results of all ranks together; may be empty.
     std::function<std::string(const std::vector<std::vector<Symbol>>& results)> wanted_together;
-    /// Returns the symbols that a compute step makes, one region after another, from those it
-    /// reads; throws std::logic_error if they are not what its kernel needs. May be empty.
+    /// Returns the symbols computed by a compute step, one region after another, from those it
+    /// reads; throws std::logic_error if these are not the kernel's required inputs. May be empty.
     std::function<std::vector<Symbol>(int rank, const Program& program, const Step& step,
                                       const std::vector<Symbol>& read)>
         computed = {};
@@ -69,8 +69,9 @@ struct Proof {
 
 /// Proves a schedule correct by executing it on symbolic operands. It checks that every message has
 /// a counterpart of the same size, no rank waits forever (without buffering), nothing undefined is
-/// read, operands are combined in order, kernels read what they need, everything a message brings
-/// is folded, computed with, sent on or in a result (or a copy is), and results are as claimed.
+/// read, operands are combined in order, kernels read their required inputs, every received
+/// element, or a copy of it, is folded, computed with, sent on or in a result, and results are as
+/// claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
 /// Output    a proof, whose `error` names rank and step if it fails. Does not throw for a wrong

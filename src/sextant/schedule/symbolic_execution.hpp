@@ -33,7 +33,7 @@ class SymbolicMemory {
     /// Writes the result of a fold.
     void write(StepOfRank fold, std::span<const Symbol> symbols);
     void copy(StepOfRank copy);
-    /// Writes what a kernel makes of all that it reads, according to the claim.
+    /// Writes the output of a kernel for its inputs, according to the claim.
     void compute(StepOfRank compute);
     /// Writes the content of a message.
     void receive(StepOfRank receive, std::span<const Symbol> message);
@@ -46,7 +46,7 @@ class SymbolicMemory {
     void check_all_used(int rank) const;
 
   private:
-    /// An element that a message brought.
+    /// An element received in a message.
     struct Arrival {
         int receive;
         bool used = false;
@@ -83,7 +83,7 @@ class SymbolicMemory {
     std::vector<RankMemory> ranks_;
 };
 
-/// Executes all ranks' programs on symbols, one step at a time, until none can go on.
+/// Executes all ranks' programs on symbols, one step at a time, until none can continue.
 ///
 /// Input     all ranks' programs with their dependences; the initial content of `memory`.
 /// Output    the longest chain of dependent applications; in `memory` the final content.

@@ -17,8 +17,8 @@
 
 namespace sextant::simulate {
 
-/// The costs of a rank's own work; network costs belong to the platform. Anything without a cost
-/// here takes no time.
+/// The costs of a rank's own work; network costs belong to the platform. Work without a cost here
+/// takes no time.
 struct Costs {
     /// Time that a rank spends on each message it sends or receives, one message at a time.
     Seconds send_overhead = 0, receive_overhead = 0;
@@ -89,7 +89,7 @@ struct Loss {
 /// A machine to simulate, described in Sextant's own format.
 struct Platform {
     std::string name;
-    std::string source; ///< where its figures are from
+    std::string source; ///< source of the figures
     std::string fitted; ///< figures fitted, and to which measurement; "" if none
     Network network;
     Loss loss;
@@ -111,7 +111,7 @@ bool is_platform(const std::string& path);
 /// True if the file is Sextant's JSON; other files are SimGrid's.
 bool is_json(const std::string& path);
 
-/// A host to place ranks on, and the place that names it: "rows.txt: line 3".
+/// A host to place ranks on, and the position of its name in the file: "rows.txt: line 3".
 struct OrderedHost {
     std::string name;
     std::string named_by = "the order";

@@ -54,7 +54,8 @@ Network torus(const JsonField& network, const Wire& wire);
 ///           2-tree. `hosts_a_leaf` (optional): hosts per leaf switch, for partly filled leaves.
 ///           `routing`: "d-mod-k"   destination d leaves level l by port d / (up[1] ... up[l]) mod
 ///           ports, and shifts do not block; "min-hop"   each switch assigns each destination to
-///           the port with the fewest so far; destinations come in an order drawn from `seed`;
+///           the port with the fewest so far; destinations are processed in an order drawn from
+///           `seed`;
 ///           "random"    drawn from `seed`; "table"     for a tree of two levels: `spines`, one row
 ///           per leaf switch, the spine to each destination.
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,

@@ -125,7 +125,7 @@ void SimulatedRun::post(StepOfRank at) {
         get_ready(mate(at), awaited);
 }
 
-/// Hands a message over, or takes it, as soon as the rank has done so with earlier ones.
+/// Hands over a message, or receives it, as soon as the rank has done so with earlier ones.
 void SimulatedRun::spend(StepOfRank at) {
     Rank& rank = rank_of(at.rank);
     rank.messages.push(at.step);

@@ -52,7 +52,7 @@ class Folding {
 
 /// The activities of a rank's processor.
 enum class Work : std::uint8_t {
-    message, ///< handing over or taking a message
+    message, ///< handing over or receiving a message
     step     ///< a fold, copy or computation
 };
 
@@ -69,9 +69,10 @@ struct SimulatedTime {
 /// Simulates the execution of a schedule, without pixels, in simulated time: starts messages and
 /// work as earlier ones end.
 ///
-/// A rank has one processor: it works on one step at a time, and hands over or takes one message at
-/// a time, which interrupts a step. A message travels once its sender has handed it over and its
-/// receiver waits for it. On arrival the sender is done; the receiver is done after taking it.
+/// A rank has one processor: it works on one step at a time, and hands over or receives one message
+/// at a time, which interrupts a step. A message enters the network once its sender has handed it
+/// over and its receiver waits for it. On arrival the send is complete; the receive is complete
+/// after the receive overhead.
 ///
 /// Throws std::logic_error if messages do not match. Keeps references to its arguments.
 class SimulatedRun {
@@ -105,7 +106,7 @@ class SimulatedRun {
         Folding folding;
         std::vector<std::uint8_t> readiness; ///< by step; for sends
         std::queue<int> messages;            ///< to hand over or take; the first is in progress
-        int step = Walk::none;               ///< work in progress
+        int step = Walk::none;               ///< step in progress
         Seconds step_began = 0;
         bool step_ends = false; ///< the step ends with this work; a fold may take several
         std::vector<Seconds> posted;
@@ -170,7 +171,7 @@ class Processors {
 
     /// Starts work of this duration. A rank works on at most one message and one step at a time.
     void begin(int rank, Work work, Seconds seconds);
-    /// Ends a stint whose time has come; does nothing if it was interrupted.
+    /// Ends a period of work whose end time has come; does nothing if it was interrupted.
     void end(const TimedWork& timed);
 
   private:

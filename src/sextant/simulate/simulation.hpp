@@ -32,12 +32,12 @@ struct Question {
 struct Simulation {
     Seconds seconds = 0;           ///< until the last step of the last rank
     std::vector<Seconds> finished; ///< by rank
-    Trace timeline;                ///< if asked for
+    Trace timeline;                ///< if requested
 };
 
 /// True if SimGrid's simulator, a program that Sextant starts for each simulation, is installed.
 bool available();
-/// A sentence that says where the simulator was searched for, if it is not installed.
+/// A sentence that names the paths where the simulator was searched for, if it is not installed.
 std::string unavailable();
 
 /// Runs the programs of all ranks on a simulated machine. All ranks begin at 0; steps start as in

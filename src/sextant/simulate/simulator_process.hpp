@@ -25,8 +25,8 @@ ArrivedQuestion get_question(Channel& from);
 /// Sends the result of a simulation, or the exception that ended it.
 void put_answer(Channel& to, const std::function<Simulation()>& simulation);
 
-/// Receives an answer: returns or throws what the simulation did. Exceptions other than
-/// InvalidTask, InvalidFile and std::logic_error become Error.
+/// Receives an answer: returns the result of the simulation or throws its exception. Exceptions
+/// other than InvalidTask, InvalidFile and std::logic_error become Error.
 Simulation get_answer(Channel& from);
 
 /// The name of the program that simulates with SimGrid. It is a separate program because SimGrid's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// However long a series is, no more of it is in memory than where its frames lie.
+// The memory of a run does not grow with the length of the series, except for the motions.
 #include "sextant/command/commands.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr ImageShape shape{96, 96};
 
-/// The most memory that this process has had since `forget_peak`, as the system counts it.
+/// Peak memory of this process since `forget_peak`, according to the system.
 Bytes peak() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {
@@ -33,7 +33,7 @@ bool forget_peak() {
     return file.good() && peak() > 0;
 }
 
-/// Few frames are made, and stand there again and again: what is looked at is memory.
+/// A few frames are generated and repeated: only memory matters here.
 void write_series(const std::string& path, std::int64_t frames) {
     constexpr int made = 16;
     registration::SeriesPlan plan;
@@ -58,7 +58,7 @@ void write_series(const std::string& path, std::int64_t frames) {
 
 class RegisterMemory : public testing::TestWithParam<const char*> {
   protected:
-    /// The peak of a run over so many frames.
+    /// The peak of a run over this number of frames.
     Bytes peak_of(std::int64_t frames) {
         const std::string path = folder.path(std::to_string(frames) + ".mrc");
         write_series(path, frames);
@@ -77,10 +77,10 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
 
 TEST_P(RegisterMemory, GrowsByTheTransformsAloneWithTheLengthOfASeries) {
     if (!forget_peak())
-        GTEST_SKIP() << "the system does not tell the peak of memory anew";
+        GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";
     const std::int64_t few = 100, many = fields ? 400 : 700;
-    peak_of(few); // what is taken once and kept
+    peak_of(few); // allocated once and kept
     const Bytes first = peak_of(few), last = peak_of(many);
     const Bytes grown = (last - first) / (many - few);
     std::cout << grown << " bytes a frame\n";

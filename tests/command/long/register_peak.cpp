@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread takes to register a series, in frames: what the peak grows by where frames are
-// larger. A process of its own each.
+// Memory of a registering thread, in frames: how the peak grows with the frame size. Each case is a
+// separate process.
 #include "sextant/command/commands.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr Bytes kibibyte = 1024;
 constexpr int ranks = 2;
 
-/// A warped series; with a mask, a corner of each frame is no number.
+/// A warped series; with a mask, a corner of each frame is NaN.
 void write_series(const std::string& path, ImageShape shape, bool masked) {
     registration::SeriesPlan plan;
     plan.shape = shape;
@@ -60,7 +60,7 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
            });
 }
 
-/// Between frames whose sizes no page nor power of two favours.
+/// Frame sizes that are neither multiples of a page nor powers of two.
 double frames_a_thread(const char* model, bool masked) {
     const TemporaryFolder folder;
     const ImageShape small{384, 384}, large{768, 768};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The most memory that a command had at a time, in KiB: peak_memory COMMAND ARGUMENTS...
+// Peak memory of a command in KiB: peak_memory COMMAND ARGUMENTS...
 #include <cstdio>
 
 #include <sys/resource.h>

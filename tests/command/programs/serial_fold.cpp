@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// serial_fold MANIFEST OUT.exr: the images of a manifest blended front to back, pixel by pixel, by
-// no code of Sextant's but its readers and writers: what the command must reproduce to the bit.
+// serial_fold MANIFEST OUT.exr: blends the images of a manifest front to back, pixel by pixel,
+// using only Sextant's readers and writers. The command must reproduce its result to the bit.
 #include "sextant/format/manifest.hpp"
 
 #include <cstdio>

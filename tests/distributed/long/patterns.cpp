@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Components and edges by every pattern on every grid: all of what the short tests take some of.
+// Components and edges with every pattern on every grid; the short tests cover a selection.
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/canny_runs.hpp"
@@ -9,14 +9,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(EveryPattern, gives_the_contours_of_the_walk_on_1_to_16_ranks) {
+TEST(EveryPattern, gives_the_contours_of_the_serial_traversal_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_contours(communicator, {23, 19});
         });
 }
 
-TEST(EveryGrid, gives_the_lines_of_the_walk) {
+TEST(EveryGrid, gives_the_lines_of_the_serial_traversal) {
     for (const int ranks : {1, 2, 5, 6, 9})
         run_threads(ranks, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11});

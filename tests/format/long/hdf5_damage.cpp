@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 with any byte changed is read or refused, whatever its library does.
+// HDF5 with any byte changed is read or refused, whatever the library does.
 #include <algorithm>
 #include <string>
 

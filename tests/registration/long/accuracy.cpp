@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How right rigid motions are, over doses and sizes; prints the table.
+// Accuracy of rigid motions over doses and sizes; prints a table.
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ struct Goal {
     double ratio, worst; ///< to the bound, at most: of all errors together; of each
 };
 
-/// Particles tell of their place by their edges alone, which the filter blunts.
+/// Only the edges of particles carry information about their position, and the filter blurs these.
 constexpr Goal goals[] = {{"lattice", 1.3, 3}, {"carbon", 1.5, 3}, {"particles", 1.6, 3}};
 
 TEST(RigidAccuracyAtLength, is_near_the_bound_at_every_dose_and_size) {
@@ -65,7 +65,7 @@ TEST(RigidAccuracyAtLength, does_not_depend_on_how_far_larger_frames_moved) {
     }
 }
 
-TEST(RigidAccuracyAtLength, never_hops_without_a_flag_however_perfect_the_lattice) {
+TEST(RigidAccuracyAtLength, never_jumps_by_a_period_without_a_flag) {
     for (const Elements side : {256, 512}) {
         for (const double amorphous : {0., .03, .07, .1, .15, .2, .3}) {
             Trial trial;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The accuracy of fields on frames of the usual sizes.
+// The accuracy of displacement fields on frames of realistic size.
 #include "tests/registration/warps.hpp"
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(NonrigidAccuracy, is_015_pixels_at_1024) {
     }
 }
 
-/// Between particles, blurred discs on nothing, a field is an interpolation.
+/// Between particles, which are blurred discs on an empty background, a field is interpolated.
 TEST(NonrigidAccuracy, of_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_1024) {
     WarpTrial trial;
     trial.specimen = "particles";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Series of near-perfect lattices: whatever is wrong of them is flagged.
+// Series of near-perfect lattices: every wrong motion is flagged.
 #include "tests/registration/made_series.hpp"
 #include <gtest/gtest.h>
 
@@ -10,8 +10,7 @@ struct Lattices {
     int right = 0, wrong = 0, unflagged = 0;
 };
 
-/// Frames of a series that lie where they do, that do not, and those of these that nothing is said
-/// of.
+/// Number of frames with right motions, with wrong motions, and with wrong motions without a flag.
 Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     SeriesPlan plan;
     plan.shape = {192, 192};
@@ -54,7 +53,7 @@ TEST(SeriesAtLength, of_near_perfect_lattices_flag_every_frame_that_is_wrong) {
                    all.wrong);
         wrong += all.wrong;
     }
-    EXPECT_GT(wrong, 0) << "lattices so perfect cannot be told from themselves a period on";
+    EXPECT_GT(wrong, 0) << "such perfect lattices look the same after a period";
 }
 
 } // namespace

@@ -15,7 +15,7 @@ void check(OTF2_ErrorCode code) {
         throw std::runtime_error(OTF2_Error_GetDescription(code));
 }
 
-/// What callbacks write to.
+/// State shared by the callbacks.
 struct Reading {
     Archive archive;
     std::vector<std::string> strings;

@@ -33,7 +33,7 @@ std::string kind_of(Activity activity, bool begins) {
     return begins ? "enter" : "leave";
 }
 
-/// How often the archive has an end of this event, with all that it should tell of it.
+/// Number of events in the archive that match the begin, or end, of this event and its attributes.
 std::ptrdiff_t times_reported(const Archive& archive, const Recording& recording, std::size_t place,
                               bool begins) {
     const Event& event = recording.trace.events[place];
@@ -71,16 +71,16 @@ void expect_all_reported(const Recording& recording) {
     }
 }
 
-TEST(Otf2, TellsEveryEventOnceAndWhen) {
+TEST(Otf2, ContainsEveryEventOnceWithItsTime) {
     expect_all_reported(test::relay());
     expect_all_reported(test::ring(1, 3)); // a rank that sends to itself
     expect_all_reported(test::ring(7, 40));
 }
 
-TEST(Otf2, TellsMessagesByTagsOfTheirPair) {
+TEST(Otf2, IdentifiesMessagesByTheirTags) {
     const Recording recording = test::ring(5, 20);
     const Archive archive = written_and_read(recording);
-    std::map<std::uint64_t, std::uint64_t> tags; // by request, which is the event
+    std::map<std::uint64_t, std::uint64_t> tags; // by request number
     for (const ArchiveEvent& event : archive.events) {
         if (event.kind == "isend" || event.kind == "irecv")
             tags[event.request] = event.tag;
@@ -91,7 +91,7 @@ TEST(Otf2, TellsMessagesByTagsOfTheirPair) {
         EXPECT_EQ(tags.at(message.send), tags.at(message.receive));
 }
 
-TEST(Otf2, SaysWhoTookPartAndByWhatClock) {
+TEST(Otf2, ContainsRanksAndClocks) {
     Recording recording = test::relay();
     recording.origin = Origin::simulated;
     recording.trace.duration = 40e-6; // longer than its last event
@@ -110,14 +110,14 @@ TEST(Otf2, SaysWhoTookPartAndByWhatClock) {
     EXPECT_THAT(archive.properties.at("SEXTANT::CLOCKS"), testing::HasSubstr("cannot be compared"));
 }
 
-TEST(Otf2, PutsWorkThatOverlapsBesideItsRank) {
+TEST(Otf2, PutsOverlappingWorkOnAdditionalLocations) {
     Recording recording{.name = "team", .ranks = 2, .trace = {}};
     recording.trace.events = {{0, 0, Activity::fold, 0, -1, 9, 0, 4e-6},
                               {0, 1, Activity::fold, 0, -1, 9, 1e-6, 5e-6},
                               {1, 0, Activity::copy, 0, -1, 9, 0, 1e-6}};
     expect_all_reported(recording);
     EXPECT_EQ(written_and_read(recording).locations,
-              (std::vector<std::string>{"rank 0", "rank 1", "beside rank 0"}));
+              (std::vector<std::string>{"rank 0", "rank 1", "rank 0, overlapping"}));
 }
 
 TEST(Otf2, HoldsARunWithoutEvents) {
@@ -135,7 +135,7 @@ TEST(Otf2, ReplacesAnArchive) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST(Otf2, LeavesNothingWhereItCannotBeWritten) {
+TEST(Otf2, LeavesNothingIfItCannotBeWritten) {
     const TemporaryFolder folder;
     const std::string path = folder.path("run.otf2");
     for (const rlim_t limit : {rlim_t{0}, rlim_t{100}, rlim_t{20'000}}) {
@@ -148,7 +148,7 @@ TEST(Otf2, LeavesNothingWhereItCannotBeWritten) {
         }
         EXPECT_EQ(folder.entries(), 0) << limit;
     }
-    write_otf2(path, test::relay()); // and the library is as good as before
+    write_otf2(path, test::relay()); // and the library is still usable
     EXPECT_EQ(test::read_archive(path).events.size(), 18u);
     test::fill_file(path + "/diary", "mine");
     EXPECT_THROW(write_otf2(path, test::relay()), InvalidFile);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a build without OTF2 has in its place, compiled into this program in every build.
+// The replacement for a build without OTF2, compiled into this program in every build.
 #include "sextant/report/otf2.hpp"
 
 #include "sextant/core/error.hpp"

@@ -129,7 +129,7 @@ void EdgeRows::take(const float* x, const float* y) {
         classify(next_ - 1);
     ++next_;
     if (next_ == tile_.y + tile_.height && next_ == needed_.y + needed_.height) {
-        std::fill_n(lengths_.data() + place(next_), pitch_, 0.F); // the image ends here
+        std::fill_n(lengths_.data() + place(next_), pitch_, 0.F); // beyond the end of the image
         classify(next_ - 1);
     }
 }

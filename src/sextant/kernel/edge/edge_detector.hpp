@@ -43,9 +43,9 @@ struct EdgeView {
     ImageShape image;
 };
 
-/// Finds edge points by suppressing gradients that are not maxima. Of the two neighbours along the
-/// gradient, rounded to 45°, an edge point's gradient is longer than that of the first in row order
-/// and no shorter than that of the second; beyond the image it is 0.
+/// Finds edge points by suppressing gradients that are not maxima. An edge point's gradient is
+/// larger than that of the first neighbour along the gradient (rounded to 45°) in row order, and no
+/// smaller than that of the second; outside the image it is 0.
 ///
 /// Input     the gradient of the tile and of the pixels around it inside the image.
 /// Output    for each pixel of the tile: not_edge, or its heading and weak_edge from `low` on,
@@ -101,7 +101,7 @@ Tile grown(const Tile& tile, Elements by, ImageShape image);
 /// the gradient become rows of edges while they are in the nearest cache.
 ///
 /// Input     samples of the tile and `margin()` pixels around it inside the image, in pieces that
-///           do not overlap; beyond the image the border is replicated.
+///           do not overlap; outside the image the border is replicated.
 /// Output    as find_edges() for the derivatives.
 /// Requires  a sigma as GaussianDerivatives, a tile within the image, samples that hold what is
 ///           read, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.

@@ -150,7 +150,7 @@ struct Beside {
     }
 };
 
-/// Going around a pixel, its neighbours form pieces; a corner connects the sides next to it but
+/// The neighbours around a pixel form connected pieces; a corner connects the sides next to it but
 /// does not separate them. The pixel can be removed if there is one piece of at least two pixels.
 HWY_INLINE WordVector removable(const Beside& above, const Beside& here, const Beside& below) {
     const WordVector around[] = {here.right, below.right, below.here, below.left,

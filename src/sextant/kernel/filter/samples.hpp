@@ -25,8 +25,8 @@ struct BorderRule {
     float constant = 0; ///< the value for Border::constant
 };
 
-/// The index of the sample seen at `at`, which may be outside a line of `size` samples; none if
-/// that is the constant.
+/// The index of the sample used for position `at`, which may be outside a line of `size` samples;
+/// none if it is the constant.
 /// Requires  size > 0.
 std::optional<Elements> seen_at(Border border, Elements at, Elements size);
 
@@ -50,7 +50,7 @@ struct Plane {
 
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
 /// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
-/// image. If the image is thinner than the reach, it includes what a mirror border shows.
+/// image. If the image is smaller than the reach, it includes the samples of a mirror border.
 /// Requires  a tile within the image, not empty.
 /// Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border);

@@ -29,7 +29,7 @@ HWY_INLINE Elements whole_part(double value) {
 
 /// The cells that hold the positions of pixels `column`, column + 1 ... of a row; cells at the
 /// right and lower border are those of the last four samples. Positions are floats relative to the
-/// cell of the first, so they stay exact however large the image. Pixels beyond those asked for may
+/// cell of the first, so they stay exact however large the image. Pixels beyond those requested may
 /// have any position; they get cells inside the image too.
 HWY_INLINE Cells cells_at(const FloatImage& image, const RigidMap& map, Elements column,
                           Elements row) {

@@ -21,7 +21,7 @@ using Count = std::uint32_t;
 
 static_assert(std::is_trivially_copyable_v<Fragment> && alignof(Fragment) == alignof(Count));
 
-/// The fragments of a pixel that are kept, and the number there were.
+/// The kept fragments of a pixel, and their original number.
 struct List {
     const Fragment* data = nullptr;
     Count kept = 0, count = 0;
@@ -46,7 +46,8 @@ void write(std::byte* pixel, const List& list) {
 }
 
 /// Prefetches a pixel a few ahead. Pixels are far apart and mostly unused, and hardware prefetchers
-/// cannot know how much of the next one will be read, so as much is fetched as this pixel uses.
+/// cannot predict how much of the next one will be read, so the amount used by this pixel is
+/// fetched.
 void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
     constexpr Bytes pixels = 4, line = 64, most = 8 * line;
     const std::byte* const later = pixel + pixels * size;
@@ -62,7 +63,7 @@ Count sum_of(Count a, Count b) {
     return a > most - b ? most : a + b;
 }
 
-/// Merges two lists and keeps the nearest fragments, as many as there is room for.
+/// Merges two lists and keeps the nearest fragments, up to the capacity.
 List merge(const List& front, const List& back, Fragment* to, Count capacity) {
     Count f = 0, b = 0, kept = 0;
     while (kept < capacity && f < front.kept && b < back.kept) {

@@ -163,7 +163,7 @@ namespace {
 /// A run interrupts passes over elements; that costs about as much as moving this many bytes.
 constexpr Bytes price_of_run = 256;
 
-/// The largest code worth reading instead of so many bytes.
+/// The largest code for which reading it is cheaper than reading this many bytes.
 constexpr Bytes worth_it(Bytes bytes) {
     return bytes / 4 * 3;
 }

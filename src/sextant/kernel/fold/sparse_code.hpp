@@ -80,7 +80,7 @@ class InvalidCode : public Error {
     using Error::Error;
 };
 
-/// Reads a code, which is validated once, whoever wrote it. Its bytes must not move.
+/// Reads a code, which is validated once, regardless of its origin. Its bytes must not move.
 class SparseCode {
   public:
     SparseCode() = default;

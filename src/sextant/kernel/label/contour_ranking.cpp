@@ -137,7 +137,8 @@ struct ContourRanking::Links {
 
     bool from_before() const { return (predecessor & ~3) == 0; }
     bool to_before() const { return (successor & ~3) == 4; }
-    /// The predecessor comes before and the successor after the point, or the other way round.
+    /// True if the predecessor is before and the successor after the point in row order, or vice
+    /// versa.
     bool goes_on() const { return ((predecessor | successor) & ~3) == 0; }
     bool goes_back() const { return to_before() && (predecessor & ~3) == 4; }
 };
@@ -146,12 +147,12 @@ struct ContourRanking::Links {
 struct ContourRanking::Before {
     const Count* rows[4];
 
-    /// The count of a point that comes right after the one with this code.
+    /// The count of a point that directly follows the one with this code.
     Count next(Direction predecessor, Elements x) const {
         const Count from = rows[predecessor][x];
         return {from.segment, from.count + 1};
     }
-    /// The count of a point that comes right before the one with this code.
+    /// The count of a point that directly precedes the one with this code.
     Count last(Direction successor, Elements x) const {
         const Count to = rows[successor - 4][x];
         return {to.segment, to.count - 1};

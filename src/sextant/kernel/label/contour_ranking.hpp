@@ -38,7 +38,7 @@ class Segments {
     void begin(Count at);
     /// Marks the last point of a chain, or the first one outside.
     void end(Count at, Elements pixel, bool leaves);
-    /// Joins `follower`, which comes right after `at`; if both are on one chain, it becomes closed.
+    /// Joins `follower`, which directly follows `at`; if both are on one chain, it becomes closed.
     void join(Count at, Count follower);
 
     /// Ends joining and computes the chains, in the order of their first segments.
@@ -151,7 +151,7 @@ class ContourRanking {
     Elements junctions() const { return links_.junctions(); } ///< points with several predecessors
     Elements cut() const { return links_.cut(); }             ///< links that are not kept
 
-    /// Makes each chain a contour of its own: [i] is the placing of chains()[i].
+    /// Makes each chain a separate contour: [i] is the placing of chains()[i].
     std::vector<Placing> placings() const;
     /// Writes numbers and ranks of all pixels of the tile, with chains placed by `placings`.
     /// Throws    InvalidTask if their number differs, or the planes do not hold the tile.

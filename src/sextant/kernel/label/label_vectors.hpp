@@ -40,7 +40,7 @@ struct EqualsAbove {
     const std::uint64_t* right;    ///< bit i: i equals i + 1 above
 };
 
-/// Two adjacent rows whose runs are to be joined where they touch.
+/// Two adjacent rows whose touching runs are to be joined.
 struct TouchingRows {
     RunRow row, above;
     Elements words;

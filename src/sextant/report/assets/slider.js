@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Two pictures, one over the other, and where between them the line is: a slider, or a pointer on
-// the pictures. report/before_after_section.cpp writes the figures.
+// Two images, one over the other, with a movable dividing line: controlled by a slider, or by a
+// pointer on the images. report/before_after_section.cpp writes the figures.
 "use strict";
 (() => {
   for (const figure of document.querySelectorAll("figure.compare")) {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// The timelines of a page: what ranks did when, on a canvas that zooms. Each figure of class
-// "timeline" holds its data as JSON; report/timeline_section.cpp writes both.
+// SPDX-License-Identifier: BSD-3-Clause The timelines of a page: the activities of ranks over time,
+// on a canvas with zoom. Each figure of class "timeline" holds its data as JSON;
+// report/timeline_section.cpp writes both.
 "use strict";
 (() => {
   const kinds = ["send", "receive", "fold", "copy", "compute", "wait"];
@@ -207,7 +207,8 @@
       for (let place = first; place < last; ++place) {
         const {run: i, rank} = this.lanes[place], run = this.runs[i], list = run.lists[rank][kind];
         const top = this.y(place);
-        let drawn = -1, row = -1; // a pixel that is full of a kind needs no more of it
+        // a pixel column that is filled by one kind needs no more bars of it
+        let drawn = -1, row = -1;
         for (let k = lowerBound(list.begin, this.from - list.longest); k < list.bars.length; ++k) {
           const bar = list.bars[k], begin = list.begin[k], end = begin + run.length[bar];
           if (begin > this.to) break;

@@ -165,9 +165,10 @@ class Definitions {
     }
 
     void write_attributes() {
-        write_attribute(otf2_step, "step", "of the rank's program; -1: none", OTF2_TYPE_INT32);
-        write_attribute(otf2_round, "round", "of the schedule", OTF2_TYPE_INT32);
-        write_attribute(otf2_elements, "elements", "sent, received or worked on", OTF2_TYPE_UINT64);
+        write_attribute(otf2_step, "step", "step of the rank's program; -1: none", OTF2_TYPE_INT32);
+        write_attribute(otf2_round, "round", "round of the schedule", OTF2_TYPE_INT32);
+        write_attribute(otf2_elements, "elements", "elements sent, received or processed",
+                        OTF2_TYPE_UINT64);
     }
 
     /// One process per rank; its overlapping work has further locations in it.
@@ -178,8 +179,8 @@ class Definitions {
         for (std::size_t i = 0; i < locations_.size(); ++i) {
             const int rank = locations_[i].rank;
             const bool own = i < static_cast<std::size_t>(recording_.ranks);
-            const OTF2_StringRef called =
-                string(own ? fmt::format("rank {}", rank) : fmt::format("beside rank {}", rank));
+            const OTF2_StringRef called = string(own ? fmt::format("rank {}", rank)
+                                                     : fmt::format("rank {}, overlapping", rank));
             if (own)
                 archive_.check(OTF2_GlobalDefWriter_WriteLocationGroup(
                     writer_, static_cast<OTF2_LocationGroupRef>(rank), called,
@@ -236,7 +237,7 @@ void write_otf2_definitions(const Otf2Archive& archive, const Recording& recordi
     Definitions(archive, recording, locations).write();
 }
 
-/// Fields of an event for which OTF2's records have no place. Writing a record clears the list.
+/// Fields of an event that OTF2's records do not have. Writing a record clears the list.
 class Attributes {
   public:
     explicit Attributes(const Otf2Archive& archive)

@@ -40,7 +40,7 @@ class NetworkZone : public routing::NetZoneImpl {
         return made->seal()->get_impl();
     }
 
-    /// SimGrid asks only for existing hosts, so this never throws.
+    /// SimGrid requests routes for existing hosts only, so this never throws.
     void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to,
                          routing::Route* into, double* latency) override {
         path_.clear();

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrong on purpose: SimGrid outside simulate.
+// A deliberate error: SimGrid outside simulate.
 #include <simgrid/s4u.hpp>
