@@ -11,6 +11,7 @@
 namespace sextant::report {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -109,7 +110,7 @@ TEST(TraceFile, EventsAreAListEvenIfThereAreNone) {
     for (const std::string other :
          {"\"traceEvents\": 5}", "\"traceEvents\": {\"ph\": 1}}", "\"events\": []}"})
         EXPECT_THAT(refusal_of(empty.substr(0, list) + other),
-                    HasSubstr("traceEvents: expected an array"))
+                    AnyOf(HasSubstr("expected an array"), HasSubstr("traceEvents is missing")))
             << other;
 }
 
@@ -136,17 +137,17 @@ TEST(TraceFile, AClockThatRanBackwardsIsNamed) {
 TEST(TraceFile, ValuesThatCannotBeAreNamed) {
     const std::string good = to_json(test::relay());
     EXPECT_THAT(refusal_of(replaced(good, "\"name\": \"send\"", "\"name\": \"sing\"")),
-                HasSubstr("name: 'sing', expected send"));
+                HasSubstr("name is \"sing\", expected one of \"send\", "));
     EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 3", "\"ranks\": 2")),
                 HasSubstr("an event of rank 2, but otherData.ranks is 2"));
     EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 3", "\"ranks\": 0")),
-                HasSubstr("otherData: ranks: 0, expected 1 to"));
+                HasSubstr("otherData.ranks is 0, expected a whole number from 1 to"));
     EXPECT_THAT(refusal_of(replaced(good, "\"origin\": \"measured\"", "\"origin\": \"dreamt\"")),
-                HasSubstr("origin: 'dreamt', expected measured, predicted or simulated"));
+                HasSubstr("otherData.origin is \"dreamt\", expected one of \"measured\", "));
     EXPECT_THAT(refusal_of(replaced(good, "\"elements\": 1000", "\"elements\": \"many\"")),
-                HasSubstr("elements: expected an integer"));
+                HasSubstr("args.elements is \"many\", expected a whole number"));
     EXPECT_THAT(refusal_of(replaced(good, "\"step\": 1", "\"stop\": 1")),
-                HasSubstr("args: step: expected an integer"));
+                HasSubstr("args.step is missing"));
 }
 
 TEST(TraceFile, AdditionsOfOtherProgramsAreIgnored) {

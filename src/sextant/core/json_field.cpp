@@ -25,6 +25,16 @@ JsonField JsonField::parse(std::string_view text, const std::string& path,
     return whole(parse_json(text, path, limits), path);
 }
 
+JsonField JsonField::parse(std::string_view text, const std::string& path, const std::string& list,
+                           const std::function<void(const JsonField& entry)>& take) {
+    std::size_t count = 0;
+    const auto take_entry = [&](nlohmann::json&& entry) {
+        const auto file = std::make_shared<File>(File{path, std::move(entry)});
+        take({file, file->content, fmt::format("{}[{}]", list, count++)});
+    };
+    return whole(parse_json(text, path, {}, {list, take_entry}), path);
+}
+
 JsonField JsonField::read(const std::string& path, const JsonLimits& limits) {
     return whole(read_json(path, limits), path);
 }

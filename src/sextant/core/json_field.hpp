@@ -5,6 +5,7 @@
 #include "sextant/core/json.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,10 @@ class JsonField {
     /// Parses the text of a whole file.
     static JsonField parse(std::string_view text, const std::string& path,
                            const JsonLimits& limits = {});
+    /// Passes the entries of a list in the outermost object to `take` one by one and keeps none, so
+    /// that only one is in memory at a time. Returns the rest of the file.
+    static JsonField parse(std::string_view text, const std::string& path, const std::string& list,
+                           const std::function<void(const JsonField& entry)>& take);
     /// Reads and parses a regular file.
     static JsonField read(const std::string& path, const JsonLimits& limits = {});
 

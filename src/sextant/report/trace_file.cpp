@@ -2,24 +2,26 @@
 #include "sextant/report/trace_file.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json.hpp"
+#include "sextant/core/json_field.hpp"
+#include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/recording.hpp"
 #include "sextant/report/trace_timeline.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::report {
 
 std::string json_text(std::string_view text) {
-    using Json = nlohmann::json;
-    const std::string quoted =
-        Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string quoted = Json(text).text(-1);
     std::string safe;
     for (const char c : quoted) {
         if (c == '<')
@@ -35,70 +37,6 @@ std::string json_text(std::string_view text) {
 }
 
 namespace {
-
-/// Reads fields of a JSON object in a file. A missing or invalid field throws InvalidFile:
-/// "run.json: event 7: args: round: -1, expected 0 to 4".
-class JsonFields {
-  public:
-    /// `where` is the position of the object in the file. Object and path must outlive this.
-    JsonFields(const nlohmann::json& object, const std::string& path, std::string where);
-
-    double number(const char* field) const; ///< finite
-    std::int64_t integer(const char* field, std::int64_t least, std::int64_t most) const;
-    bool truth(const char* field) const;
-    std::string text(const char* field) const;
-
-    /// Throws InvalidFile about the object for another reason.
-    [[noreturn]] void fail(const std::string& what) const;
-
-  private:
-    const nlohmann::json& object_;
-    const std::string& path_;
-    const std::string where_;
-};
-
-JsonFields::JsonFields(const nlohmann::json& object, const std::string& path, std::string where)
-    : object_(object), path_(path), where_(std::move(where)) {}
-
-void JsonFields::fail(const std::string& what) const {
-    throw InvalidFile(path_, fmt::format("{}: {}", where_, what));
-}
-
-double JsonFields::number(const char* field) const {
-    const auto found = object_.find(field);
-    if (found == object_.end() || !found->is_number())
-        fail(fmt::format("{}: expected a number", field));
-    const double value = found->get<double>();
-    if (!std::isfinite(value))
-        fail(fmt::format("{}: {} is not finite", field, value));
-    return value;
-}
-
-std::int64_t JsonFields::integer(const char* field, std::int64_t least, std::int64_t most) const {
-    const auto found = object_.find(field);
-    if (found == object_.end() || !found->is_number_integer())
-        fail(fmt::format("{}: expected an integer", field));
-    const auto value = found->get<std::int64_t>();
-    if (value < least || value > most)
-        fail(fmt::format("{}: {}, expected {} to {}", field, value, least, most));
-    return value;
-}
-
-bool JsonFields::truth(const char* field) const {
-    const auto found = object_.find(field);
-    if (found == object_.end() || !found->is_boolean())
-        fail(fmt::format("{}: expected true or false", field));
-    return found->get<bool>();
-}
-
-std::string JsonFields::text(const char* field) const {
-    const auto found = object_.find(field);
-    if (found == object_.end() || !found->is_string())
-        fail(fmt::format("{}: expected a string", field));
-    return found->get<std::string>();
-}
-
-using Json = nlohmann::json;
 
 constexpr int newest_version = 1;
 constexpr int most_ranks = 1 << 20;
@@ -179,125 +117,63 @@ void add_arrows(Lines& lines, const std::vector<Bar>& bars) {
     }
 }
 
-/// Assembles a recording from the objects of a file, in any order.
-class Reader {
-  public:
-    explicit Reader(const std::string& path) : path_(path) {}
+/// A field that is a number of the type.
+template <class Number>
+Number number_in(const JsonField& object, const char* field, Number least,
+                 std::int64_t most = std::numeric_limits<Number>::max()) {
+    return static_cast<Number>(object.at(field).integer(least, most));
+}
 
-    /// Takes the next object of the list of events.
-    void take(const Json& event) {
-        ++seen_;
-        if (event.is_object() && event.value("ph", Json()) == "X")
-            add(event);
-    }
+double seconds_in(const JsonField& object, const char* field) {
+    constexpr double most = std::numeric_limits<double>::max();
+    return object.at(field).number(-most, most);
+}
 
-    Recording finish(const Json& file) {
-        const auto head = file.is_object() ? file.find("otherData") : file.end();
-        if (!file.is_object() || head == file.end() || !head->is_object() ||
-            !head->contains("sextant_trace")) {
-            throw InvalidFile(path_, "not a Sextant trace: otherData.sextant_trace is missing");
-        }
-        const auto events = file.find("traceEvents"); // its events were read before, one by one
-        if (events == file.end() || !events->is_array())
-            throw InvalidFile(path_, "traceEvents: expected an array");
-        take_head({*head, path_, "otherData"});
-        take_clocks(*head);
-        for (const Event& event : recording_.trace.events)
-            check(event);
-        return std::move(recording_);
-    }
+/// The value whose name a field is.
+template <class Value>
+Value one_of(const JsonField& field, std::span<const Value> values) {
+    std::vector<std::string_view> names;
+    for (const Value value : values)
+        names.push_back(name(value));
+    return values[field.one_of<std::size_t>(names)];
+}
 
-  private:
-    void add(const Json& object) {
-        const JsonFields event(object, path_, fmt::format("event {}", seen_));
-        const auto args = object.find("args");
-        if (args == object.end() || !args->is_object())
-            event.fail("args: expected an object");
-        const JsonFields more(*args, path_, fmt::format("event {}: args", seen_));
-        const double begin = event.number("ts"), length = event.number("dur");
-        if (begin < 0 || length < 0)
-            event.fail(fmt::format("from {} us for {} us: a clock ran backwards", begin, length));
-        constexpr int most = std::numeric_limits<int>::max();
-        recording_.trace.events.push_back(
-            {.rank = static_cast<int>(event.integer("pid", 0, most_ranks)),
-             .step = static_cast<int>(more.integer("step", -1, most)),
-             .activity = activity(event),
-             .round = static_cast<int>(more.integer("round", 0, most)),
-             .peer = static_cast<int>(more.integer("peer", -1, most_ranks)),
-             .elements = more.integer("elements", 0, std::numeric_limits<Elements>::max()),
-             .begin = begin / microseconds,
-             .end = (begin + length) / microseconds});
-    }
+Event event_of(const JsonField& event) {
+    const JsonField more = event.at("args");
+    const double begin = seconds_in(event, "ts"), length = seconds_in(event, "dur");
+    if (begin < 0 || length < 0)
+        event.fail(fmt::format("is from {} us for {} us: a clock ran backwards", begin, length));
+    return {.rank = number_in(event, "pid", 0, most_ranks),
+            .step = number_in(more, "step", -1),
+            .activity = one_of<Activity>(event.at("name"), activities),
+            .round = number_in(more, "round", 0),
+            .peer = number_in(more, "peer", -1, most_ranks),
+            .elements = number_in<Elements>(more, "elements", 0),
+            .begin = begin / microseconds,
+            .end = (begin + length) / microseconds};
+}
 
-    static Activity activity(const JsonFields& event) {
-        const std::string called = event.text("name");
-        for (const Activity activity : activities) {
-            if (name(activity) == called)
-                return activity;
-        }
-        event.fail(
-            fmt::format("name: '{}', expected send, receive, fold, copy, compute or wait", called));
-    }
-
-    void take_head(const JsonFields& head) {
-        const std::int64_t version =
-            head.integer("sextant_trace", 1, std::numeric_limits<int>::max());
-        if (version > newest_version) {
-            throw InvalidFile(path_, fmt::format("a trace of version {}, expected version {}",
-                                                 version, newest_version));
-        }
-        recording_.name = head.text("name");
-        recording_.origin = origin(head);
-        recording_.ranks = static_cast<int>(head.integer("ranks", 1, most_ranks));
-        recording_.element_size = head.integer("element_size", 0, Bytes{1} << 40);
-        recording_.clocks = static_cast<int>(head.integer("clocks", 1, most_ranks));
-        recording_.lent = head.truth("lent");
-        recording_.trace.duration = head.number("seconds");
-        if (recording_.trace.duration < 0)
-            head.fail(fmt::format("seconds: {}, expected 0 or more", recording_.trace.duration));
-    }
-
-    void take_clocks(const Json& head) {
-        const auto aligned = head.find("aligned");
-        if (aligned == head.end())
-            return;
-        if (!aligned->is_array())
-            throw InvalidFile(path_, "otherData: aligned: expected an array");
-        for (const Json& one : *aligned) {
-            const JsonFields clock(one, path_, "otherData: aligned");
-            if (!one.is_object())
-                clock.fail("expected objects");
-            recording_.aligned.push_back(
-                {.first_rank = static_cast<int>(clock.integer("first_rank", 0, most_ranks)),
-                 .at = 0,
-                 .offset = clock.number("offset"),
-                 .uncertainty = clock.number("uncertainty")});
-        }
-    }
-
-    static Origin origin(const JsonFields& head) {
-        const std::string called = head.text("origin");
-        for (const Origin origin : {Origin::measured, Origin::predicted, Origin::simulated}) {
-            if (name(origin) == called)
-                return origin;
-        }
-        head.fail(fmt::format("origin: '{}', expected measured, predicted or simulated", called));
-    }
-
-    void check(const Event& event) const {
-        for (const int rank : {event.rank, event.peer}) {
-            if (rank >= recording_.ranks) {
-                throw InvalidFile(path_, fmt::format("an event of rank {}, but otherData.ranks is "
-                                                     "{}",
-                                                     rank, recording_.ranks));
-            }
-        }
-    }
-
-    const std::string& path_;
-    std::int64_t seen_ = 0;
-    Recording recording_;
-};
+/// What is said of the whole recording.
+Recording recording_of(const JsonField& head, const std::string& path) {
+    constexpr std::array origins{Origin::measured, Origin::predicted, Origin::simulated};
+    if (const int version = number_in(head, "sextant_trace", 1); version > newest_version)
+        throw InvalidFile(path, fmt::format("a trace of version {}, expected version {}", version,
+                                            newest_version));
+    Recording recording;
+    recording.name = head.at("name").any_text();
+    recording.origin = one_of<Origin>(head.at("origin"), origins);
+    recording.ranks = number_in(head, "ranks", 1, most_ranks);
+    recording.element_size = number_in<Bytes>(head, "element_size", 0, Bytes{1} << 40);
+    recording.clocks = number_in(head, "clocks", 1, most_ranks);
+    recording.lent = head.at("lent").boolean();
+    recording.trace.duration = head.at("seconds").number(0, std::numeric_limits<double>::max());
+    for (const JsonField& clock : head.items_or_none("aligned"))
+        recording.aligned.push_back({.first_rank = number_in(clock, "first_rank", 0, most_ranks),
+                                     .at = 0,
+                                     .offset = seconds_in(clock, "offset"),
+                                     .uncertainty = seconds_in(clock, "uncertainty")});
+    return recording;
+}
 
 } // namespace
 
@@ -317,9 +193,23 @@ std::string to_json(const Recording& recording) {
 Recording parse_trace(std::string_view text, const std::string& path) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         throw InvalidFile(path, "empty; expected a trace");
-    Reader reader(path);
-    return reader.finish(
-        parse_json(text, path, {}, {"traceEvents", [&](Json&& event) { reader.take(event); }}));
+    std::vector<Event> events; // in any order
+    const JsonField file = JsonField::parse(text, path, "traceEvents", [&](const JsonField& event) {
+        if (event.is_object() && event.text_or_empty("ph") == "X")
+            events.push_back(event_of(event));
+    });
+    const auto head = file.is_object() ? file.find("otherData") : std::nullopt;
+    if (!head || !head->is_object() || !head->find("sextant_trace"))
+        throw InvalidFile(path, "not a Sextant trace: otherData.sextant_trace is missing");
+    file.at("traceEvents").size(); // throws if it is no array
+    Recording recording = recording_of(*head, path);
+    for (const Event& event : events) {
+        if (const int rank = std::max(event.rank, event.peer); rank >= recording.ranks)
+            throw InvalidFile(path, fmt::format("an event of rank {}, but otherData.ranks is {}",
+                                                rank, recording.ranks));
+    }
+    recording.trace.events = std::move(events);
+    return recording;
 }
 
 Recording read_trace(const std::string& path) {
