@@ -13,7 +13,7 @@ void trace(const Communicator& communicator, const char* image, const char* line
     RowSource source(format::open_frames(image), 0);
     ContoursOptions options;
     options.sigma = 2;
-    options.scratch = lines; // what exceeds memory is kept in the same folder
+    options.scratch = lines; // data that exceeds memory is stored in the same folder
     const ContoursResult result =
         ContourTracing(communicator, options).run(source, [&](LineReader& contours) {
             format::line_format_of(lines).write(lines, contours);

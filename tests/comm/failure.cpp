@@ -123,7 +123,7 @@ TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
     });
 }
 
-/// What run_threads throws if rank 2 of 4 returns before it reaches `meeting`.
+/// The exception of run_threads if rank 2 of 4 returns before it reaches `meeting`.
 std::string thrown_without_rank_2(const std::function<void(const Communicator&)>& meeting) {
     try {
         run_threads(4, [&](const Communicator& communicator) {

@@ -9,7 +9,7 @@
 
 namespace sextant::test {
 
-/// Writes 8-bit samples, 1 or 3 a pixel, at the best quality.
+/// Writes 8-bit samples, 1 or 3 per pixel, at the best quality.
 inline void write_jpeg(const std::string& path, int width, int height, int channels,
                        std::vector<unsigned char> samples, bool progressive) {
     std::FILE* const file = std::fopen(path.c_str(), "wb");

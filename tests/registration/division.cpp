@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How cores are divided among ranks and threads.
+// The division of cores among ranks and threads.
 #include "sextant/registration/division.hpp"
 
 #include "sextant/core/error.hpp"

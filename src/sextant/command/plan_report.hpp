@@ -34,7 +34,7 @@ report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
     return shown;
 }
 
-/// The prediction of a run, if there is one, and the run, which is drawn below it.
+/// The prediction of a run, if any, and the run, which is drawn below it.
 inline std::vector<report::Recording> with_prediction(report::Recording run,
                                                       const Trace* predicted) {
     std::vector<report::Recording> all;

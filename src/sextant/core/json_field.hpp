@@ -49,7 +49,7 @@ class JsonField {
     bool is_object() const;
     bool is_number() const;
     double number(double from, double to) const;
-    /// `what` is the beginning of what messages say was expected.
+    /// `what` begins the description of the expected value in messages.
     std::int64_t integer(std::int64_t from, std::int64_t to,
                          std::string_view what = "a whole number") const;
     bool boolean() const;

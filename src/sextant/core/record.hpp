@@ -105,14 +105,14 @@ class Field {
     bool on_command_line = false;
 };
 
-/// A field of a result: its value, and one line on its meaning.
+/// A field of a result: its value and a one-line description.
 struct ResultField {
     std::string_view name;
     Json value;
     std::string_view meaning = "";
 };
 
-/// The declared fields of one object. Refers to the object, which must live longer; but values of
+/// The declared fields of one object. Refers to the object, which must outlive it; values of
 /// results are copied.
 class Record {
   public:
@@ -121,7 +121,7 @@ class Record {
     Record() = default;
     /// {{"components", result.components, "number of components"}, ...}
     Record(std::initializer_list<ResultField> results);
-    operator Json() const; ///< fields of options that have no value are left out
+    operator Json() const; ///< fields of options without a value are omitted
 
     /// Declares a field, for the members' types. `value_name` is as in Field.
     Field& add(std::string_view name, bool& value, std::string_view meaning);

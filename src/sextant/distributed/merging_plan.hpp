@@ -30,12 +30,12 @@ Record record_of(MergingOptions& options);
 /// The pattern that merges the border lists of tiles, and why it was chosen.
 struct MergingPlan : planner::Plan<const contour::Pattern*> {
     double density = 0;  ///< list entries per pixel of the tiles' borders
-    Trace timeline = {}; ///< the prediction's, if asked for
+    Trace timeline = {}; ///< the prediction's, if requested
 };
 
 /// Predicts every pattern and chooses the fastest.
 /// Input     `density` as in MergingPlan; `setting`: the machine, the nodes of ranks, the model,
-///           and whether timelines are wanted; its elements are list entries.
+///           and whether timelines are requested; its elements are list entries.
 /// Throws    model::CannotExpress.
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
 

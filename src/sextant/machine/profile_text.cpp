@@ -40,7 +40,7 @@ void put_list(Json& json, const char* field, const std::vector<Item>& items) {
         json.set(field, std::move(list));
 }
 
-/// A row of a table: what was measured, and its seconds.
+/// A row of a table: two numbers that identify the measurement, and its seconds.
 Json row_of(std::int64_t first, std::int64_t second, const Value& seconds) {
     if (seconds == exactly(seconds.median))
         return Json::array({first, second, seconds.median});

@@ -72,7 +72,7 @@ struct Choice {
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
-/// The plan that a choice amounts to.
+/// The plan that follows from a choice.
 /// Input     the configurations of the candidates; the machine's name.
 template <class Configuration>
 Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> configurations,

@@ -37,7 +37,7 @@ bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& r
 CompositingPlan choose_by_name(const std::string& name, const compositing::Tuning& requested,
                                int positions);
 
-/// All configurations for a task that match the tuning asked for. Throws InvalidTask if there are
+/// All configurations for a task that match the requested tuning. Throws InvalidTask if there are
 /// none.
 std::vector<compositing::Configuration> configurations_with(const compositing::Task& task,
                                                             const compositing::Tuning& requested);

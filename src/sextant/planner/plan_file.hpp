@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-// Plans as JSON; docs/json.md describes the fields. A family says how a configuration is written
-// and read.
+// Plans as JSON; docs/json.md describes the fields. Each family provides functions that write and
+// read its configurations.
 namespace sextant::planner {
 
-/// What the JSON of a family says of alternatives.
+/// The members of alternatives in a family's JSON.
 struct AlternativeFields {
     const char* list = "candidates";
     bool ranges = true; ///< bounds, intervals, times of races and the number of rivals
@@ -27,7 +27,7 @@ inline Json plan_file(std::string_view operation) {
     return {{"plan_version", plan_version}, {"operation", operation}};
 }
 
-/// Adds the reason of a plan and all that was predicted.
+/// Adds the reason of a plan and all predictions.
 /// Input     `write(json, configuration)`: adds a configuration's members.
 template <class Configuration, class Write>
 void add_plan(Json& json, const Plan<Configuration>& plan, const Write& write,
@@ -60,7 +60,7 @@ void add_plan(Json& json, const Plan<Configuration>& plan, const Write& write,
         json.set(fields.list, std::move(list));
 }
 
-/// Reads a plan file, without what was predicted.
+/// Reads a plan file, without predictions.
 /// Input     `read`: returns the configuration in the file.
 /// Throws    InvalidFile naming the field, also for another operation and a newer version.
 template <class Configuration, class Read>

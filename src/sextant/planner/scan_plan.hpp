@@ -41,7 +41,7 @@ ExpectedMakespan expected_makespan(const scan::Series& series,
                                    const scan::Configuration& configuration,
                                    const scan::Distribution& times, int draws, std::uint64_t seed);
 
-/// How a series is scanned on the cores, with the expected makespan.
+/// A configuration for scanning a series on the cores, with the expected makespan.
 struct ScanConfiguration : scan::Configuration {
     int ranks = 1;
     int operator_cores = 1; ///< per application

@@ -183,7 +183,7 @@ void merge(std::vector<Mark>& marks) {
     marks.resize(kept);
 }
 
-/// The columns of a graph after every `merged` of them are merged, if asked within levels only.
+/// The columns of a graph after every `merged` of them are merged, if requested within levels only.
 struct MergedColumns {
     MergedColumns(const MessageGraph& graph, int merged, bool levels_apart)
         : old_begins(graph.level_begins), merge(merged), apart(levels_apart) {
