@@ -128,7 +128,6 @@ TEST(Json, keeps_the_order_of_members_and_the_bits_of_numbers) {
     json.set("b", Json::array({1., std::uint64_t{1} << 63, "two", Json()}));
     EXPECT_EQ(json.text(-1), R"({"b":[1.0,9223372036854775808,"two",null],"a":0.1,"list":[2,3],)"
                              R"("pair":{"x":true},"none":null,"some":""})");
-    EXPECT_EQ(Json::parse(json.text()).text(), json.text());
 }
 
 TEST(Json, becomes_an_object_or_an_array_when_values_are_added) {

@@ -46,10 +46,6 @@ Json Json::array(std::initializer_list<Json> items) {
     return json;
 }
 
-Json Json::parse(std::string_view text) {
-    return Json(Value{nlohmann::ordered_json::parse(text)});
-}
-
 Json::Value& Json::value() {
     if (!value_)
         value_ = std::make_unique<Value>();

@@ -41,8 +41,6 @@ class Json {
 
     static Json object(); ///< without members
     static Json array(std::initializer_list<Json> items = {});
-    /// Parses JSON that this program has written.
-    static Json parse(std::string_view text);
 
     /// Adds a member to an object, or replaces it. Null becomes an object.
     void set(std::string_view name, Json value);
