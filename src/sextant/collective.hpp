@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations that are planned by prediction: broadcast, scatter, gather, all-gather,
-// all-to-all, reductions and scans. The schedules that they are made of, also for images in tiles.
+// Collective operations whose schedules are chosen by predicted run time: broadcast, scatter,
+// gather, all-gather, all-to-all, reductions and scans. Also the schedules themselves, including
+// those for tiled images.
 #pragma once
 
 #include "sextant/collective/catalogue.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges (Canny) and contours of images that are divided into tiles, one tile per rank.
+// Edges (Canny) and contours of images divided into tiles, one tile per rank.
 #pragma once
 
 #include "sextant/communicator.hpp"

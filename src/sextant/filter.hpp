@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives and features of images, in tiles over ranks, also of images that exceed the
-// memory.
+// Gaussian derivatives and features of images. Images are divided into tiles, one per rank, and may
+// exceed the memory.
 #pragma once
 
 #include "sextant/communicator.hpp"

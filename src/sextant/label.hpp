@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of images, in tiles over ranks, also of images that exceed the memory.
+// Connected components of images. Images are divided into tiles, one per rank, and may exceed the
+// memory.
 #pragma once
 
 #include "sextant/communicator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Write a schedule, prove it, run it on a communicator.
+// Build a schedule, prove it correct, and run it on a communicator.
 #pragma once
 
 #include "sextant/comm/execute.hpp"

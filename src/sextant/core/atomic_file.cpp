@@ -55,7 +55,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     } else {
         if (!open_nameless())
             open_temporary();
-        // Best effort: a file system without modes uses its own.
+        // Best effort: some file systems have no permission bits.
         if (exists)
             (void)!fchmod(descriptor_, there.st_mode & 07777);
     }
@@ -84,7 +84,7 @@ void AtomicFile::open_device() {
 bool AtomicFile::open_nameless() {
 #ifdef O_TMPFILE
     if (access(own_descriptors, X_OK) != 0)
-        return false; // it could not be named later
+        return false; // an unnamed file could not be named later
     descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 #endif
     nameless_ = descriptor_ >= 0;
@@ -94,7 +94,7 @@ bool AtomicFile::open_nameless() {
 void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>& create) {
     const std::string folder = folder_of(target_);
     for (int attempt = 0; attempt < attempts; ++attempt) {
-        // Not the target's name with a suffix, which may be too long.
+        // A suffix to the target's name could make it too long.
         temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
         if (create(temporary_.c_str()))
             return;

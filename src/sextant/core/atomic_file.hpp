@@ -38,7 +38,7 @@ class AtomicFile {
     /// The offset of the next byte from the start of the file.
     Bytes position() const { return position_; }
     void seek(Bytes position);
-    /// Reads back bytes written from `position` on. Returns how many there were.
+    /// Reads back bytes from `position` on. Returns the number of bytes read.
     Bytes read_at(Bytes position, std::span<std::byte> to);
     void require_intact() const;
     void commit();
@@ -64,7 +64,7 @@ class AtomicFile {
     std::string failure_;
 };
 
-/// The folder of a path's file.
+/// The folder that contains the file `path`.
 std::string folder_of(const std::string& path);
 
 /// Throws InvalidFile if a file at `path` could not be created now. Leaves no file behind and opens

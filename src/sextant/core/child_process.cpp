@@ -79,9 +79,9 @@ ChildProcess::ChildProcess(int signal_at_end_of_parent, const std::function<void
         return;
     prctl(PR_SET_PDEATHSIG, signal_at_end_of_parent);
     try {
-        if (getppid() == parent) // otherwise it has ended already
+        if (getppid() == parent) // otherwise the parent has already ended
             body();
-    } catch (...) { // a child never continues in the code of its parent
+    } catch (...) { // the child must not return to its parent's code
     }
     _exit(127);
 }
@@ -142,7 +142,7 @@ void run_process(const std::string& command, Seconds patience) {
         throw Error(fmt::format("{}: {}", command, error.code().message()));
     }
     if (!child->ended_within(patience)) {
-        child->end(5); // a launcher then terminates its processes
+        child->end(5); // time for a launcher to terminate its processes
         throw Error(fmt::format("{}: did not exit within {:.0f} s", command, patience));
     }
     const int status = child->status();

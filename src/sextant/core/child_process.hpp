@@ -15,15 +15,15 @@
 
 namespace sextant {
 
-/// Thrown if the other process closed its end of a channel: it has ended, or will.
+/// Thrown if the other process has closed its end of a channel: it has ended or is about to.
 class ChannelClosed : public Error {
   public:
     ChannelClosed() : Error("the other end of a channel was closed") {}
 };
 
-/// One end of a socket between two processes of one host, for plain values. Closes the socket on
-/// destruction. Throws ChannelClosed if the other end is closed, Error with the reason if a system
-/// call fails.
+/// One end of a socket between two processes on the same host, for trivially copyable values.
+/// Closes the socket on destruction. Throws ChannelClosed if the other end is closed, Error with
+/// the reason if a system call fails.
 class Channel {
   public:
     explicit Channel(int descriptor) : descriptor_(descriptor) {}
@@ -78,7 +78,7 @@ class Channel {
     int descriptor_;
 };
 
-/// Two connected ends, which programs that a child process executes do not inherit.
+/// Two connected ends. Programs that a child process executes do not inherit them.
 struct ChannelEnds {
     Channel ours, theirs;
 };
@@ -90,40 +90,41 @@ ChannelEnds connected_channel();
 class ChildProcess {
   public:
     /// Forks a child that runs `body` and then exits. In a process with several threads, `body` may
-    /// only make calls that are safe in a signal handler, unless it knows that no other thread
-    /// holds what it needs.
+    /// only make calls that are safe in a signal handler, unless no other thread can hold a lock
+    /// that it needs.
     ///
-    /// Input     the signal that the child gets when the thread that called this ends; 0: none.
+    /// Input     the signal that the child receives when the calling thread ends; 0: none.
     /// Throws    std::system_error.
     ChildProcess(int signal_at_end_of_parent, const std::function<void()>& body);
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
     ~ChildProcess() { end(); }
 
-    /// Waits until it ends.
+    /// Waits until the child ends.
     void wait();
-    /// Waits for at most `patience`; returns true if it has ended.
+    /// Waits for at most `patience`; returns true if the child has ended.
     bool ended_within(Seconds patience);
-    /// How it ended, as waitpid reports it.
+    /// The status of the ended child, as reported by waitpid.
     int status() const { return status_; }
 
-    /// Sends SIGTERM, and SIGKILL if the child has not ended after `grace`; without it at once.
+    /// Sends SIGTERM, then SIGKILL if the child has not ended within `grace`. If `grace` is 0,
+    /// sends SIGKILL at once.
     void end(Seconds grace = 0);
 
   private:
-    pid_t id_ = 0; ///< 0: it has ended
+    pid_t id_ = 0; ///< 0 after the child has ended
     int status_ = 0;
 };
 
-/// Quotes a text as one word of a shell.
+/// Quotes a text as one shell word.
 std::string shell_quoted(const std::string& text);
 
 /// The path of this program, quoted for a shell.
 std::string own_command();
 
-/// Runs a shell command as a child process. Its output is discarded; it shares standard error. Ends
-/// the process if it takes longer than `patience`. Throws Error, naming the command, if it fails or
-/// does not end in time.
+/// Runs a shell command as a child process. Its output is discarded; it shares standard error.
+/// Kills the process if it takes longer than `patience`. Throws Error, naming the command, if it
+/// fails or does not end in time.
 void run_process(const std::string& command, Seconds patience);
 
 } // namespace sextant

@@ -9,14 +9,14 @@
 
 namespace sextant {
 
-/// One contour, as a range of the points of all contours.
+/// One contour, as a range of ContourLines::pixels.
 struct ContourLine {
     Elements first = 0;
     Elements points = 0;
-    bool closed = false; ///< the first point follows the last
+    bool closed = false; ///< the last point is followed by the first
 };
 
-/// The linear representation of contours: the points of each contour in order of rank, starting at
+/// The linear representation of contours: the points of each contour in order along it, starting at
 /// its head. Contours are ordered by their heads, row by row.
 struct ContourLines {
     ImageShape image;
@@ -41,10 +41,10 @@ class LineReader {
     virtual void rewind() = 0;
 };
 
-/// Takes all contours of an image, for example to write a file (format/line_formats.hpp).
+/// Receives all contours of an image, for example to write a file (format/line_formats.hpp).
 using LineSink = std::function<void(LineReader& contours)>;
 
-/// Reads the contours that remain.
+/// Reads all remaining contours.
 inline ContourLines read_lines(LineReader& reader) {
     ContourLines all{reader.image(), {}, {}};
     for (ContourLine line; reader.next(line);) {
@@ -55,7 +55,7 @@ inline ContourLines read_lines(LineReader& reader) {
     return all;
 }
 
-/// Reads lines in memory, which must outlive it.
+/// Reads contours from memory, which must outlive the reader.
 class LinesInMemory final : public LineReader {
   public:
     explicit LinesInMemory(const ContourLines& lines) : lines_(lines) {}

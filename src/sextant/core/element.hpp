@@ -15,7 +15,7 @@ struct Half {
     bool operator==(const Half&) const = default; ///< compares bits
 };
 
-/// Exact.
+/// The conversion is exact.
 constexpr float to_float(Half half) {
     const std::uint32_t sign = (half.bits & 0x8000u) << 16;
     const std::uint32_t magnitude = half.bits & 0x7fffu;
@@ -37,9 +37,9 @@ constexpr Half to_half(float value) {
         return {0x7e00};
     } else if (magnitude >= 0x47800000u) { // 2^16 and more
         half = 0x7c00;
-    } else if (magnitude < 0x38800000u) { // below 2^-14: next to 0.5, a float's last bit is 2^-24
+    } else if (magnitude < 0x38800000u) { // below 2^-14: at 0.5, the last bit of a float is 2^-24
         half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
-    } else { // a carry of the rounding may run into the exponent, up to infinity
+    } else { // rounding may carry into the exponent, up to infinity
         half = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
     }
     return {static_cast<std::uint16_t>(sign | half)};
@@ -94,7 +94,7 @@ inline constexpr ElementFormat gray_f32{"gray f32", 4};
 inline constexpr ElementFormat gray_u8{"gray u8", 1};
 inline constexpr ElementFormat gray_u16{"gray u16", 2};
 
-/// The type of the channels as users and machine profiles call it: "f32", "f16", "u8" or "u16".
+/// The channel type, as named in options and machine profiles: "f32", "f16", "u8" or "u16".
 constexpr std::string_view channels(const ElementFormat& element) {
     const bool bytes = element == rgba_u8 || element == rgba_u8_depth_f32 || element == gray_u8;
     return element == gray_u16 ? "u16" : element == rgba_f16 ? "f16" : bytes ? "u8" : "f32";

@@ -100,7 +100,8 @@ Bytes FrameSink::row_bytes() const {
     return bytes_of_row(header_);
 }
 
-/// The number of whole rows in `given` samples or bytes, with `row` of them per row.
+/// Converts `given` samples or bytes to a number of rows, each of `row` samples or bytes. Throws
+/// std::logic_error if they are not whole rows or more than remain.
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
@@ -160,8 +161,8 @@ bool is_wide(Sample sample) {
     return size_of(sample) >= 4 && sample != Sample::f32;
 }
 
-/// The value as a double; an integer that a double may not hold exactly is first rounded down to a
-/// multiple of 2048.
+/// The value as a double. Integers beyond ±2^53 are first rounded down to a multiple of 2048, so
+/// that the conversion is exact.
 template <class T>
 double as_double(T value) {
     if constexpr (std::is_integral_v<T> && sizeof(T) > 4) {
@@ -200,11 +201,11 @@ double offset_in(std::vector<T> values) {
     };
     const T middle = at(.5);
     double low = static_cast<double>(at(.05)), high = static_cast<double>(at(.95));
-    if (low == high) { // only a few samples differ
+    if (low == high) { // at most 10 % of the samples differ
         low = static_cast<double>(*std::min_element(values.begin(), values.end()));
         high = static_cast<double>(*std::max_element(values.begin(), values.end()));
     }
-    constexpr double largest_ratio = 256; // floats then keep 16 of 24 bits of the spread
+    constexpr double largest_ratio = 256; // floats then resolve the spread with 16 of their 24 bits
     const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
     const bool constant = *std::min_element(values.begin(), values.end()) ==
                           *std::max_element(values.begin(), values.end());

@@ -16,7 +16,7 @@ namespace sextant {
 /// The size of a pixel in the specimen or in its diffraction pattern.
 struct PixelSize {
     double x = 0, y = 0; ///< 0 if unknown
-    std::string unit;    ///< "m", "nm", "Å", "1/nm", as the source states it; "" if it does not
+    std::string unit;    ///< as stated by the source, such as "nm" or "1/nm"; "" if unknown
     bool known() const { return x > 0 && y > 0; }
     bool operator==(const PixelSize&) const = default;
 };
@@ -24,7 +24,7 @@ struct PixelSize {
 /// The shape of a hyperstack, whose frames have channels × slices planes each, and the plane that a
 /// source reads.
 struct Hyperstack {
-    std::int64_t channels = 1, slices = 1; ///< their numbers
+    std::int64_t channels = 1, slices = 1; ///< numbers of channels and slices
     std::int64_t channel = 0, slice = 0;   ///< the plane that is read, counted from 0
     bool operator==(const Hyperstack&) const = default;
 };
@@ -51,7 +51,8 @@ struct Rows {
     std::int64_t count() const { return last - first; }
 };
 
-/// The luminance of a colour by ITU-R BT.709, applied to values as they are stored.
+/// The luminance of a colour by ITU-R BT.709, applied to the values as stored (without gamma
+/// correction).
 inline constexpr float luminance(float r, float g, float b) {
     return 0.2126F * r + 0.7152F * g + 0.0722F * b;
 }
@@ -72,17 +73,18 @@ class FrameSource {
     const std::string& path() const { return path_; }
     const FrameHeader& header() const { return header_; }
 
-    /// Reads samples as they are stored, in this machine's byte order, channels interleaved.
+    /// Reads samples as stored, in native byte order, with interleaved channels.
     ///
-    /// Requires  an existing frame, existing rows, and memory of exactly their size
+    /// Requires  an existing frame, existing rows, and a buffer of exactly their size
     ///           (std::logic_error).
-    /// Throws    InvalidFile, naming the frame, if it cannot be read or has another shape; the
-    ///           content of `to` is then unspecified.
+    /// Throws    InvalidFile, naming the frame, if the frame cannot be read or has another shape;
+    ///           the content of `to` is then unspecified.
     /// Cost      compressed frames are decoded from the start of the strip or file that holds the
-    ///           first row, unless that row follows the one read last.
+    ///           first row, unless reading continues after the row read last.
     void read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
-    /// Reads rows as grey values: the nearest floats, of colours their luminance; alpha is ignored.
+    /// Reads rows as grey values, rounded to the nearest floats. Colours are converted to
+    /// luminance; alpha is ignored.
     void read_rows(std::int64_t frame, Rows rows, std::span<float> to);
     void read_frame(std::int64_t frame, std::span<float> to);
 
@@ -112,11 +114,12 @@ class FrameSink {
     const FrameHeader& header() const { return header_; }
 
     /// Writes the next rows: those of frame 0 from row 0 on, then of frame 1, and so on. A call may
-    /// give any number of whole rows of one frame. Values are converted by `from_floats`. Throws
+    /// pass any number of whole rows of one frame. Values are converted by `from_floats`. Throws
     /// InvalidFile if they cannot be written, std::logic_error for partial rows or for more rows
     /// than remain of the frame.
     void write(std::span<const float> rows);
-    /// Writes rows of samples as they are stored, for types that floats would round.
+    /// Writes rows of samples in the type of the file, for types that floats cannot represent
+    /// exactly.
     void write_samples(std::span<const std::byte> rows);
     /// Makes the file appear. Requires every row of every frame to be written (std::logic_error).
     /// Without this call, nothing appears at the path. Throws InvalidFile.
@@ -139,35 +142,37 @@ class FrameSink {
 };
 
 // Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
-// less than a float can show: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract an
-// offset before such samples become floats. It is added again to results whose type can hold it.
+// less than a float can resolve: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract
+// an offset before such samples are converted to floats. The offset is added back to results whose
+// type can represent the sum.
 
-/// Converts samples less an offset to the nearest floats. The difference is exact before it is
-/// rounded (for f64: rounded to f64).
+/// Subtracts an offset from samples and rounds the differences to the nearest floats. A difference
+/// is exact before rounding (of f64 samples: rounded to f64).
 ///
 /// Requires  as many samples as floats; an offset from offset_of() (std::logic_error).
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
                     std::span<float> to);
 
-/// The offset of a series. It is 0 unless floats would keep fewer than 16 of the bits in which 90 %
-/// of the samples differ; otherwise it is their median sample.
+/// The offset to subtract from a series. It is 0 unless floats would resolve the range of the
+/// middle 90 % of the samples with fewer than 16 bits; otherwise it is the median sample.
 ///
-/// Input     the frames to examine, by some rows in the middle of each. A frame that cannot be read
-///           is ignored; if frames disagree, the median is taken.
-/// Cost      up to 64 Ki samples per frame, for types of 32 bits or more.
+/// Input     the frames to examine; only some rows in the middle of each are read. A frame that
+///           cannot be read is ignored. If frames have different offsets, the result is the median
+///           one by magnitude.
+/// Cost      reads about 64 Ki samples per frame; none if floats represent the sample type exactly.
 /// Deterministic  the same frames give the same offset, so ranks need not exchange it.
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames);
 
-/// A series less its offset.
+/// A series with its offset subtracted.
 struct Centred {
-    std::unique_ptr<FrameSource> frames; ///< the source itself if the offset is 0, otherwise of f32
+    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, else as f32
     double offset = 0;
 };
 Centred less_offset(std::unique_ptr<FrameSource> source);
 /// As above, with an offset determined from one frame.
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame);
 
-/// Writes values with the offset added again if the sink holds f64, and unchanged otherwise.
+/// Writes values, with the offset added back if the sink holds f64, unchanged otherwise.
 void write_with_offset(FrameSink& sink, std::span<const float> values, double offset);
 
 } // namespace sextant

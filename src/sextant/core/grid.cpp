@@ -42,7 +42,7 @@ Tile tile(const Grid& grid, int rank) {
 }
 
 int rank_at(const Grid& grid, Elements x, Elements y) {
-    // The last tile whose first pixel, ⌊size · tile / tiles⌋, is not beyond the given one.
+    // The last tile whose first pixel, ⌊size · tile / tiles⌋, is not beyond the given pixel.
     const Elements column = ((x + 1) * grid.columns - 1) / grid.width;
     const Elements row = ((y + 1) * grid.rows - 1) / grid.height;
     return static_cast<int>(row * grid.columns + column);

@@ -16,7 +16,7 @@ struct Grid {
     int ranks() const { return columns * rows; }
 };
 
-/// `elements` values in `ranks` pieces, as an image one pixel wide.
+/// Divides `elements` values into `ranks` pieces, as an image one pixel wide.
 inline Grid strips(int ranks, Elements elements) {
     return {1, elements, 1, ranks};
 }
@@ -24,14 +24,15 @@ inline Grid strips(int ranks, Elements elements) {
 /// The grid of `ranks` tiles that is nearest to square, with at least as many columns as rows.
 Grid near_square(int ranks, Elements width, Elements height);
 
-/// The numbers of tiles that an image is divided into.
+/// The numbers of columns and rows of tiles.
 struct Tiles {
     int columns = 1, rows = 1;
     bool operator==(const Tiles&) const = default;
 };
 
-/// The grid of these tiles, or that of near_square() if none are given.
-/// Throws    InvalidTask unless there are as many tiles as ranks; its text begins with "grid".
+/// The grid with these columns and rows; near_square() if `tiles` is empty.
+/// Throws    InvalidTask, with a message that begins with "grid", unless there is one tile per
+///           rank.
 Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height);
 
 /// The position and size of a tile in the image, in pixels.

@@ -33,7 +33,7 @@ class Image {
     std::span<std::byte> bytes() { return memory_.bytes(); }
     std::span<const std::byte> bytes() const { return memory_.bytes(); }
 
-    /// The pixels as `Pixel`, whose size must be the element's (std::logic_error).
+    /// The pixels as `Pixel`, whose size must match the element format (std::logic_error).
     template <class Pixel>
     std::span<Pixel> pixels() {
         check_size(sizeof(Pixel));
@@ -63,7 +63,8 @@ class Image {
 /// from it cannot overflow.
 inline constexpr Elements most_pixels = Elements{1} << 34;
 
-/// True if an image, or `images` of them together, have more pixels. Requires  nothing negative.
+/// True if `images` images of this shape have more than most_pixels pixels in total. Requires  no
+/// negative arguments.
 constexpr bool is_too_large(const ImageShape& shape, Elements images = 1) {
     return shape.width > 0 && shape.height > 0 && images > 0 &&
            (shape.width > most_pixels / shape.height ||
@@ -84,7 +85,7 @@ constexpr bool is_deep(const ElementFormat& element) {
 /// Depths may be equal and infinite, but not NaN.
 struct DeepImage {
     ImageShape shape;
-    std::vector<Elements> first;     ///< by pixel: index of its first fragment; then the total
+    std::vector<Elements> first;     ///< index of each pixel's first fragment; then the total
     std::vector<Fragment> fragments; ///< pixel by pixel
 
     std::span<const Fragment> at(Elements pixel) const {
@@ -94,11 +95,11 @@ struct DeepImage {
     }
 };
 
-/// An image of that shape without fragments.
+/// An image of this shape without fragments.
 DeepImage empty_deep_image(ImageShape shape);
 
-/// Describes the first fault of an image, with pixel and value, but without the image's name; empty
-/// if there is none.
+/// Describes the first fault of an image, with pixel and value, but without the image's name. Empty
+/// if the image has no fault.
 /// Cost      one pass.
 std::string fault_of(const DeepImage& image);
 

@@ -29,7 +29,7 @@ struct RecordHead {
     std::uint64_t size = 0, checksum = 0;
 };
 
-/// FNV-1a.
+/// The 64-bit FNV-1a hash.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
     std::uint64_t sum = 0xcbf29ce484222325;
     for (const std::byte byte : bytes)
@@ -158,7 +158,7 @@ std::optional<std::vector<std::byte>> Journal::next(RecordPlace& place) {
 
 void Journal::visit(const Visit& visit) {
     if (!text_)
-        read_start(); // its writer may have written more since
+        read_start(); // the writer may have completed the text since
     if (!text_)
         return;
     RecordPlace place;

@@ -18,21 +18,21 @@ struct RecordPlace {
 };
 
 /// An append-only file of records. Each has its length and a checksum, so that after a crash every
-/// record but perhaps the last can be read. The file begins with a text that says what it is about.
-/// Numbers have this machine's byte order.
+/// record but perhaps the last can be read. The file begins with a text that describes its content.
+/// Numbers are stored in native byte order.
 ///
-/// Records reach the disk about a second after they are appended, if others follow, and when the
-/// journal is closed.
+/// Records are flushed to disk by the first append() a second or more after the last flush, and
+/// when the journal is closed.
 class Journal {
   public:
-    /// Called with each whole record; visiting ends at the first one that is not.
+    /// Called for each whole record; visiting ends at the first incomplete or damaged one.
     using Visit = std::function<void(const RecordPlace& place, std::span<const std::byte> record)>;
 
     /// Opens a journal for reading. Throws InvalidFile if it cannot be read or is not a journal.
     static Journal open(const std::string& path);
-    /// Opens a journal for writing and locks it, or creates one with `text`. Calls `visit` with the
-    /// records already there; new ones go after the last whole one. Throws InvalidFile, also if
-    /// another process has it open for writing.
+    /// Opens a journal for writing and locks it, or creates one with `text`. Calls `visit` for each
+    /// existing record; new records are appended after the last whole one. Throws InvalidFile, also
+    /// if another process has the journal open for writing.
     static Journal append_to(
         const std::string& path, const std::string& text,
         const Visit& visit = [](const RecordPlace&, std::span<const std::byte>) {});
@@ -42,13 +42,13 @@ class Journal {
     ~Journal();
 
     const std::string& path() const { return path_; }
-    /// The text at its start; none if that is incomplete.
+    /// The text at the start of the file; none if it is incomplete.
     const std::optional<std::string>& text() const { return text_; }
 
     /// Visits the records after the last one visited.
     void visit(const Visit& visit);
     std::vector<std::byte> read(const RecordPlace& place) const;
-    /// Throws InvalidFile if the disk is full or fails; earlier records then remain whole.
+    /// Throws InvalidFile if the disk is full or fails; earlier records then remain intact.
     RecordPlace append(std::span<const std::byte> record);
 
   private:

@@ -45,7 +45,7 @@ class Builder : public nlohmann::json_sax<Value> {
     bool number_unsigned(number_unsigned_t value) override { return add(value); }
     bool number_float(number_float_t value, const string_t&) override { return add(value); }
     bool string(string_t& value) override { return add(std::move(value)); }
-    bool binary(binary_t&) override { return false; } // JSON has none
+    bool binary(binary_t&) override { return false; } // JSON has no binary values
     bool start_object(std::size_t) override { return open(Value::object()); }
     bool start_array(std::size_t) override { return open(Value::array()); }
     bool end_object() override { return close(); }
@@ -122,7 +122,7 @@ class Builder : public nlohmann::json_sax<Value> {
     const JsonStream& stream_;
     std::vector<Value*> open_; ///< objects and arrays not yet closed
     Value* member_ = nullptr;  ///< receives the value of the last key
-    bool streams_ = false;     ///< the last key of the outermost object is the stream's
+    bool streams_ = false;     ///< the last key of the outermost object names the streamed list
     std::size_t values_ = 0, values_before_ = 0; ///< values held now, and before the streamed list
 };
 

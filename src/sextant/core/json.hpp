@@ -15,8 +15,8 @@ namespace sextant {
 /// are nested at most 100 deep, and the keys of an object are all different.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;
-    std::size_t values = std::size_t{1} << 20; ///< held at a time
-    std::size_t keys = 1000;                   ///< of an object
+    std::size_t values = std::size_t{1} << 20; ///< in memory at a time
+    std::size_t keys = 1000;                   ///< per object
 };
 
 /// A list in the outermost object whose entries are passed to `take` one by one and not kept, so
@@ -27,7 +27,7 @@ struct JsonStream {
 };
 
 /// Parses JSON. Throws InvalidFile if the text is not JSON or exceeds the limits; quotations in the
-/// message are shortened. Exceptions of `take` are passed on.
+/// message are shortened. Exceptions thrown by `take` propagate.
 nlohmann::json parse_json(std::string_view text, const std::string& path,
                           const JsonLimits& limits = {}, const JsonStream& stream = {});
 
@@ -35,10 +35,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& path,
 nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {},
                          const JsonStream& stream = {});
 
-/// A value as error messages show it: "an array of 3", or the beginning of its text.
+/// A value in the form that error messages show: "an array of 3", or the beginning of its text.
 std::string shown(const nlohmann::json& value);
 
-/// As Json::text().
+/// The value as text, with the same escapes as Json::text().
 std::string to_text(const nlohmann::json& json, int indent = 2);
 std::string to_text(const nlohmann::ordered_json& json, int indent = 2);
 

@@ -37,11 +37,11 @@ class JsonField {
 
     JsonField at(const std::string& name) const; ///< required member of an object
     std::optional<JsonField> find(const std::string& name) const;
-    std::vector<std::string> names() const;    ///< of an object's members
-    JsonField operator[](std::size_t i) const; ///< of an array; the index must exist
-    std::vector<JsonField> items() const;      ///< of an array
+    std::vector<std::string> names() const;    ///< member names of an object
+    JsonField operator[](std::size_t i) const; ///< element of an array; the index must exist
+    std::vector<JsonField> items() const;      ///< elements of an array
     std::vector<JsonField> items_or_none(const std::string& name) const;
-    std::size_t size() const; ///< of an array
+    std::size_t size() const; ///< number of elements of an array
     void require_size(std::size_t size, const std::string& expected) const;
 
     const std::string& name() const { return name_; } ///< its path in the file
@@ -53,17 +53,19 @@ class JsonField {
     std::int64_t integer(std::int64_t from, std::int64_t to,
                          std::string_view what = "a whole number") const;
     bool boolean() const;
-    std::string text(const std::string& expected = "a string") const; ///< not empty
+    std::string text(const std::string& expected = "a string") const; ///< must not be empty
     std::string any_text(const std::string& expected = "a string") const;
     std::string text_or(const std::string& name, const std::string& fallback) const;
-    std::string text_or_empty(const std::string& name) const; ///< may be empty in the file too
-    /// The enumerator whose name, by its index in `names`, is the field's text.
+    std::string text_or_empty(const std::string& name) const; ///< the text may be empty
+    /// The enumerator whose name is the field's text. `names` lists the names in the order of
+    /// values.
     template <class Enum>
     Enum one_of(std::span<const std::string_view> names) const {
         return static_cast<Enum>(place_in(names));
     }
 
-    /// Throw InvalidFile "FILE: FIELD is VALUE, expected EXPECTED" and "FILE: FIELD WHAT".
+    /// Throw InvalidFile with the message "FILE: FIELD is VALUE, expected EXPECTED" or "FILE: FIELD
+    /// WHAT".
     [[noreturn]] void refuse(const std::string& expected) const;
     [[noreturn]] void fail(const std::string& what) const;
 

@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-/// A JSON value that is written. Members keep their order. Numbers that are not finite are written
-/// as null. An object is written in C++ as a list of its members: {{"width", 3}, {"height", 2}}.
+/// A JSON value for output. Members keep their order. Numbers that are not finite are written as
+/// null. An object is written in C++ as a list of its members: {{"width", 3}, {"height", 2}}.
 class Json {
   public:
     struct Member;
@@ -39,7 +39,7 @@ class Json {
     Json& operator=(Json other) noexcept;
     ~Json();
 
-    static Json object(); ///< without members
+    static Json object(); ///< an empty object
     static Json array(std::initializer_list<Json> items = {});
 
     /// Adds a member to an object, or replaces it. Null becomes an object.
@@ -47,16 +47,16 @@ class Json {
     /// Appends to an array. Null becomes an array.
     void add(Json value);
 
-    /// As text that is safe to show on a terminal, indented by `indent` spaces per level. Bytes
-    /// that are not UTF-8, as in file names, become U+FFFD.
+    /// The value as text that is safe to show on a terminal, indented by `indent` spaces per level.
+    /// Bytes that are not UTF-8, as in file names, become U+FFFD.
     std::string text(int indent = 2) const;
 
   private:
     struct Value;
     explicit Json(Value value);
-    Value& value(); ///< allocated
+    Value& value(); ///< allocated here if null
 
-    std::unique_ptr<Value> value_; // none: null
+    std::unique_ptr<Value> value_; // null pointer: JSON null
 };
 
 struct Json::Member {

@@ -22,7 +22,7 @@ Bytes rounded_up(Bytes size, Bytes unit) {
 
 /// The number of bytes to map: whole huge pages, unless they would waste more than an eighth.
 Bytes mapped_for(Bytes size) {
-    constexpr Bytes tolerable = 8; // of the memory
+    constexpr Bytes tolerable = 8; // at most 1/8 may be wasted
     const Bytes whole = rounded_up(size, huge_page);
     return whole - size <= size / tolerable ? whole : rounded_up(size, sysconf(_SC_PAGESIZE));
 }

@@ -17,14 +17,15 @@ class Memory {
     Memory() = default;
     /// Throws std::bad_alloc.
     explicit Memory(Bytes size);
-    /// Refers to memory that `owner` keeps alive; it must be zeroed and aligned to 64 bytes.
+    /// Refers to memory that `owner` keeps alive. The memory must be zeroed and aligned to 64
+    /// bytes.
     Memory(std::byte* data, Bytes size, std::shared_ptr<void> owner)
         : data_(data), size_(size), owner_(std::move(owner)) {}
     Memory(Memory&& other) noexcept;
     Memory& operator=(Memory&& other) noexcept;
     ~Memory();
 
-    /// Has the system allocate every page now instead of at its first write.
+    /// Makes the system allocate every page now instead of on first write.
     void touch();
 
     std::byte* data() { return data_; }
@@ -40,8 +41,9 @@ class Memory {
     std::shared_ptr<void> owner_; // null if this object owns the memory
 };
 
-/// Moves memory into this core's cache as if just written, without changing it; copies in other
-/// cores' caches become invalid. Benchmarks call it in place of drawing a frame.
+/// Brings memory into this core's cache as if it had just been written, which invalidates the
+/// copies in other cores' caches. The content does not change. Benchmarks call this instead of
+/// rendering a frame.
 void write_anew(std::span<std::byte> memory);
 
 } // namespace sextant

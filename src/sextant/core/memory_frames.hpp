@@ -12,11 +12,11 @@
 
 namespace sextant {
 
-/// A series of frames in memory, which must outlive this: one frame after another, row by row. A
-/// RowSource of it is an image in memory.
+/// A series of frames that are stored in memory one after another, row by row. The memory must
+/// outlive this object. A RowSource constructed from it reads an image in memory.
 class MemoryFrames final : public FrameSource {
   public:
-    /// Throws    InvalidTask unless `samples` are exactly those of the header's frames.
+    /// Throws    InvalidTask unless `samples` has exactly the size of the header's frames.
     MemoryFrames(FrameHeader header, std::span<const std::byte> samples)
         : FrameSource("memory", std::move(header)), samples_(samples) {
         const Bytes expected = this->header().frames * frame_bytes();

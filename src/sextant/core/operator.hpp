@@ -31,8 +31,8 @@ class FoldFunction {
           }) {}
 
     explicit operator bool() const { return static_cast<bool>(function_); }
-    /// `of`: the number of elements of the whole pass, if this call folds a slice of it. A result
-    /// too large for the cache may be written with stores that bypass it.
+    /// `of`: the number of elements of the whole fold, if this call processes only a slice of it. A
+    /// result too large for the cache may be written with stores that bypass the cache.
     void operator()(Sources sources, std::byte* to, Elements elements, Elements of = 0) const {
         function_(sources, to, elements, std::max(elements, of));
     }
@@ -41,31 +41,33 @@ class FoldFunction {
     std::function<void(Sources, std::byte*, Elements, Elements)> function_;
 };
 
-/// An associative combination of elements, ⊕, which a `fold` step applies. Operand order matters
-/// unless `commutative`.
+/// An associative binary operation on elements, ⊕, applied by the `fold` steps of schedules.
+/// Operand order matters unless `commutative`.
 struct Operator {
     std::string_view name;
     std::string_view summary;
     ElementFormat element;
     bool commutative = false;
 
-    /// True if folding leading runs of the sources one after another gives the same bits as one
-    /// fold. False if a fold computes with more digits than its elements have and rounds once at
-    /// its end; such operands are combined all at once if results must be reproducible.
+    /// True if a fold may be split: folding the first few sources, then that result with the next
+    /// few, and so on, gives the same bits as one fold of all. False if a fold computes with more
+    /// precision than the element format and rounds once at its end. All operands are then combined
+    /// in one fold if results must be reproducible.
     bool exact_when_split = false;
 
     /// to[i] = ((sources[0][i] ⊕ sources[1][i]) ⊕ ...) ⊕ sources.back()[i], in one pass. `to` may
-    /// be one of the sources; other overlap is not allowed. Requires at least one source; a single
-    /// one is copied. Deterministic: the same bits on every processor.
+    /// be one of the sources; any other overlap is not allowed. Requires at least one source; a
+    /// single source is copied. Deterministic: the same bits on every processor.
     FoldFunction fold;
 
-    /// Fills `to` with empty pixels. Combining an element with an empty one leaves it unchanged
-    /// (but a transparent element at infinite depth may become empty, and one NaN another).
-    /// Combining twice gives the bits of combining once.
+    /// Fills `to` with empty pixels. Combining an element with an empty one leaves it unchanged,
+    /// except that a transparent element at infinite depth may become empty, and the bits of a NaN
+    /// may change. Repeating the combination changes nothing more.
     std::function<void(std::byte* to, Elements elements)> fill_identity;
 
-    /// The number of bytes of an element that are in use, at least one, for elements shorter than
-    /// their format (lists). A message or copy of a single element omits the rest. Empty: all.
+    /// The number of bytes of an element that are in use, at least one, for elements that may be
+    /// shorter than their format (lists). Messages and copies of a single element omit the other
+    /// bytes. An empty function means that all bytes are in use.
     std::function<Bytes(const std::byte* element)> used = {};
 };
 

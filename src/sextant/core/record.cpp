@@ -48,7 +48,7 @@ bool is_choice(const Field& field, std::string_view text) {
     return all.empty() || std::find(all.begin(), all.end(), text) != all.end();
 }
 
-/// Parses a number within the field's range; else returns nothing.
+/// Parses a number within the field's range; otherwise returns nothing.
 template <class Number>
 std::optional<Number> number_within(const Field& field, std::string_view text) {
     std::optional<Number> number = parsed_number<Number>(text);
@@ -194,7 +194,7 @@ Codec codec_of(std::vector<Number>& value) {
 
 constexpr int bits_of_a_mebibyte = 20;
 
-/// The bytes of "512M", "2G", "1T" or "512", which counts mebibytes.
+/// Converts "512M", "2G", "1T" or "512" (mebibytes) to bytes.
 std::optional<Bytes> parsed_memory(std::string_view text) {
     int bits = bits_of_a_mebibyte;
     constexpr std::string_view units = "KMGT";
@@ -341,7 +341,7 @@ Field& Record::add(std::string_view name, std::vector<std::string>& value,
 
 namespace {
 
-/// Parses "4" or "1..8"; nothing if it is neither.
+/// Parses "4" or "1..8"; returns nothing if the text is neither.
 std::optional<std::pair<int, int>> parsed_range(const Field& field, std::string_view text) {
     const auto dots = text.find("..");
     const auto first = number_within<int>(field, text.substr(0, dots));
@@ -486,7 +486,7 @@ Json number_of(const Field& field, std::string_view text) {
     return parsed_number<std::int64_t>(text).value();
 }
 
-/// Nothing if an option has no value.
+/// Returns nothing if an option has no value.
 std::optional<Json> json_of(const Field& field) {
     const std::string text = field.text();
     switch (field.kind) {
@@ -529,7 +529,7 @@ std::string to_json(const Record& record) {
 
 namespace {
 
-/// Sets a field to the text of a value of a JSON file.
+/// Sets a field from the text of a JSON value.
 void set_text(const Field& field, const JsonField& json, std::string_view text) {
     if (!is_choice(field, text))
         json.fail("has the " + unknown_name("value", text, field.choices));

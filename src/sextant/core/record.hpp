@@ -15,9 +15,10 @@
 #include <utility>
 #include <vector>
 
-// Structs of options and results whose fields are declared once: name, meaning, range or choices.
-// A struct is declared by a function `Record record_of(Options&)` or `record_of(const Result&)`.
-// The command line, its help, validation, JSON and the comparison of ranks all work on the Record.
+// Structs of options and results whose fields are declared once: name, meaning, range or choices. A
+// struct is declared by a function `Record record_of(Options&)` or `record_of(const Result&)`.
+// Command-line parsing, help, validation, JSON and the check that all ranks have the same options
+// are all derived from the Record.
 namespace sextant {
 
 class Field;
@@ -37,7 +38,7 @@ struct Named {
 
 /// Converts a field's value to and from text.
 struct Codec {
-    /// An empty text: the field has no value.
+    /// Returns an empty text if the field has no value.
     std::function<std::string()> text;
     /// Returns a description of valid texts if the text is not a value of the field, else "".
     std::function<std::string(const Field& field, std::string_view text)> set;
@@ -52,38 +53,39 @@ class Field {
         integer,  ///< a whole number
         number,   ///< a number
         text,     ///< a text
-        integers, ///< whole numbers; on a command line with commas
-        texts,    ///< texts; on a command line several words
+        integers, ///< whole numbers; separated by commas on a command line
+        texts,    ///< texts; several arguments on a command line
         record,   ///< a struct
-        result,   ///< any value of a result; not read
+        result,   ///< any value of a result; never read
     };
 
     std::string name;       ///< as in C++ and JSON: "fold_threads"
     std::string meaning;    ///< one line
-    std::string value_name; ///< the kind of value, for help: "N", "FILE"; or its unit
+    std::string value_name; ///< placeholder of the value in help: "N", "FILE"; or its unit
     Kind kind = Kind::text;
     double least = 0, most = 0; ///< range of a number, or of each number in a list; both inclusive
     std::vector<std::string_view> choices; ///< the names of an enumeration's values
     char option_letter = 0;                ///< short option, or 0
     bool is_positional = false, is_required = false, is_file = false;
-    std::string without_value;  ///< of an option whose value may be left out; "": it may not
-    std::optional<double> none; ///< the number that means no value
-    bool differs = false;       ///< ranks may give different values
+    std::string without_value; ///< the value if the option is given without one; "" if it needs one
+    std::optional<double> none; ///< the number that means "no value"
+    bool differs = false;       ///< the value may differ between ranks
 
-    /// A range, both ends included. Numbers without one are only written, never read.
+    /// Sets the range, both ends included. Numbers without a range are only written, never read.
     Field& between(double least, double most);
-    /// This number, which may be outside the range, means no value.
+    /// Declares a number that means "no value". It may be outside the range.
     Field& none_is(double value);
-    /// A text of these; they must be literals.
+    /// Restricts a text to these choices, which must be string literals.
     Field& one_of(std::vector<std::string_view> texts);
     Field& letter(char letter);
     Field& positional();
     Field& required();
-    /// A file's name: not empty, and may differ between ranks, because nodes may have their own.
+    /// Declares a file name. It must not be empty, and may differ between ranks, because nodes may
+    /// have their own files.
     Field& file();
-    /// Ranks may give different values.
+    /// Allows the value to differ between ranks.
     Field& by_rank();
-    /// The option's value may be left out and is this then.
+    /// Makes the option's value optional: given without a value, the option has this one.
     Field& or_without(std::string value);
 
     /// The name in messages: "--fold-threads" or "IN..." on a command line, else "fold_threads".
@@ -93,15 +95,15 @@ class Field {
     /// Sets the value from text. Throws InvalidTask, naming the field, the value and what was
     /// expected.
     void set(std::string_view text) const;
-    /// The texts of Kind::texts.
+    /// Sets the value of a field of Kind::texts.
     void set_all(const std::vector<std::string>& texts) const;
     /// Throws InvalidTask if the value is outside the range.
     void check() const;
 
     Codec codec;
-    std::vector<std::string>* texts = nullptr; ///< of Kind::texts
-    std::vector<Record> records;               ///< one, of Kind::record
-    Json result;                               ///< of Kind::result
+    std::vector<std::string>* texts = nullptr; ///< the value of Kind::texts
+    std::vector<Record> records;               ///< the only entry is the value of Kind::record
+    Json result;                               ///< the value of Kind::result
     bool on_command_line = false;
 };
 
@@ -121,9 +123,9 @@ class Record {
     Record() = default;
     /// {{"components", result.components, "number of components"}, ...}
     Record(std::initializer_list<ResultField> results);
-    operator Json() const; ///< fields of options without a value are omitted
+    operator Json() const; ///< omits options that have no value
 
-    /// Declares a field, for the members' types. `value_name` is as in Field.
+    /// Declare a field, one function per type of member. `value_name` is as in Field.
     Field& add(std::string_view name, bool& value, std::string_view meaning);
     Field& add(std::string_view name, int& value, std::string_view value_name,
                std::string_view meaning);
@@ -143,7 +145,7 @@ class Record {
                std::string_view value_name, std::string_view meaning);
     Field& add(std::string_view name, std::optional<double>& value, std::string_view value_name,
                std::string_view meaning);
-    /// An enumeration; the names must be literals.
+    /// Declares an enumeration. The names must be string literals.
     template <class Enum>
     Field& add(std::string_view name, Enum& value, std::vector<Named<Enum>> all,
                std::string_view value_name, std::string_view meaning) {
@@ -162,9 +164,10 @@ class Record {
     }
     /// Whole numbers, sorted and without duplicates, as ranges: "1..8,13".
     Field& add_ranges(std::string_view name, std::vector<int>& value, std::string_view meaning);
-    /// Memory in bytes: "512M", "2G"; a number without a unit counts mebibytes.
+    /// Memory in bytes: "512M", "2G"; a number without a unit is in mebibytes.
     Field& add_memory(std::string_view name, Bytes& value, std::string_view meaning);
-    /// Columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0: no value.
+    /// Columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0 means "no
+    /// value".
     Field& add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning);
     Field& add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
                     std::string_view meaning);
@@ -175,19 +178,19 @@ class Record {
     Field& add(std::string_view name, Record record);
     /// A value of a result, which may be null.
     Record& add_result(std::string_view name, Json value, std::string_view meaning = "");
-    /// Adds all fields of another record, as if they were this object's own: at the end, or after a
-    /// field.
+    /// Adds all fields of another record, as if they were this object's own: at the end, or after
+    /// the field `after`.
     Record& include(Record record, std::string_view after = "");
-    /// Removes a field: this user of the struct does not offer it.
+    /// Removes a field that this user of the struct does not offer.
     Record& without(std::string_view name);
 
-    /// The field of a name. Throws std::logic_error if there is none.
+    /// The field with this name. Throws std::logic_error if there is none.
     Field& operator[](std::string_view name);
     const Field* find(std::string_view name) const;
 
     /// Throws InvalidTask, naming the first field whose value is outside its range.
     void check() const;
-    /// One line per field that ranks must give alike: "window 3".
+    /// One line per field that must have the same value on all ranks: "window 3".
     std::string settings() const;
 
   private:
@@ -198,11 +201,11 @@ class Record {
                       std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 };
 
-/// An object as the text of its JSON.
+/// The record as JSON text.
 std::string to_json(const Record& record);
-/// Sets the fields that an object of a JSON file has; the others keep their values. Throws
-/// InvalidFile, naming the file, the field's path in it, the value and what was expected: also for
-/// members that are not fields.
+/// Sets the fields that are present in a JSON object; the others keep their values. Throws
+/// InvalidFile, naming the file, the field's path in it, the value and what was expected, also for
+/// members that are not fields and for missing required fields.
 void read(const Record& record, const JsonField& json);
 
 } // namespace sextant

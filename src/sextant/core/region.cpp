@@ -23,8 +23,8 @@ Elements floor_divide(Elements a, Elements b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/// overlap() for regions of equal stride, such as rectangles of one image. Runs i and j are
-/// compared by their difference j − i alone.
+/// overlap() for regions of equal stride, such as rectangles of one image. Whether runs i and j
+/// overlap then depends only on j − i.
 bool overlap_in_step(const Region& a, const Region& b) {
     const Elements ahead = a.offset - b.offset; // runs i and j overlap if low <= j − i <= high
     const Elements low = floor_divide(ahead - b.length, a.stride) + 1;

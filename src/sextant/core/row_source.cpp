@@ -14,7 +14,7 @@ namespace sextant {
 
 namespace {
 
-/// The number of channels that are colour or brightness, not alpha.
+/// The number of channels without alpha.
 int channels_compared(const FrameHeader& header) {
     return header.channels < 3 ? 1 : 3;
 }

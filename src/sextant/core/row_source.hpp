@@ -14,18 +14,19 @@
 
 namespace sextant {
 
-/// Formats of samples that are only compared; signed integers are kept as their bits.
+/// Formats of samples that are only compared. Signed integers are stored as their bit patterns.
 inline constexpr ElementFormat value_u32{"value u32", 4};
 inline constexpr ElementFormat value_u64{"value u64", 8};
 inline constexpr ElementFormat value_f64{"value f64", 8};
 
-/// The purpose that rows are read for.
+/// The purpose of reading rows, which determines the format of the values.
 enum class ReadAs : std::uint8_t {
-    /// Computing: u8, u16 and f32 as stored, all others less offset() as the nearest floats,
-    /// colours as their luminance.
+    /// For computation: u8, u16 and f32 as stored; other types as the nearest floats after offset()
+    /// is subtracted; colours as luminance.
     floats,
-    /// Comparing: samples as stored, halves as floats. The channels of a colour, without alpha, are
-    /// packed into one number if they have 8 or 16 bits each; others use their luminance.
+    /// For comparison: samples as stored, but f16 as floats. The channels of a colour, without
+    /// alpha, are packed into one number if they have 8 or 16 bits each; other colours are
+    /// converted to luminance.
     values
 };
 
@@ -40,15 +41,15 @@ class RowSource {
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
     ImageShape shape() const { return header().shape; }
-    /// The offset subtracted from samples for computing (core/frame_source.hpp); usually 0.
+    /// The offset subtracted from samples for computation (core/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
-    /// gray_f32, gray_u8 or gray_u16; when comparing also value_u32, value_u64 or value_f64.
+    /// gray_f32, gray_u8 or gray_u16; for comparison also value_u32, value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
     /// Reads rows first ... first + rows − 1.
-    /// Requires  rows of the image, and memory of exactly their size, aligned as its samples
-    ///           (std::logic_error).
-    /// Throws    InvalidFile if the file no longer holds them.
+    /// Requires  rows within the image, and a buffer of exactly their size, aligned for their
+    ///           samples (std::logic_error).
+    /// Throws    InvalidFile if the file no longer contains these rows.
     void read(Elements first, Elements rows, std::span<std::byte> to);
 
   private:
@@ -59,7 +60,7 @@ class RowSource {
     double offset_ = 0;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;
-    std::vector<std::byte> stored_; ///< pixels of several channels, before packing
+    std::vector<std::byte> stored_; ///< multi-channel pixels before packing
 };
 
 } // namespace sextant

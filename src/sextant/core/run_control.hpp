@@ -18,16 +18,17 @@ class Cancelled : public Error {
     Cancelled() : Error("cancelled") {}
 };
 
-/// How a long operation reports its progress, and is cancelled. Both functions may be empty.
+/// Callbacks to follow and to cancel a long operation. Both may be empty.
 struct RunControl {
-    /// Called at rank 0 with the name of a part of the work, and how much of it is done.
+    /// Called on rank 0 with the name of a part of the work and its progress: `done` of `all`
+    /// steps.
     std::function<void(std::string_view part, std::int64_t done, std::int64_t all)> progress = {};
     /// Called on every rank between steps of the work, by the thread that runs the operation. If it
     /// returns true on any rank, the operation throws Cancelled on every rank.
     std::function<bool()> cancelled = {};
 
-    /// Throws Cancelled if the caller cancelled the operation on this rank; `agree` then throws it
-    /// on all.
+    /// Throws Cancelled if the caller cancelled the operation on this rank; agree()
+    /// (comm/agreement.hpp) then throws it on all ranks.
     void check() const {
         if (cancelled && cancelled())
             throw Cancelled();

@@ -50,10 +50,11 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
 Bytes size_of(Sample sample);
 /// "u16", "f32".
 std::string_view name(Sample sample);
-/// The sample type of that name, if there is one.
+/// The sample type with this name, if there is one.
 std::optional<Sample> sample_named(std::string_view name);
 
-/// Converts samples to the nearest floats: exact up to 24 bits, infinite beyond their range.
+/// Converts samples to the nearest floats: exact up to 24 significant bits; f64 values beyond the
+/// range of floats become infinite.
 ///
 /// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to);

@@ -16,8 +16,9 @@
 
 namespace sextant {
 
-/// Temporary storage for data that does not fit in memory: an unnamed file in the folder of the
-/// output `beside`. It is deleted however the process ends. Movable, not copyable.
+/// Temporary storage for data that does not fit in memory: an unnamed file in the same folder as
+/// the output file `beside`. The system deletes it, however the process ends. Movable, not
+/// copyable.
 ///
 /// Requires  a writable folder. Every function throws InvalidFile, naming `beside` and the system's
 ///           reason, for example if the disk is full.
@@ -29,7 +30,7 @@ class ScratchFile {
     ~ScratchFile();
 
     void write(Bytes position, std::span<const std::byte> bytes);
-    /// Requires  bytes that were written.
+    /// Requires  all these bytes to have been written.
     void read(Bytes position, std::span<std::byte> to) const;
 
   private:
@@ -44,7 +45,7 @@ class ScratchFile {
 template <class Value>
 constexpr Bytes scratch_size = static_cast<Bytes>(sizeof(Value));
 
-/// Appends values to a file, and can remove the last ones again.
+/// Appends values to a file. The last values can be removed again.
 template <class Value>
 class ScratchWriter {
   public:
@@ -118,14 +119,15 @@ class ScratchReader {
 /// folder until commit().
 class PlaneSink {
   public:
-    /// `offsets`: one per plane, added again if the sink holds f64; empty: none.
+    /// `offsets`: one per plane, added back if the sink holds f64; empty if there are none.
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
 
-    /// Writes some rows of a plane (a frame of the sink), from row `first` on; each row once.
+    /// Writes some rows of a plane (a frame of the sink), from row `first` on. Each row must be
+    /// written once.
     /// Requires  whole rows within a plane (std::logic_error).
     /// Throws    InvalidFile if they cannot be written.
     void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
-    /// Makes the file appear. Requires every row of every plane (std::logic_error).
+    /// Makes the file appear. Requires every row of every plane to be written (std::logic_error).
     /// Throws    InvalidFile.
     void commit();
 
@@ -139,8 +141,8 @@ class PlaneSink {
 
     std::unique_ptr<FrameSink> sink_;
     std::vector<double> offsets_;
-    std::optional<AtomicFile> kept_;   // never committed
-    std::int64_t plane_ = 0, row_ = 0; // next in order
+    std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
+    std::int64_t plane_ = 0, row_ = 0; // the next row in order
     std::int64_t rows_given_ = 0;
 };
 

@@ -5,24 +5,25 @@
 
 namespace sextant {
 
-/// The median of at least one value, the upper of two middle ones.
+/// The median; of an even number of values, the upper of the two middle ones. Requires at least one
+/// value.
 double median(std::span<const double> values);
 
 struct Interval {
     double low = 0, high = 0;
 };
 
-/// The 95 % bootstrap interval of the median of at least one value.
+/// The 95 % bootstrap confidence interval of the median. Requires at least one value.
 /// Deterministic  the same values give the same interval.
 Interval interval_of_median(std::span<const double> values);
 
 /// A distribution-free confidence interval of the median, between two of the values (order
-/// statistics of equal rank from below and above), with a coverage of at least 95 %. With fewer
-/// than six values, their whole range. Requires at least one value. Cheaper than the bootstrap.
+/// statistics of equal rank from below and above), with a coverage of at least 95 %. For fewer than
+/// six values, it is their whole range. Requires at least one value. Cheaper than the bootstrap.
 Interval interval_by_rank(std::span<const double> values);
 
-/// The smallest of at least one value such that the fraction `share` of the values does not exceed
-/// it: .95 of 4 values is the largest.
+/// The smallest value that at least the fraction `share` of all values do not exceed: the .95
+/// quantile of 4 values is the largest. Requires at least one value.
 double quantile(std::span<const double> values, double share);
 
 } // namespace sextant

@@ -44,12 +44,12 @@ Character first_of(std::string_view text) {
                                                                : Character{code, bytes};
 }
 
-/// A control character from U+007F to U+009F, which JSON does not escape.
+/// True for the control characters from U+007F to U+009F, which JSON does not escape.
 bool is_late_control(char32_t code) {
     return code >= 0x7f && code <= 0x9f;
 }
 
-/// True for characters that separate lines or change the direction of writing.
+/// True for characters that separate lines or change the writing direction.
 bool reorders(char32_t code) {
     return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
@@ -143,7 +143,8 @@ std::string read_text(const std::string& path, Bytes most) {
 
 namespace {
 
-/// The number of letters to insert, delete, replace or swap with a neighbour to turn a into b.
+/// The smallest number of letters to insert, delete, replace or swap with a neighbour to turn a
+/// into b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
     std::iota(above.begin(), above.end(), std::size_t{0});

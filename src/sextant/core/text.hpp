@@ -16,7 +16,7 @@
 namespace sextant {
 
 /// Parses a whole text as one decimal number: no spaces, no "+", no hexadecimal, no infinity. A
-/// floating-point number too small to represent is refused too.
+/// floating-point number too small to represent is rejected too.
 template <class Number>
 std::optional<Number> parsed_number(std::string_view text) {
     Number number{};
@@ -30,19 +30,19 @@ std::optional<Number> parsed_number(std::string_view text) {
     return number;
 }
 
-/// A text from a file or an argument, safe to show on a terminal: control characters, characters
-/// that change the direction of writing and bytes that are not UTF-8 are escaped, as "\n", "\x1b"
-/// and "\u202e". Everything else is unchanged, including backslashes.
+/// Makes a text from a file or an argument safe to show on a terminal: control characters,
+/// characters that change the writing direction, and bytes that are not UTF-8 are escaped, for
+/// example as "\n", "\x1b" and "\u202e". Everything else is unchanged, including backslashes.
 std::string printable(std::string_view text);
 
-/// As printable(), but keeps line feeds. JSON remains JSON with the same values.
+/// As printable(), but keeps line feeds. JSON text remains valid and keeps its values.
 std::string printable_lines(std::string_view text);
 
-/// The first `most` bytes of a text, and "..." if it is longer.
+/// The first `most` bytes of a text, followed by "..." if it is longer.
 std::string shortened(std::string_view text, std::size_t most = 60);
 
-/// Reads a whole regular file of at most `most` bytes. Throws InvalidFile otherwise: a device or
-/// pipe may have no end or never answer.
+/// Reads a whole regular file of at most `most` bytes. Throws InvalidFile for anything else: a
+/// device or pipe may be endless or never respond.
 std::string read_text(const std::string& path, Bytes most);
 
 /// The message for a name that is not in a catalogue: "unknown KIND 'WANTED'; did you mean ...?",
