@@ -14,8 +14,8 @@ class FileCosts {
     /// Keeps a reference to `machine`, which must outlive this object.
     explicit FileCosts(const Profile& machine);
 
-    /// Time for one rank to read or write `bytes`; nothing if the profile lacks the figure.
-    /// `alone`: the other ranks of the node wait meanwhile.
+    /// Time for one rank to read or write `bytes`; empty if the profile lacks the measurement.
+    /// `alone`: true if the other ranks of the node are idle meanwhile.
     std::optional<Seconds> reading(Bytes bytes, bool alone) const;
     std::optional<Seconds> writing(Bytes bytes, bool alone) const;
 

@@ -46,10 +46,11 @@ inline constexpr std::array<std::string_view, 1> profile_endings{".json"};
 inline constexpr SharedFolder machines{"machine", "machines", profile_endings};
 
 /// Resolves the name of a file: an existing path, or the name of a shipped file without folder and
-/// ending. Returns a path with several folders unchanged, so that the reader reports it.
+/// ending. A name that contains '/' is returned unchanged even if no such file exists, so that
+/// opening it reports the error.
 /// Throws InvalidTask with similar names if nothing matches.
 std::string shared_file(const SharedFolder& folder, const std::string& given);
-/// The same over several folders; the first match counts.
+/// The same over several folders; the first match is returned.
 std::string shared_file(std::span<const SharedFolder> folders, const std::string& given);
 
 } // namespace sextant::machine

@@ -55,8 +55,8 @@ std::vector<Bytes> measured_blocks(std::span<const Point> points) {
     return repeated;
 }
 
-/// Interpolates by size alone; flagged if the measured block nearest in size is more than twice as
-/// long or short.
+/// Interpolates by size alone. The result is flagged as extrapolated if `block` differs by more
+/// than a factor of two from the block length of the point nearest in size.
 Estimate by_nearest_size(std::span<const Point> points, Bytes bytes, Bytes block) {
     Estimate estimate = at_size(points, bytes);
     const Point* nearest = nullptr;

@@ -14,23 +14,26 @@ struct Estimate {
 };
 
 /// Interpolates by message size: piecewise linear between the measured sizes, with the last segment
-/// continued beyond them, never below zero. If several points have one size, the first counts.
+/// continued beyond them, never below zero. If several points have the same size, the first is
+/// used.
 ///
 /// Requires  at least one point, ordered by size (std::invalid_argument).
 Estimate at_size(std::span<const Point> points, Bytes bytes);
 
 /// Interpolates by size and block length: by size within each measured block length, then linearly
-/// in the logarithm of the block length. Empty messages belong to every block length. If no block
-/// length was measured at two sizes (for instance a fixed number of blocks was), interpolates by
-/// size alone, flagged if the measured block nearest in size is more than twice as long or short.
+/// in the logarithm of the block length. Points with zero bytes apply to every block length. If no
+/// block length was measured at two sizes (for instance because the number of blocks was fixed),
+/// interpolates by size alone and flags the result as extrapolated if `block` differs by more than
+/// a factor of two from the block length of the point nearest in size.
 ///
 /// Requires  as at_size.
 Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes block);
 
 /// The time of one pass over `operands` operands of `elements` elements each: linear in the
 /// elements between measured sizes, and linear in the operands between measured counts. Beyond the
-/// last count, each operand adds as much as the last measured one; with one count only, the time is
-/// proportional to operands − 1. Sizes and counts out of range are flagged.
+/// last count, the line through the last two counts is continued; if only one count was measured,
+/// the time is proportional to operands − 1. Results for sizes and counts outside the measured
+/// range are flagged as extrapolated.
 ///
 /// Requires  at least one pass, ordered by elements; operands >= 1.
 Estimate at_pass(std::span<const Pass> passes, Elements elements, int operands);

@@ -43,19 +43,19 @@ struct Origin {
     bool operator==(const Origin&) const = default;
 };
 
-/// The ranks that a cost applies between.
+/// The relation between the two ranks that exchange a message.
 enum class Link : std::uint8_t { same_process, same_node, other_node };
 
 /// The three paths of communication: how long the sender is busy, how long the receiver is busy,
-/// and the time from the start of the send until the receiver has everything.
+/// and the time from the start of the send until the whole message has arrived.
 enum class Path : std::uint8_t { send, receive, full };
 
 /// Layout at the sender and at the receiver: contiguous (c) or not (n).
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
 /// How data travels: contiguous data as one block, other data as a derived datatype or packed. With
-/// `lending` nothing is moved: the receiver folds from the sender's memory, which adds this cost to
-/// the fold.
+/// `lending` nothing is copied: the receiver folds directly from the sender's memory, and the cost
+/// is the time that this adds to the fold.
 enum class Strategy : std::uint8_t { contiguous, datatype, packing, lending };
 
 std::string_view name(Link link);
@@ -71,13 +71,13 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
-/// One measured cell: a path, layout and strategy at several sizes.
+/// The costs measured for one path, layout and strategy, at several sizes.
 struct Curve {
     Path path = Path::full;
     Layout layout = Layout::cc;
     Strategy strategy = Strategy::contiguous;
     Origin origin;
-    std::vector<Point> points; ///< by bytes, then block; at least one
+    std::vector<Point> points; ///< ordered by bytes, then block; at least one
     bool operator==(const Curve&) const = default;
 };
 
@@ -99,9 +99,10 @@ struct LogGP {
 struct LinkCosts {
     Link link = Link::other_node;
     std::vector<Curve> curves;
-    /// Sizes above which the protocol changes. Above the last, a send waits for its receive.
+    /// Sizes above which the protocol changes. Above the last, a send waits for the matching
+    /// receive (rendezvous).
     std::vector<Bytes> switches;
-    /// The time between messages in a saturated stream; empty if unknown.
+    /// The time per message in a saturated stream; empty if unknown.
     std::vector<Point> gap;
     Origin gap_origin;
     std::optional<Hockney> hockney;
@@ -110,7 +111,7 @@ struct LinkCosts {
 };
 
 /// One pass of an operator over `elements` elements of each of `operands` operands; or one run of a
-/// kernel with `elements` results of `operands` work each.
+/// kernel that computes `elements` results of `operands` units of work each.
 struct Pass {
     Elements elements = 0;
     int operands = 1;
@@ -121,10 +122,10 @@ struct Pass {
 /// The cost of an operator or kernel: measured passes, or one number.
 struct Work {
     std::string name;
-    std::string element = "f32"; ///< the channels of its elements: "f32", "f16" or "u8"
-    /// The cost of combining one more operand; used only if no pass was measured.
+    std::string element = "f32"; ///< channel type of its elements: "f32", "f16" or "u8"
+    /// The cost of combining one more operand, per element; used only if no pass was measured.
     std::optional<Value> seconds_per_element;
-    std::vector<Pass> passes; ///< by elements, then operands; with all cores of the node working
+    std::vector<Pass> passes; ///< ordered by elements, then operands; all cores of the node busy
     std::vector<Pass> alone;  ///< the same with the other cores idle; empty if unknown
     Origin origin;
     bool operator==(const Work&) const = default;
@@ -138,7 +139,7 @@ struct CopyRate {
     bool operator==(const CopyRate&) const = default;
 };
 
-/// A network that messages share, and the time per byte of each of its links.
+/// A network whose links messages share, and the time per byte of each of its links.
 struct Network {
     Topology topology;
     Value seconds_per_byte;
@@ -150,17 +151,17 @@ enum class Routing : std::uint8_t { store_and_forward, wormhole };
 
 std::string_view name(Routing routing);
 
-/// The parameters of C³. Times are in units: the time of one packet on a link, or of a processor
-/// touching as many bytes.
+/// The parameters of the C³ cost model. A communication unit is the time of one packet on a link; a
+/// computation unit is the time in which a processor touches the bytes of one packet.
 struct C3 {
     Topology topology;
     Routing routing = Routing::wormhole;
     bool blocking_sends = false;
-    Bytes packet = 0; ///< l: bytes in a unit
-    Value setup;      ///< s, in units
+    Bytes packet = 0; ///< l: bytes in a packet
+    Value setup;      ///< s, in communication units
     Value seconds_per_unit, seconds_per_computation_unit;
-    /// Average distances that the paper rounds, by the sides of the (sub)machine; all others follow
-    /// from the topology.
+    /// Mean distances that the paper gives in rounded form, by the sides of the (sub)machine; all
+    /// others are computed from the topology.
     struct Distance {
         int width = 0, height = 0;
         double latency = 0;
@@ -171,13 +172,14 @@ struct C3 {
     bool operator==(const C3&) const = default;
 };
 
-/// One machine in one state, under one MPI and transport: the data that models compute with.
+/// The measured costs of one machine in one state, with one MPI and transport: the input of the
+/// cost models.
 struct Profile {
     std::string name;
     std::string host, topology, transport;
     int cores = 0; ///< per node; 0 if unknown
     std::string mpi, mpi_version;
-    std::string state; ///< machines differ between launches; empty if not observed
+    std::string state; ///< performance may differ between launches; empty if not observed
     Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
     Origin origin;     ///< of values without an origin of their own
     std::vector<LinkCosts> links;
@@ -201,7 +203,7 @@ const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy stra
 /// One measured value of a profile, with its name.
 struct NamedValue {
     std::string group; ///< the curve or operator: "same node full nn datatype", "over f32"
-    std::string what;  ///< the point of it: "4096 B in 64"
+    std::string what;  ///< the point on the curve: "4096 B in 64"
     Value value;
 };
 
@@ -209,12 +211,12 @@ struct NamedValue {
 /// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
 
-/// The precision of the measured values of a profile. `requested`: wanted half interval over
-/// median.
+/// The precision of the measured values of a profile. `requested`: the desired ratio of half the
+/// interval to the median.
 struct Precision {
     int values = 0;
-    int wide = 0;                       ///< of these, wider than requested
-    double median = 0, nine_in_ten = 0; ///< half intervals over medians
+    int wide = 0;                       ///< number of values whose ratio exceeds the requested one
+    double median = 0, nine_in_ten = 0; ///< median and 90th percentile of the ratios
 };
 
 Precision worth_of(const Profile& profile, double requested);

@@ -36,8 +36,7 @@ Origin origin_of(const JsonField& field) {
     return {field.text_or("date", ""), field.text_or("method", "")};
 }
 
-/// The seconds in a row of a table: one number after two others, optionally followed by low, high
-/// and samples.
+/// Reads the time in a table row: the third number, optionally followed by low, high and samples.
 Value seconds_of(const JsonField& row, const std::string& first_two) {
     if (row.size() != 3)
         row.require_size(6, "[" + first_two + ", seconds] or [" + first_two +
@@ -284,8 +283,9 @@ std::vector<Profile> read_launches(const std::string& path) {
 
 namespace {
 
-// Threads: the receiver copies, or folds from the sender's memory. Processes of a node: shared
-// memory, both sides move bytes. Nodes: 100 Gbit/s, the processor only starts messages.
+// Between threads, the receiver copies, or folds from the sender's memory. Between processes of a
+// node, both sides copy through shared memory. Between nodes, the network has 100 Gbit/s, and the
+// processor only starts messages.
 constexpr const char* text = R"({
  "version": 1, "name": "a built-in machine", "date": "2026",
  "method": "rounded figures for servers and clusters of the 2020s; not measured",

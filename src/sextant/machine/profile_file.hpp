@@ -18,26 +18,26 @@ inline constexpr int profile_version = 1;
 ///
 /// Input     the text of a file, and its path for error messages.
 /// Throws    InvalidFile naming file, field, value and what was expected: invalid JSON, a newer
-///           version, missing or wrong fields, cells without points, points out of order, duplicate
-///           cells or links, medians outside their intervals.
+///           version, missing or wrong fields, curves without points, points out of order,
+///           duplicate curves or links, medians outside their intervals.
 Profile parse_profile(std::string_view text, const std::string& path);
 
 /// Reads a profile from a file of at most 64 MiB.
 Profile read_profile(const std::string& path);
 
-/// The JSON of a profile, and its text; parse_profile restores the profile exactly.
+/// A profile as JSON, and as the text of a file; parse_profile restores the profile exactly.
 Json json_of(const Profile& profile);
 std::string profile_text(const Profile& profile);
 
 /// The JSON of a merged profile with the profiles of its launches under "launches", so that
-/// launches can be added later. Readers of profiles ignore these.
+/// launches can be added later. read_profile ignores the launches.
 std::string text_with_launches(const Profile& merged, std::span<const Profile> launches);
 
 /// Reads the launches of a merged profile. Throws InvalidFile as read_profile does, and if the
 /// profile has no launches.
 std::vector<Profile> read_launches(const std::string& path);
 
-/// The profile to use if nothing was measured: rounded figures for servers and clusters of the
+/// The profile for machines that were not measured: rounded figures for servers and clusters of the
 /// 2020s (threads, processes of a node, nodes). Good for orders of magnitude.
 const Profile& built_in();
 

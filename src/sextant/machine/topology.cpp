@@ -18,7 +18,7 @@ int longest(const Topology& topology) {
     return *std::max_element(topology.extents.begin(), topology.extents.end());
 }
 
-/// The links between the two halves of an array, cut across its longest side.
+/// The number of links between the two halves of an array that is cut across its longest side.
 double cut_across(const Topology& topology) {
     return static_cast<double>(topology.processors()) / longest(topology);
 }
@@ -37,7 +37,7 @@ void require_power_of(int base, const Topology& topology, const char* wanted) {
         refuse(topology, wanted);
 }
 
-/// The mean distance on a line or ring of n.
+/// The mean distance on a line or ring of n processors.
 double mean_on_line(int n) {
     return (static_cast<double>(n) * n - 1) / (3.0 * n);
 }
@@ -57,8 +57,8 @@ double mean_in_binary_tree(int p) {
     return crossings / (static_cast<double>(p) * p);
 }
 
-/// Two leaves whose paths meet j levels up are 2j apart; for each leaf there are 3 · 4^(j−1) of
-/// them.
+/// Two leaves whose paths meet j levels up are 2j apart; each leaf has 3 · 4^(j−1) partners at this
+/// distance.
 double mean_in_fat_tree(int p) {
     double sum = 0;
     double parting = 3;
@@ -141,7 +141,8 @@ Wiring published_wiring(const Topology& topology) {
     case Shape::mesh:
         if (topology.extents.size() > 2)
             return {std::cbrt(p), std::pow(p, 2.0 / 3)};
-        // A row or column is a linear array; an oblong mesh has the distance of its longer side.
+        // A row or column is a linear array. An oblong mesh gets the distance of a square mesh with
+        // its longer side.
         if (cut_across(topology) == 1)
             return {p / 3, 1};
         return {2.0 / 3 * longest(topology), cut_across(topology)};

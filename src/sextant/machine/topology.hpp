@@ -38,8 +38,8 @@ enum class Shape : std::uint8_t {
 
 std::string_view name(Shape shape);
 
-/// A network shape and its size along each dimension; one number if it has no dimensions.
-/// Processors are numbered along the first dimension first.
+/// A network shape and its size along each dimension; just the number of processors for shapes
+/// without dimensions. The number of a processor varies fastest along the first dimension.
 struct Topology {
     Shape shape = Shape::complete_graph;
     std::vector<int> extents;
@@ -52,19 +52,19 @@ struct Topology {
 
 /// The network parameters of C³.
 struct Wiring {
-    double latency = 0;   ///< h: the mean distance of all ordered pairs, i = j included
+    double latency = 0;   ///< h: the mean distance over all ordered pairs, i = j included
     double bisection = 0; ///< b: the least number of links whose removal halves the machine
 };
 
-/// Figure 1 of Hambrusch and Khokhar, with 1 for the constants that it leaves open. Its distance
-/// for the fat tree, 4 log4 p, looks wrong: 16 at p = 256, where the mean distance is 7.34. The
-/// torus, which the figure lacks, has its exact distance.
+/// The latency and bisection in Figure 1 of Hambrusch and Khokhar, with unspecified constants taken
+/// as 1. Its distance for the fat tree, 4 log4 p, looks wrong: 16 at p = 256, where the mean
+/// distance is 7.34. For the torus, which the figure lacks, the distance is exact.
 Wiring published_wiring(const Topology& topology);
 
-/// The mean distance by counting, and the bisection of Figure 1.
-/// Requires  a number of processors that the shape allows (std::invalid_argument): a power of two
-///           for shuffle-exchange, hypercube and butterfly; for the binary tree a power of two
-///           minus one, or fewer as far as the last level goes; a power of four for the fat tree.
+/// The exact mean distance, and the bisection of Figure 1.
+/// Requires  a shape other than butterfly, and a number of processors that it allows
+///           (std::invalid_argument): a power of two for shuffle-exchange and hypercube, a power of
+///           four for the fat tree. The last level of a binary tree may be incomplete.
 /// Cost      p² steps for shuffle-exchange, otherwise at most p.
 Wiring exact_wiring(const Topology& topology);
 

@@ -129,7 +129,7 @@ double computation(const Round& round, const machine::C3& c3, Counting counting)
     return most;
 }
 
-/// Draws rounds one after another; in each, first the messages, then the work.
+/// Places rounds one after another on the timeline; in each, first the messages, then the work.
 Trace timeline_of(const Question& question, const std::vector<RoundCharge>& rounds,
                   const machine::C3& c3, Seconds duration) {
     std::map<int, std::pair<Seconds, Seconds>> begins; // of messages and of work
@@ -184,7 +184,7 @@ Prediction c3(const Question& question) {
 Prediction c3(const Question& question, const C3Reading& reading) {
     const std::vector<RoundCharge> rounds = charges(question, reading);
     if (question.least)
-        return {}; // one rank alone does not determine the size of its submachines
+        return {}; // the program of one rank does not determine the size of its submachines
     const machine::C3& c3 = *question.machine.c3;
     Span sum;
     for (const RoundCharge& round : rounds) {
@@ -217,7 +217,8 @@ using machine::Topology;
 void require_supersteps(const Program& program, int rank) {
     const Dependences dependences(program);
     constexpr int never = std::numeric_limits<int>::min();
-    std::vector<int> heard(program.steps.size(), never); // latest round that a step waits for
+    std::vector<int> heard(program.steps.size(),
+                           never); // latest round of the messages that each step depends on
     for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
         const Step& step = program.steps[static_cast<std::size_t>(i)];
         int latest = heard[static_cast<std::size_t>(i)];
@@ -260,8 +261,8 @@ Submachine hull(const std::map<Pair, Bytes>& messages, int columns) {
     return {left, top, right - left + 1, bottom - top + 1};
 }
 
-/// The submachine that contains a rectangle when the machine is cut into width × height pieces, if
-/// one does.
+/// Cuts the machine into submachines of width × height and returns the one that contains the
+/// rectangle `inner`, if any.
 std::optional<Submachine> holder(const Submachine& inner, int width, int height) {
     const int i = inner.x / width, j = inner.y / height;
     if (inner.x + inner.width > (i + 1) * width || inner.y + inner.height > (j + 1) * height)
@@ -269,8 +270,8 @@ std::optional<Submachine> holder(const Submachine& inner, int width, int height)
     return Submachine{i * width, j * height, width, height};
 }
 
-/// The sizes into which a machine can be cut: the smallest first; among equal areas, the most
-/// nearly square first.
+/// The sizes of equal submachines into which a machine can be cut, the smallest first; among equal
+/// areas, the most nearly square first.
 std::vector<Submachine> cuttings(const Submachine& machine) {
     std::vector<Submachine> sizes;
     for (int width = 1; width <= machine.width; ++width) {

@@ -15,8 +15,8 @@ namespace sextant::model {
 /// The counting rules of C³.
 enum class Counting : std::uint8_t {
     exact, ///< as the paper defines C³
-    paper  ///< as in the paper's figures: fractions of packets count, and if one processor
-           ///< communicates with all others of a superstep, p replaces p − 1
+    paper  ///< as in the paper's figures: fractions of packets are charged, and where a processor
+           ///< communicates with all others in a superstep, p replaces p − 1
 };
 
 /// Communication units of C³, split as in the paper's figures: set-ups of s units each, latencies
@@ -35,7 +35,8 @@ struct Pair {
     auto operator<=>(const Pair&) const = default;
 };
 
-/// Messages that travel at the same time on one submachine: the bytes that each pair exchanges.
+/// Messages that travel at the same time on one submachine: the bytes sent from one rank to
+/// another, for each pair.
 struct Superstep {
     machine::Wiring wiring; ///< h and b of the submachine
     int processors = 0;     ///< p of the submachine
@@ -44,9 +45,9 @@ struct Superstep {
 
 /// The C³ charge for a superstep: max (S_i + R_i) + C_l + C_p.
 ///
-/// Rulings   terms of h and s count only for processors that send, or receive, anything; store and
-///           forward without blocking charges S_i as Figure 3 prints it, although Figure 2 would
-///           give a single message one packet less.
+/// Note      the terms in h and s are charged only to processors that send or receive a message.
+///           Store and forward without blocking charges S_i as printed in Figure 3, although by
+///           Figure 2 a single message takes one packet time less.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 2, doi:10.1006/jpdc.1996.0010
 Units charge(const Superstep& superstep, const machine::C3& machine, Counting counting);
 
@@ -63,13 +64,13 @@ struct C3Reading {
     /// True: use the distances that the paper gives; false: exact mean distances.
     bool published_distances = false;
     /// The submachine of a round and group, if known. By default a round without groups uses the
-    /// whole machine, and a round with groups is cut into equal submachines, as small as its groups
-    /// allow. Groups in the same submachine are charged together.
+    /// whole machine, and for a round with groups the machine is cut into equal submachines, as
+    /// small as the groups allow. Groups in the same submachine are charged together.
     std::function<Submachine(int round, int group)> submachine = {};
 };
 
-/// The C³ charge for one round, in units: of its dearest submachine, and of the processor that
-/// touches most bytes.
+/// The C³ charge for one round, in units: the communication of its most expensive submachine, and
+/// the computation of the processor that touches the most bytes.
 struct RoundCharge {
     int round = 0;
     Units communication;
@@ -86,7 +87,8 @@ std::vector<RoundCharge> charges(const Question& question, const C3Reading& read
 /// Predicts by C³: each superstep is charged with the busiest processor, link congestion and
 /// processor congestion, and converted to seconds by the profile's time per unit. The schedule's
 /// `round` labels supersteps, its `group` labels submachines. If the number of ranks differs from
-/// the number of processors in the profile, the same kind of machine of that size is assumed.
+/// the number of processors in the profile, a machine of the same shape with one processor per rank
+/// is assumed.
 ///
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, doi:10.1006/jpdc.1996.0010
 Prediction c3(const Question& question);

@@ -191,15 +191,15 @@ class Resource {
     std::vector<Job> jobs_;
 };
 
-/// The least of each cost of a message over all possible transports.
+/// The minimum of each cost of a message over all its possible transports.
 struct LeastCost {
     Seconds send = never;
     Seconds handing = never;     ///< part of `send` that occupies the sender's processor
     Seconds path = never;        ///< from the start of the send until the receiver has the message
     Seconds after_send = never;  ///< part of `path` after the send
     Seconds until_next = never;  ///< from arrival until the receiver can start the next message
-    Seconds until_there = never; ///< until the receiver's processor may take the message
-    Seconds taking = never;      ///< time of that processor
+    Seconds until_there = never; ///< until the receiver's processor may begin to receive
+    Seconds taking = never;      ///< time that receiving occupies the receiver's processor
     Seconds receive = never;     ///< from posting the receive until the receiver has the message
 
     void include(const MessageCost& cost) {
@@ -230,7 +230,7 @@ class LeastTime {
           ready_(program_.steps.size()),
           operands_(program_.steps.size()) {}
 
-    /// Steps depend only on earlier steps.
+    /// Visits the steps in program order, because steps depend only on earlier ones.
     Seconds find() {
         for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i)
             pass(i);
@@ -244,7 +244,8 @@ class LeastTime {
     }
 
   private:
-    /// A message. If it interrupts processors, it does not occupy them exclusively.
+    /// A message with its cost. A message that interrupts work does not occupy the processor
+    /// exclusively.
     struct Priced {
         LeastCost cost;
         bool interrupts = false;
@@ -252,8 +253,8 @@ class LeastTime {
 
     /// The operands of a fold that earlier steps produce.
     struct Operands {
-        Seconds first = never;        ///< when the first may be combined or taken
-        Seconds first_posted = never; ///< of the received operands
+        Seconds first = never;        ///< when the first operand may be combined or received
+        Seconds first_posted = never; ///< when the first receive of an operand was posted
         Seconds moving = 0, taking = 0, least_taking = never;
         int latest = -1; ///< last step that was counted
     };
@@ -331,8 +332,9 @@ class LeastTime {
         return begin + duration;
     }
 
-    /// The bound is the latest of: the last operand arrives and is combined; one processor takes
-    /// the received operands and combines all; the operands are received one after another.
+    /// The bound is the maximum of three times: until the last operand has arrived and is combined;
+    /// until one processor has received and combined all operands; until the operands have been
+    /// received one after another.
     Seconds fold(int number, Seconds begin) {
         const Step& what = step(number);
         if (what.count < 2)
@@ -383,7 +385,7 @@ class LeastTime {
     WorkCosts work_;
     Traffic traffic_;
     MessageCosts costs_;
-    std::vector<Seconds> ready_;     ///< when all steps that each step waits for are over
+    std::vector<Seconds> ready_;     ///< by step: when all its dependences have finished
     std::vector<Operands> operands_; ///< by step
     Resource out_, in_, processor_, interruptions_;
     std::map<int, Resource> links_;

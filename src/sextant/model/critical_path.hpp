@@ -16,15 +16,15 @@ namespace sextant::model {
 struct MessageCost {
     Span send;    ///< time that the sender is busy
     Span receive; ///< time that the receiver is busy
-    Span full;    ///< from the start of the send until the receiver has everything, without time on
-                  ///< shared links
+    Span full; ///< from the start of the send until the whole message has arrived, without the time
+               ///< on shared links
     /// The parts of sending and receiving that occupy the processor.
     Span send_processor, receive_processor;
     /// True if the send starts only when the receive has been posted.
     bool rendezvous = false;
 };
 
-/// The prices that a model gives to the parts of a schedule.
+/// The costs that a model assigns to the parts of a schedule.
 struct Prices {
     /// The cost of a message. May depend on link, size, layout and blocks, never on ranks: it is
     /// called once for all messages that have these in common.
@@ -38,7 +38,7 @@ struct Prices {
 };
 
 /// Data derived from a schedule that does not depend on prices; reusable across replays. Keeps a
-/// reference to the schedule. Throws std::logic_error if messages do not match.
+/// reference to the schedule. Throws std::logic_error if sends and receives do not match.
 struct PreparedSchedule {
     explicit PreparedSchedule(const Schedule& schedule);
 
@@ -51,9 +51,9 @@ struct PreparedSchedule {
 /// start. Folds combine operands in order as they arrive: those that arrived while the processor
 /// was busy in one pass, or all operands in one pass if Question::folds_at_once.
 ///
-/// A receiver that waits for a message has received it when the full path ends; a receiver that is
-/// busy or late has received it after its own receive time. It is busy for that time in either
-/// case, because measured paths can be shorter than either side.
+/// A receiver that is waiting has the message when the full path ends; one that is busy or late has
+/// it after its own receive time. In both cases the receiver is busy for its receive time, because
+/// a measured full path can be shorter than the send or the receive.
 ///
 /// With wires, messages share links from the end of their send until they arrive. A rendezvous
 /// message is handed over without waiting for its receive, but enters the links only when the
@@ -63,7 +63,8 @@ struct PreparedSchedule {
 /// Requires  with wires, a node for each rank or for none (CannotExpress).
 /// Throws    CannotExpress from the prices; std::logic_error if messages do not match or ranks
 ///           deadlock.
-/// Cost      about (messages + operands of folds) times the logarithm of the ranks' open messages.
+/// Cost      about (messages + operands of folds) times the logarithm of the number of open
+///           messages.
 /// Deterministic.
 Prediction critical_path(const Question& question, const Prices& prices,
                          const PreparedSchedule& prepared);
@@ -72,14 +73,15 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
     return critical_path(question, prices, PreparedSchedule(question.schedule));
 }
 
-/// A lower bound of `critical_path` for every schedule in which some rank does what rank 0 does
-/// here, assuming that the other ranks never keep it waiting. It holds because in a replay a rank
-/// sends one message at a time, receives one at a time, works on one thing at a time, starts no
-/// step before its dependences have finished, and uses no fold pass that is cheaper per application
-/// than the cheapest.
+/// A lower bound on `critical_path` for every schedule in which some rank runs the program of rank
+/// 0 here, computed as if the other ranks never kept that rank waiting. It holds because in a
+/// replay a rank sends one message at a time, receives one at a time, works on one thing at a time,
+/// starts no step before its dependences have finished, and pays at least the lowest cost per
+/// application of any fold pass.
 ///
-/// Input     the other ranks are only the peers' sides of rank 0's messages. With shared memory,
-///           they do not show whether a message is copied: the cheapest case counts.
+/// Input     a schedule whose other ranks contain only their sides of rank 0's messages. With
+///           shared memory, these do not determine whether a message is copied, so the cheapest
+///           case is assumed.
 /// Cost      about the number of edges in rank 0's dependences.
 Seconds least_time(const Question& question, const Prices& prices,
                    const PreparedSchedule& prepared);

@@ -41,8 +41,8 @@ bool Sharing::has_links(int from, int to) {
     return any;
 }
 
-/// Messages in flight keep their rates until the new one is admitted, which makes them slightly too
-/// early: on a link with many messages, by at most a quarter of `together`.
+/// Messages in flight keep their rates until the new message is admitted, so they arrive slightly
+/// too early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const MessageInFlight& message, Seconds now) {
     if (open_.empty() && waiting_.empty())
         links_.clear();
@@ -87,7 +87,7 @@ void Sharing::dismiss() {
         tidy();
 }
 
-/// The links' lists keep naming the message; readers skip it.
+/// The lists of the links still contain the message until tidy(); readers skip it.
 void Sharing::take_off_links(Place place) {
     for (const int on : links_of(open_[place])) {
         Load& load = load_of(on);
@@ -99,7 +99,7 @@ void Sharing::take_off_links(Place place) {
     ++many_gone_;
 }
 
-/// Removes messages that have arrived from all lists.
+/// Removes arrived messages from all lists.
 void Sharing::tidy() {
     std::vector<Place> moved(open_.size());
     Place stay = 0;
@@ -155,8 +155,8 @@ void Sharing::fill_links() {
     });
 }
 
-/// Sets the rate of every message in flight by max-min sharing: the link with the least rate per
-/// weight first. A message that waited to be admitted gets extra rate for the time lost.
+/// Sets the rate of every message in flight by max-min sharing: the link with the lowest rate per
+/// weight comes first. A message that waited to be admitted gets extra rate for the time lost.
 void Sharing::allot() {
     const Seconds passed = next_ - now_;
     now_ = next_;
@@ -183,7 +183,7 @@ void Sharing::allot() {
     }
 }
 
-/// Prefetches: there are more messages than fit in the caches, in random order.
+/// Prefetches the messages, because they are visited in random order and may not fit in the caches.
 void Sharing::settle_all_on(int link, double rate_by_weight, Seconds passed) {
     constexpr std::size_t way_ahead = 12, links_ahead = 6;
     unsettled_.clear();

@@ -34,18 +34,18 @@ struct Arrival {
 /// Deterministic.
 class Sharing {
   public:
-    /// Keeps a reference to `wires`. `together` is the fraction of its duration by which a message
-    /// may wait for others to start, or leave its links early, so that rates are recomputed less
-    /// often.
+    /// Keeps a reference to `wires`. To recompute rates less often, a message may start late or
+    /// free its links early by the fraction `together` of its duration.
     explicit Sharing(const machine::Wires& wires, double together = .02);
 
     /// True if there is a link between the two nodes.
     bool has_links(int from, int to);
-    /// Starts a message at `now`, no earlier than the previous message. Returns its number, counted
-    /// from 0.
+    /// Starts a message at `now`, which must not be earlier than the previous start. Returns its
+    /// number, counted from 0.
     /// Requires  a link between its nodes.
     int start(const MessageInFlight& message, Seconds now);
-    /// The time of the next event if no message starts before; infinity if none is in flight.
+    /// The time of the next event if no message starts before it; infinity if no message is in
+    /// flight.
     Seconds next() const { return next_; }
     /// Advances to `next()` and returns the messages that arrive then or shortly after; possibly
     /// none. Valid until the next call.
@@ -57,18 +57,19 @@ class Sharing {
         double weight = 0;
         double left = 0;         ///< bytes left at the last recomputation
         double rate = 0;         ///< 0: no rate yet
-        std::size_t first = 0;   ///< index into `links_`
-        std::uint32_t links = 0; ///< their number
+        std::size_t first = 0;   ///< index of its first link in `links_`
+        std::uint32_t links = 0; ///< number of its links
         int message = 0;
     };
     using Place = std::uint32_t; ///< index into `open_`
-    /// The capacity of a link that is left for messages without a rate.
+    /// While new rates are assigned: the capacity of a link that is still free, and the messages on
+    /// it that have no new rate yet.
     struct Left {
         double bytes_per_second = 0;
         double weight = 0;
         int messages = 0;
     };
-    /// The messages on a link, including those that left it since the last tidy().
+    /// The messages on a link, including those that arrived since the last tidy().
     struct Load {
         std::vector<Place> places;
         double weight = 0; ///< of messages in flight
@@ -95,14 +96,15 @@ class Sharing {
     Seconds next_;
     int count_ = 0;
     std::vector<int> links_;          ///< links of all paths
-    std::vector<Configuration> open_; ///< messages in flight, or finished since tidy()
-    std::vector<Seconds> dismissed_;  ///< by index: time from which a message may count as arrived
-    std::vector<bool> gone_;          ///< by index
+    std::vector<Configuration> open_; ///< messages in flight, and those that arrived since tidy()
+    // By message in `open_`:
+    std::vector<Seconds> dismissed_; ///< time from which it may count as arrived
+    std::vector<bool> gone_;         ///< true if it has arrived
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;          ///< by index: has left, or has its rate
-    std::vector<Place> unsettled_;       ///< on one link
+    std::vector<bool> settled_;          ///< by message in `open_`: arrived, or has its new rate
+    std::vector<Place> unsettled_;       ///< messages on one link without a new rate
     std::vector<Configuration> waiting_; ///< messages to be admitted
-    Seconds admitted_at_;                ///< time of their admission
+    Seconds admitted_at_;                ///< time at which `waiting_` is admitted
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< by link
     std::vector<Left> left_;  ///< by link
@@ -125,7 +127,7 @@ class Traffic {
     /// True if messages between the two ranks travel on links.
     bool takes(int from, int to);
     void enter(StepOfRank send, int to, Bytes bytes, Seconds now);
-    /// The time of the next event; infinity if none.
+    /// The time of the next event; infinity if there is none.
     Seconds next() const;
     /// Advances to `next()` and returns the messages that have left. Valid until the next call.
     const std::vector<Left>& pass();
@@ -133,7 +135,7 @@ class Traffic {
   private:
     const Question& question_;
     std::optional<Sharing> sharing_;
-    std::vector<StepOfRank> sends_; ///< by the number of the message
+    std::vector<StepOfRank> sends_; ///< by message number
     std::vector<Left> left_;
 };
 

@@ -16,18 +16,20 @@ namespace sextant::model {
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
-    Bytes stands_for = 0; ///< size of its elements, of which `bytes` may be a compressed form
+    Bytes stands_for = 0; ///< size of its uncompressed elements; `bytes` counts the compressed ones
     machine::Link link = machine::Link::other_node;
     machine::Layout layout = machine::Layout::cc;
     /// The mean length of contiguous pieces at the sender and at the receiver; the whole size if
     /// contiguous.
     Bytes sent_block = 0, received_block = 0;
-    /// True if it is not moved because the ranks share memory and the receiver only folds it.
+    /// True if the data is not copied because the ranks share memory and the receiver only reads it
+    /// in a fold.
     bool lent = false;
-    /// True if it is not moved because the sender writes it directly into the receiver's memory.
+    /// True if the data is not copied because the sender computes it directly in the receiver's
+    /// memory.
     bool made_there = false;
     /// True if it travels on shared links. Its price then excludes the time on them, which depends
-    /// on the other messages there (`Sharing`).
+    /// on the other messages on the same links (`Sharing`).
     bool meets = false;
 
     /// The shorter of the two block lengths.
@@ -42,11 +44,12 @@ inline int node_of(const Question& question, int rank) {
     return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
 }
 
-/// True if the two ranks are on different nodes. Without nodes given they are, unless the profile
-/// has only one class of links and it is another one.
+/// True if the two ranks are on different nodes. If no nodes are given, this is true unless the
+/// only link class of the profile is another one.
 bool joins_nodes(const Question& question, int from, int to);
 
-/// True if some ranks may be threads of one process, where data that is only folded is not copied.
+/// True if ranks may be threads of one process. Messages between threads are not copied if the
+/// receiver only folds them.
 bool shares_memory(const Question& question);
 
 /// Throws CannotExpress unless there is a node for each rank or for none.
@@ -70,7 +73,8 @@ class Messages {
 /// The costs of a link class. Throws CannotExpress if the profile lacks it.
 const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link);
 
-/// One measured cell. Throws CannotExpress, naming the cell, if the profile lacks it.
+/// The measured curve of a link, path, layout and strategy. Throws CannotExpress, naming these, if
+/// the profile lacks it.
 const machine::Curve& curve(const Question& question, machine::Link link, machine::Path path,
                             machine::Layout layout, machine::Strategy strategy);
 
@@ -79,12 +83,13 @@ class Lookup {
   public:
     explicit Lookup(const Question& question) : question_(question) {}
 
-    /// T(n) of one path and layout, by size alone. `strategy` applies to strided messages.
+    /// The time of a message on one path with one layout, by size alone. `strategy` applies to
+    /// strided messages.
     Span at_size(const Message& message, machine::Path path, machine::Layout layout,
                  machine::Strategy strategy);
-    /// By size and by the shorter of the two block lengths.
+    /// The same, by size and by the shorter of the two block lengths.
     Span at_size_and_block(const Message& message, machine::Path path, machine::Strategy strategy);
-    /// Interpolates other points of a profile.
+    /// The time for a size, interpolated between the given points of the profile.
     Span at_size(const std::vector<machine::Point>& points, Bytes bytes);
     /// A line fitted to the costs of contiguous messages.
     machine::Line line(machine::Link link, machine::Path path) const;

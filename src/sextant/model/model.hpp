@@ -64,11 +64,11 @@ struct Question {
     std::span<const KernelUse> kernels = {};
     /// The channel type of the elements, as named in profiles: "f32", "f16", "u8".
     std::string_view element_name = "f32";
-    /// True if a fold waits for all its operands and combines them in one pass, as for operands
-    /// with few digits that are rounded once (Operator::exact_when_split).
+    /// True if a fold waits for all its operands and combines them in one pass, as for
+    /// low-precision operands whose sum is rounded only once (Operator::exact_when_split).
     bool folds_at_once = false;
-    /// The node of each rank. If empty: each rank on its own node or, if the profile has only one
-    /// class of links, ranks joined by such links.
+    /// The node of each rank. If empty, each rank is on its own node; but if the profile has only
+    /// one class of links, all ranks are joined by such links.
     std::span<const int> nodes = {};
     /// The links between nodes; without `nodes`, rank i is on node i. Null: unknown.
     const machine::Wires* wires = nullptr;
@@ -84,7 +84,7 @@ struct Question {
     /// (least_time): their programs contain only their sides of rank 0's messages. No model returns
     /// more than it would predict for the whole schedule.
     bool least = false;
-    /// True to fill Prediction::timeline; predicting is faster without.
+    /// True to fill Prediction::timeline; without it, predicting is faster.
     bool timeline = false;
 };
 
@@ -111,17 +111,17 @@ std::span<const Model> catalogue();
 /// Finds a model by name. Throws InvalidTask with similar names.
 const Model& find(std::string_view name);
 
-/// Hockney: T(n) = α + n β for sender, receiver and path alike; messages and work do not overlap on
-/// a rank. The parameters are those of the profile, or a line fitted to its full path for
+/// Hockney: T(n) = α + n β for each of sender, receiver and path; messages and work do not overlap
+/// on a rank. The parameters are those of the profile, or a line fitted to its full path for
 /// contiguous messages.
 ///
 /// Source    Hockney, Parallel Computing 20(3), 1994, doi:10.1016/S0167-8191(06)80021-9
 Prediction hockney(const Question& question);
 
-/// LogGP in terms of the three paths: each side is busy for g + n G, of which the processor for o;
-/// the path takes 2 o + L + n G. Work overlaps with messages except for o. If the profile has no
-/// LogGP parameters, they follow from contiguous messages: g and o are the send time of an empty
-/// message, G is the slope of the path, and 2 o + L is the path of an empty message.
+/// LogGP in terms of the three paths: each side is busy for g + n G, of which the processor is busy
+/// for o; the path takes 2 o + L + n G. Work overlaps with messages except for o. If the profile
+/// has no LogGP parameters, they follow from contiguous messages: g and o are the send time of an
+/// empty message, G is the slope of the path, and 2 o + L is the path of an empty message.
 ///
 /// Source    Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995, doi:10.1145/215399.215427
 Prediction loggp(const Question& question);

@@ -97,7 +97,7 @@ class Pricing {
         if (!link.gap.empty())
             cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
         cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
-        // A send that waits for its receive is one copy, made by the receiver.
+        // A rendezvous send is a single copy, made by the receiver.
         const bool sender_moves = message.link != machine::Link::other_node && !cost.rendezvous;
         const bool receiver_moves = message.link != machine::Link::other_node;
         const MessageCost overhead = empty(message);
@@ -133,8 +133,8 @@ class Pricing {
         return {path(Path::send), path(Path::receive), path(Path::full), {}, {}};
     }
 
-    /// True if the profile has no measured curve for the layout, but a copy rate to compute one
-    /// from.
+    /// True if the cost must be computed from a contiguous message and a copy rate, because the
+    /// profile has no curve for the layout.
     bool packs(const Message& message) const {
         const auto& link = costs_of(question_.machine, message.link);
         if (machine::find(link, Path::full, message.layout, question_.strided))
@@ -196,7 +196,8 @@ class Pricing {
     Lookup lookup_;
 };
 
-/// A schedule on a network whose links are busy for part of the time.
+/// Predicts a schedule on a network whose mean link utilisation results from the schedule's own
+/// messages.
 class InNetwork {
   public:
     explicit InNetwork(const Question& question)

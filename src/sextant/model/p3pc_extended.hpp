@@ -10,11 +10,11 @@ namespace sextant::model {
 /// Contention in a k-ary n-cube: messages of B bytes that cross links with utilisation ρ wait at
 /// each link, on average, ρ B G / (1 − ρ) · (k_d − 1) / k_d² · (1 + 1/n), where G is the time per
 /// byte on a link and k_d the mean distance along one dimension. Every pair of ranks is assumed to
-/// be the mean distance apart, since the schedule's ranks are not placed.
+/// be the mean distance apart, because the positions of ranks in the network are unknown.
 ///
 /// Requires  a mesh, torus or linear array (CannotExpress).
-/// Source    Agarwal, IEEE TPDS 2(4), 1991; used so in LoGPC, Moritz and Frank, IEEE TPDS 12(4),
-///           2001
+/// Source    Agarwal, IEEE TPDS 2(4), 1991; used in the same way in LoGPC, Moritz and Frank, IEEE
+///           TPDS 12(4), 2001
 class Contention {
   public:
     explicit Contention(const Question& question);
@@ -29,7 +29,7 @@ class Contention {
   private:
     int dimensions_ = 0;
     double hops_ = 0;  ///< mean distance between two processors
-    double links_ = 0; ///< in both directions
+    double links_ = 0; ///< number of links, one per direction
     Span seconds_per_byte_;
     double traffic_ = 0; ///< bytes between nodes
 };
@@ -37,15 +37,15 @@ class Contention {
 /// P-3PC with extensions: stride costs by block length; datatype or packing, as in the question;
 /// consecutive sends no faster than the saturated gap; rendezvous sends above the last protocol
 /// switch; and contention in the manner of LoGPC. Between nodes, work overlaps with messages except
-/// for the cost of an empty one; within a node processors move every byte, those of both sides or,
-/// for rendezvous sends, the receiver's.
+/// for the cost of an empty one; within a node processors copy every byte, on both sides or, for
+/// rendezvous sends, only at the receiver.
 ///
-/// Between threads of one process, data that is only folded is not moved: it costs the measured
-/// zero-copy read. If packing was not measured, a packed message is a contiguous message plus a
-/// copy at each strided side. Contention needs the profile's network: the mean utilisation ρ of its
-/// links lengthens every path by the queueing delay, and the longer run lowers ρ, until both are
-/// consistent. If the question has wires, messages share the links of their paths instead; see
-/// Sharing.
+/// Between threads of one process, data that the receiver only folds is not copied: it costs the
+/// measured zero-copy read. If packing was not measured, a packed message is a contiguous message
+/// plus a copy at each strided side. Contention needs the profile's network: the mean utilisation ρ
+/// of its links lengthens every path by the queueing delay, and the longer run lowers ρ; the
+/// prediction uses the ρ for which both agree. If the question has wires, messages share the links
+/// of their paths instead; see Sharing.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, sections 3.3 and 6; Moritz and Frank, IEEE
 ///           TPDS 12(4), 2001

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prices of messages, and the replay: messages from send to receive, and work between them.
+// Implements the costs of messages, and the replay of a schedule's messages and work.
 
 #include "sextant/model/replay.hpp"
 
@@ -58,8 +58,8 @@ MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
     return {&found->second, m.meets};
 }
 
-/// The sender compresses a message before sending. Both factors are relative to a copy
-/// (docs/measurements.md): scanning all elements, and writing those that remain.
+/// Adds the time in which the sender compresses a message: scanning all its elements, and writing
+/// the compressed ones, each as a factor of the time of a copy (docs/measurements.md).
 MessageCost MessageCosts::price(const Message& message) const {
     MessageCost cost = prices_.message(message);
     if (!question_.coded)
@@ -77,8 +77,8 @@ bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {
            !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
 }
 
-/// True if kernels or a fold write the message into receiver memory that is unused until it
-/// arrives.
+/// True if the sender's kernels or fold write the data directly into the receiver's buffer, because
+/// the receiver does not use that memory before the message arrives.
 bool MessageCosts::is_made_there(StepOfRank send, StepOfRank receive) const {
     const auto to = static_cast<std::size_t>(receive.rank);
     const Loans& sender = loans_[static_cast<std::size_t>(send.rank)];

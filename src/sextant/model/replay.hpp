@@ -16,7 +16,7 @@
 
 namespace sextant::model {
 
-/// The costs of the messages of a replay. Messages that look alike are priced once.
+/// The costs of the messages of a replay. Messages with the same properties are priced once.
 class MessageCosts {
   public:
     /// Keeps references to its arguments.
@@ -29,8 +29,8 @@ class MessageCosts {
         bool meets = false;
     };
     Costly of(StepOfRank send, StepOfRank receive);
-    /// The costs that the message may have, as far as rank 0's side determines them: with shared
-    /// memory, it depends on the other side whether the message is copied.
+    /// All costs that the message may have, given only rank 0's side of it: with shared memory, the
+    /// other side decides whether the message is copied.
     std::vector<Costly> possible(StepOfRank send, StepOfRank receive);
 
   private:
@@ -58,10 +58,10 @@ struct ReplayEvent {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
         entering, ///< a message enters shared links
-        arriving, ///< a message is in flight, and its receiver may attend to it
-        in_free,  ///< the rank may start its next message
+        arriving, ///< a message is in flight, and its receiver may begin to receive it
+        in_free,  ///< the rank may begin its next receive
         arrived,  ///< a message has arrived; the processor receives it
-        combining ///< the processor may have time for operands of a fold
+        combining ///< the processor may be free to combine operands of a fold
     } kind;
     Span time;
     StepOfRank at;
@@ -72,7 +72,8 @@ struct ReplayEvent {
     }
 };
 
-/// The state of one step. A fold has combined its operands before `next` at the time `done`.
+/// The state of one step. For a fold, the operands before index `next` have been combined at the
+/// time `done`.
 struct StepState {
     const MessageCost* cost = nullptr;
     Span posted, begun, done;
@@ -101,7 +102,7 @@ struct RankState {
     std::vector<StepState> steps;
     Lane out, in;
     Span processor; ///< time from which it is free
-    Span handing;   ///< the same for messages that may interrupt work
+    Span handing;   ///< the same for messages that interrupt work
 };
 
 /// One replay of a schedule on a simulated clock; implements `critical_path`.
@@ -126,7 +127,7 @@ class Replay {
         events_.push({kind, time, at, count_++});
     }
 
-    /// Handles the next event, of a rank or on links; false if there is none.
+    /// Handles the next event of a rank or of the shared links; false if there is none.
     bool happen_next();
     void happen(const ReplayEvent& now);
     void begin(int rank);
@@ -154,18 +155,18 @@ class Replay {
     /// The time at which a message has completely arrived.
     static Span path_end(const StepState& sent);
 
-    /// Queues the latest time at which the receiver must start to receive a message to finish with
-    /// its path.
+    /// Queues an event at the latest time at which the receiver can begin to receive a message and
+    /// still finish when the path ends.
     void expect_arrival(StepOfRank from, StepOfRank to);
 
-    /// A receiver that waits for a message has received it at the end of the path, even if its own
-    /// receive time is longer, which then delays its next message. A receiver that starts late
-    /// spends its receive time after that.
+    /// A receiver that is waiting has the message at the end of the path, even if its own receive
+    /// time is longer, which then delays its next message. A receiver that starts late has it after
+    /// its own receive time.
     void receive_next(StepOfRank rank, const Span& now);
     void take(StepOfRank at, const Span& now);
 
-    /// Occupies the processor to hand over or receive a message, one at a time; returns when that
-    /// begins.
+    /// Occupies the processor to hand over or receive a message, one at a time; returns the start
+    /// time.
     Span occupy(int rank, bool interrupts, const Span& now, const Span& cost);
 
     // Work.

@@ -43,9 +43,10 @@ Span WorkCosts::fold(Elements elements, int operands, bool alone) {
     return Span(*operator_->seconds_per_element) * applications;
 }
 
-/// Each pass combines one operand less than it reads, and all passes together all but one. Pass
-/// time is linear between measured operand counts, so the least total, and the least for the last
-/// operand, is at a measured count or at an end.
+/// A pass over k operands applies the operator k − 1 times per element, and all passes together
+/// apply it `operands` − 1 times. Pass time is linear between measured operand counts, so the
+/// lowest cost per application, and of the last pass, is at a measured count or at an end of the
+/// range.
 WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
     LeastFold least{fold(elements, operands, true).median, fold(elements, operands, true).median};
     const auto consider = [&](int k) {
@@ -65,7 +66,7 @@ WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
     return least;
 }
 
-/// From the measured passes of the kernel, or from its price per element.
+/// Uses the measured passes of the kernel, or else its cost per element.
 Span WorkCosts::compute(int kernel, Elements elements) const {
     const auto k = static_cast<std::size_t>(kernel);
     const machine::Work* const work = k < kernels_.size() ? kernels_[k] : nullptr;
@@ -76,7 +77,8 @@ Span WorkCosts::compute(int kernel, Elements elements) const {
     return Span(*work->seconds_per_element) * static_cast<double>(elements);
 }
 
-/// From the copy rate whose block length is nearest in ratio; 0 stands for contiguous.
+/// Uses the copy rate whose block length is nearest in ratio; a block length of 0 in the profile
+/// means contiguous.
 Span WorkCosts::copy(Bytes bytes, Bytes block) const {
     const auto& rates = question_.machine.copies;
     if (rates.empty())
@@ -145,7 +147,7 @@ bool FoldingRanks::is_alone(int rank, int round) const {
 
 namespace {
 
-/// Renumbers the nodes of ranks from 0.
+/// The node of each rank, with nodes renumbered from 0.
 std::vector<int> numbered(std::span<const int> nodes, int ranks, bool threads) {
     std::vector<int> numbers;
     std::map<int, int> known;

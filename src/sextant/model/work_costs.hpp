@@ -17,9 +17,10 @@ class WorkCosts {
     explicit WorkCosts(const Question& question);
 
     /// One pass that combines `operands` (two or more) operands of `elements` elements each.
-    /// `alone`: no other rank of the node works at the same time.
+    /// `alone`: true if no other rank of the node works at the same time.
     Span fold(Elements elements, int operands, bool alone);
-    /// The least cost of a fold, however it is split into passes: of all passes, and of the last.
+    /// The minimum cost of a fold over all ways to split it into passes: of all passes together,
+    /// and of the last pass.
     struct LeastFold {
         Seconds all = 0, last = 0;
     };
@@ -59,16 +60,16 @@ class FoldingRanks {
 /// The node with the most ranks per core.
 struct Oversubscription {
     int ranks = 0, cores = 0;
-    /// True if ranks outnumber cores, and so take turns.
+    /// True if there are more ranks than cores, so that ranks take turns.
     bool takes_turns() const { return cores > 0 && ranks > cores; }
 };
 
-/// If `nodes` is empty, threads share a node and other ranks have one each. `cores` is 0 if the
-/// profile does not give the number per node.
+/// Finds the node with the most ranks per core. If `nodes` is empty, threads share one node and
+/// other ranks have a node each. `cores` is 0 if the profile does not give the number per node.
 Oversubscription crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
                           machine::Link within_node);
 
-/// The cores of nodes that have more ranks than cores: a rank that is ready first gets the next
+/// The cores of nodes that have more ranks than cores: the rank that is ready first gets the next
 /// free core.
 class CoreQueue {
   public:

@@ -16,8 +16,8 @@ namespace sextant::planner {
 
 namespace {
 
-/// The number of candidates for which all of the busiest ranks are examined; for the others, only
-/// the rank found first.
+/// The number of leading candidates for which all of the busiest ranks are examined; for the
+/// others, only the first of these ranks is.
 constexpr std::size_t most_refined = 24;
 
 /// A candidate is evaluated if its bound is at most this fraction slower than the best, so that
@@ -108,7 +108,7 @@ class Choosing {
     }
 
     /// Marks candidates that do the same work as an earlier one. Only candidates with equal
-    /// expectations can.
+    /// expected times are compared.
     void find_same_work() {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             Entry& entry = entries_[i];
@@ -133,8 +133,8 @@ class Choosing {
         return true;
     }
 
-    /// Predicts whole schedules, the most promising first; each prediction refines the expectations
-    /// of its kin.
+    /// Predicts whole schedules, the most promising first; each prediction refines the expected
+    /// times of similar candidates (kin()).
     void walk() {
         left_ = most_messages();
         std::vector<Entry*> open;
@@ -171,15 +171,16 @@ class Choosing {
         return {std::max(0.0, gain) / messages, gain};
     }
 
-    /// Candidates of one algorithm with equal largest messages are kin: their waiting times are
-    /// similar, so their predictions exceed the expectations by similar factors.
+    /// The group of similar candidates ("kin"): those of one algorithm with equal largest messages.
+    /// Their waiting times are similar, so their predictions exceed the expected times by similar
+    /// factors.
     std::pair<std::string_view, Elements> kin(const Entry& entry) const {
         return {candidate(entry).algorithm, entry.largest};
     }
 
-    /// The factor by which a prediction may exceed the expectation if nothing is known of its kin.
-    /// It is somewhat below the usual one; otherwise, with equal expectations, only the first kin
-    /// would ever be evaluated.
+    /// The assumed ratio of prediction to expected time if no similar candidate was predicted. It
+    /// is somewhat below the median ratio; otherwise, among candidates with equal expected times,
+    /// only the first group would ever be evaluated.
     double usual_slack() const {
         std::vector<double> all;
         for (const auto& [kin, slack] : slack_)
@@ -210,8 +211,8 @@ class Choosing {
             slack_[kin(entry)] = predicted / entry.expected;
     }
 
-    /// Limits planning to milliseconds for few ranks and seconds for thousands. Bounds ignore
-    /// links, so more is evaluated if there are wires.
+    /// Limits planning to milliseconds for few ranks and seconds for thousands. Bounds ignore link
+    /// contention, so more messages are evaluated if the links are known.
     std::int64_t most_messages() const {
         constexpr std::int64_t quick = 8'000, slow = 600'000;
         const std::int64_t ranks = candidates_[0].ranks;
@@ -234,7 +235,7 @@ class Choosing {
     std::vector<Entry> entries_;
     std::int64_t left_ = 0; ///< messages that may still be evaluated
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
-    /// Prediction divided by expectation, the latest of each kin.
+    /// The latest ratio of prediction to expected time, by group of similar candidates.
     std::map<std::pair<std::string_view, Elements>, double> slack_;
 };
 
@@ -246,7 +247,7 @@ Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
 
 namespace {
 
-/// The largest ratio of prediction to expectation.
+/// The largest ratio of prediction to expected time.
 double most_slack(const std::vector<Entry>& entries) {
     double most = 1;
     for (const Entry& entry : entries) {

@@ -24,8 +24,8 @@ struct Setting {
     std::string element_name = "f32";
     bool folds_at_once = false;                     ///< as in model::Question
     std::span<const model::KernelUse> kernels = {}; ///< as in model::Question
-    std::span<const int> nodes = {};                ///< as in model::Question; of the first ranks
-    const machine::Wires* wires = nullptr;          ///< as in model::Question
+    std::span<const int> nodes = {}; ///< as in model::Question; at least one entry per rank used
+    const machine::Wires* wires = nullptr; ///< as in model::Question
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
     bool coded = false;     ///< as in model::Question
@@ -40,10 +40,10 @@ struct Setting {
 /// A candidate with its predictions.
 struct PredictedCandidate {
     std::size_t candidate = 0; ///< index of the candidate
-    // Including the time of preceding work: Candidate::before.
+    // Times include that of preceding work (Candidate::before).
     std::optional<Seconds> bound;               ///< lower bound: model::least_time
     std::optional<model::Prediction> predicted; ///< of the whole schedule, if it was evaluated
-    std::string remark;                         ///< why not, or a note for the reader
+    std::string remark; ///< why it was not evaluated, or a note for the reader
 };
 
 /// The result of comparing candidates.
@@ -97,23 +97,24 @@ Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> config
 /// A candidate while it is compared with others.
 struct Entry {
     PredictedCandidate evaluated;
-    /// predicted time of a rank without waiting: close to the whole, but not a bound
+    /// predicted time of one rank if it never waits: close to that of the whole schedule, but no
+    /// bound
     Seconds expected = 0;
     std::int64_t messages = 0; ///< approximate number over all ranks
     Elements largest = 0;      ///< largest message of the examined rank
     bool repeats = false;      ///< does the same work as an earlier candidate
 };
 
-/// Sorts candidates, the best first, and gives the reason for the first and those that may be as
-/// fast. Candidates that were not evaluated are assumed to exceed their expectation by the largest
-/// factor seen among those that were. Repeated candidates come after these, and candidates that no
-/// model can describe come last.
+/// Sorts candidates, the best first, states the reason for the first, and counts those that may be
+/// as fast. Candidates that were not evaluated are assumed to exceed their expected time by the
+/// largest factor seen among those that were. Candidates that repeat the work of earlier ones come
+/// after these, and candidates that no model can describe come last.
 ///
 /// Requires  one entry or more. Throws model::CannotExpress if none has a bound.
 Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_view machine);
 
-/// One line for the user: the fastest of `candidates`, of which `rivals` (itself included) may be
-/// the fastest, by predictions of `walked` of them.
+/// One line for the user: the fastest of `candidates` candidates, of which `walked` were evaluated;
+/// `rivals` of them, the chosen one included, may be the fastest.
 std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
                       int walked);
 

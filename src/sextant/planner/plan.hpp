@@ -25,7 +25,8 @@ struct Alternative {
     std::string remark = {};
 };
 
-/// The name of a configuration in texts. Families whose configurations have no text() overload it.
+/// The name of a configuration in texts. Families of algorithms whose configurations have no text()
+/// overload this function.
 template <class Configuration>
 requires requires(const Configuration& configuration) {
     { configuration.text() } -> std::same_as<std::string>;
@@ -40,7 +41,7 @@ template <class Configuration>
 struct Plan {
     Configuration configuration{};
     std::string reason = {};
-    // On the rank that chose, if it was predicted:
+    // Set only on the rank that made the choice, if it used predictions:
     std::string model = {}, machine = {};
     std::vector<Alternative<Configuration>> alternatives = {}; ///< the chosen one first
     std::size_t rivals = 1; ///< number of leading alternatives that may be fastest

@@ -13,16 +13,16 @@
 // read its configurations.
 namespace sextant::planner {
 
-/// The members of alternatives in a family's JSON.
+/// Selects the members that a family of algorithms writes for each alternative.
 struct AlternativeFields {
     const char* list = "candidates";
-    bool ranges = true; ///< bounds, intervals, times of races and the number of rivals
+    bool ranges = true; ///< bounds, intervals, race times and the number of rivals
     bool remarks = true;
 };
 
 inline constexpr int plan_version = 1;
 
-/// The first members of a plan file.
+/// The first members of a plan file: version and operation.
 inline Json plan_file(std::string_view operation) {
     return {{"plan_version", plan_version}, {"operation", operation}};
 }
@@ -62,7 +62,7 @@ void add_plan(Json& json, const Plan<Configuration>& plan, const Write& write,
 
 /// Reads a plan file, without predictions.
 /// Input     `read`: returns the configuration in the file.
-/// Throws    InvalidFile naming the field, also for another operation and a newer version.
+/// Throws    InvalidFile naming the field, also if the operation differs or the version is newer.
 template <class Configuration, class Read>
 Plan<Configuration> plan_in(const JsonField& file, std::string_view operation, const Read& read) {
     if (file.at("plan_version").integer(1, 1 << 30) > plan_version)

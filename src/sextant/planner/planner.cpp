@@ -32,7 +32,7 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
 
 namespace {
 
-/// A cache key of everything that a plan depends on.
+/// A cache key that contains everything a plan depends on.
 std::string key(const compositing::Task& task, const Work& work,
                 const compositing::Tuning& requested) {
     return fmt::format(
@@ -43,7 +43,7 @@ std::string key(const compositing::Task& task, const Work& work,
         requested.window, requested.interlace, work.density, static_cast<int>(work.sparse));
 }
 
-/// Compression hardly ever pays at higher densities.
+/// Compression hardly ever pays above this density.
 constexpr double most_worth_coding = .75;
 
 /// Threads move no data, so compression gains nothing between them.
@@ -64,8 +64,8 @@ CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double den
     return best;
 }
 
-/// The density limit on one node: there a message is a copy, and finding the empty pixels costs
-/// half a copy (docs/measurements.md).
+/// The same limit if all ranks are on one node: there a message is a copy, and finding the empty
+/// pixels costs half a copy (docs/measurements.md).
 constexpr double worth_coding_on_a_node = .25;
 
 } // namespace
@@ -112,7 +112,7 @@ std::optional<model::Prediction> Planner::predict(const compositing::Task& task,
     try {
         return choose(std::span(&candidate, 1), setting).chosen().predicted;
     } catch (const model::CannotExpress&) {
-        return std::nullopt; // CannotExpress becomes an empty value
+        return std::nullopt;
     }
 }
 
@@ -164,7 +164,7 @@ namespace {
 /// for smaller gains (docs/measurements.md).
 constexpr double most_worth_interlacing = .9;
 
-/// Shorter blocks would mean many calls with little work each.
+/// The minimum block size, in pixels: shorter blocks would cause many calls with little work each.
 constexpr Elements least_block = 256;
 
 /// The fraction of the image that lies in part i of p and is active.
@@ -183,7 +183,8 @@ double mean(const DrawnBands& bands) {
     return std::accumulate(bands.begin(), bands.end(), 0.0) / drawn_bands;
 }
 
-/// The active fraction in part i; interlaced, the same in all parts.
+/// The fraction of the image that lies in part i of p and is active; the same for all parts if
+/// interlaced.
 double share(const DrawnBands& bands, int i, int p, bool interlaced) {
     return interlaced ? mean(bands) / p : drawn_in(bands, i, p);
 }
@@ -192,7 +193,7 @@ double share(const DrawnBands& bands, int i, int p, bool interlaced) {
 
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced) {
-    DrawnBands all{}, nowhere{}; // of all layers; fraction that no layer covers
+    DrawnBands all{}, nowhere{}; // sum over all layers; fraction that no layer covers
     nowhere.fill(1);
     const int p = task.positions();
     for (int i = 0; i < p; ++i) {
@@ -263,7 +264,8 @@ DefaultPlanner read_own(const std::string& path) {
     }
 }
 
-/// A profile named by the environment may have been forgotten, so its error names the variable.
+/// The user may have forgotten that the environment names a profile, so the error names the
+/// variable.
 DefaultPlanner read_named(const std::string& path, bool by_environment) {
     try {
         return with(machine::read_profile(path), path);

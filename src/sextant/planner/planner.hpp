@@ -36,11 +36,11 @@ struct Work {
     Sparse sparse = Sparse::automatic;
 };
 
-/// Decides without a prediction whether to skip empty pixels: true if messages move data and few
-/// enough pixels are active; on one node, very few.
+/// Decides without a prediction whether to skip empty pixels: true if messages move data and the
+/// fraction of active pixels is below a limit, which is lower on one node.
 bool sparse_by_rule(const Work& work);
 
-/// Plans compositing on one machine. Plans are cached: a repeated question takes microseconds.
+/// Plans compositing on one machine. Plans are cached: a repeated request takes microseconds.
 /// Thread-safe.
 class Planner {
   public:
@@ -90,9 +90,9 @@ enum class Interlace { automatic, on, off };
 inline constexpr int drawn_bands = 64;
 using DrawnBands = std::array<double, drawn_bands>;
 
-/// The data that the busiest rank sends and receives, in images, if messages skip empty pixels.
-/// Computed for Direct-Send, whose parts are those of most algorithms. Overlapping images are
-/// assumed to be independent.
+/// The data that the busiest rank sends and receives, in units of one image, if messages skip empty
+/// pixels. Computed for Direct-Send, whose parts are those of most algorithms. Overlapping images
+/// are assumed to be independent.
 /// Input     `drawn` by position.
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced);
@@ -101,7 +101,8 @@ double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands
 /// for distributed results: their users expect contiguous pieces.
 bool interlacing_pays(const compositing::Task& task, std::span<const DrawnBands> drawn);
 
-/// The number of pixels per block distributed round-robin: a row, or several if rows are short.
+/// The number of pixels in each block that is distributed round-robin: a row, or several if rows
+/// are short.
 Elements interlaced_block(Elements row);
 
 /// Probing of a machine that has no profile. SEXTANT_PROBE=off always disables it.
@@ -112,7 +113,7 @@ enum class Probing {
 };
 
 /// Declares the profile to predict with and the probing as fields "machine" and "probe";
-/// rank 0's count.
+/// those of rank 0 apply.
 void declare_planning(Record& record, std::string& machine, Probing& probing);
 
 /// The planner of a process, and notes for the user about its profile.
@@ -125,8 +126,8 @@ struct DefaultPlanner {
 /// Returns the planner for a transport ("threads" or "mpi"). Its profile is the file `requested`;
 /// else the file $SEXTANT_MACHINE; else the one that `sextant calibrate` wrote for this user; else
 /// a built-in one. Created once per process and file, so that plans stay cached. Throws InvalidFile
-/// for a file that was named. A damaged file that was not named is ignored
-///           with a warning.
+/// if a file named by `requested` or $SEXTANT_MACHINE is invalid; a damaged default profile is
+/// ignored with a warning.
 DefaultPlanner default_planner(std::string_view transport, const std::string& requested = "");
 
 /// Plans with the usual planner; if its profile cannot describe the task (for instance, ranks on

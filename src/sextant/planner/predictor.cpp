@@ -15,7 +15,7 @@ namespace sextant::planner {
 
 namespace {
 
-/// From the richest to the simplest.
+/// The models to try, from the richest to the simplest.
 constexpr std::array<std::string_view, 4> models_by_wealth = {"p3pc-extended", "loggp", "hockney",
                                                               "c3"};
 

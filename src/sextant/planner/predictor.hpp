@@ -28,15 +28,15 @@ struct SingleRank {
 };
 
 /// Isolates one rank with passive peers. With model::Question::least a model returns a lower bound
-/// of the rank's time. Other predictions of it are no bound: a fold that gets its operands early
-/// may combine them in more passes.
+/// of the rank's time. Other predictions for this schedule are no bounds: a fold that gets its
+/// operands early may combine them in more passes.
 ///
 /// Cost      that of the one program.
 SingleRank alone(Program program, int rank);
 
-/// The program without the messages that are read in place by their receivers, which pay for them,
-/// and without those that may be written directly into the receiver's memory. `usual` as in
-/// Program::bytes_of.
+/// The program without the messages that their receivers read in place (only the receivers are
+/// charged for these), and without those that may be written directly into the receiver's memory.
+/// `usual` as in Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
 
 /// Predicts candidates in a setting with a cost model. All functions throw model::CannotExpress.

@@ -11,12 +11,12 @@
 namespace sextant::planner {
 
 /// A race between a few configurations of the same task, run on production frames: each frame uses
-/// the next configuration, and finally the least median wins. It is a state machine without clock
+/// the next configuration, and finally the lowest median wins. It is a state machine without clock
 /// or communicator: each rank keeps its own, and all ranks agree as long as they finish the same
 /// frames.
 ///
-/// Contestants take turns back and forth, so that drift affects all of them. The first turn of each
-/// is a warm-up and does not count.
+/// Contestants run in order and in reverse order alternately, so that drift affects all of them
+/// alike. The first turn of each is a warm-up and does not count.
 class Race {
   public:
     static constexpr int most_contestants = 3, most_rounds = 9;
@@ -37,7 +37,7 @@ class Race {
     const Times& times() const { return times_; }
 
     struct Outcome {
-        int winner = 0; ///< among equals the first
+        int winner = 0; ///< the first one if several are equal
         int frames = 0;
         std::vector<std::optional<Seconds>> medians; ///< none if every turn failed
     };

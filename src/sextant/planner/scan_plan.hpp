@@ -26,13 +26,14 @@ struct ScanQuestion {
 
 /// Statistics of the makespan over the draws.
 struct ExpectedMakespan {
-    Seconds mean = 0, error = 0; ///< and its standard error
+    Seconds mean = 0, error = 0; ///< mean and its standard error
     Seconds balanced = 0;        ///< mean with perfect balance within ranks
     double stolen = 0;           ///< mean number of stolen values
 };
 
 /// The expected makespan of a scan whose operator takes a random time: the mean over draws of whole
-/// rehearsals, because the longest of many paths takes longer than the mean of each.
+/// rehearsals, because the expected length of the longest of many paths exceeds the largest
+/// expected length of any one.
 ///
 /// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.

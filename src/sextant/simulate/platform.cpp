@@ -200,7 +200,7 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Mean properties of the paths of hosts.
+/// Mean properties of the paths between hosts.
 struct Ways {
     Seconds latency = 0;
     double path_seconds_per_byte = 0;      ///< of the slowest link on the path

@@ -24,7 +24,7 @@ struct Costs {
     Seconds send_overhead = 0, receive_overhead = 0;
     /// Additional time per byte.
     double send_seconds_per_byte = 0, receive_seconds_per_byte = 0;
-    /// Combining one more operand, per element.
+    /// Time to combine one more operand, per element.
     double seconds_per_application = 0;
     double copy_seconds_per_byte = 0;
     /// By kernel number: time per result. Missing kernels take no time.
@@ -90,7 +90,7 @@ struct Loss {
 struct Platform {
     std::string name;
     std::string source; ///< source of the figures
-    std::string fitted; ///< figures fitted, and to which measurement; "" if none
+    std::string fitted; ///< the figures that were fitted, and to which measurement; "" if none were
     Network network;
     Loss loss;
     Costs costs; ///< costs of its ranks' own work, if known
@@ -111,7 +111,7 @@ bool is_platform(const std::string& path);
 /// True if the file is Sextant's JSON; other files are SimGrid's.
 bool is_json(const std::string& path);
 
-/// A host to place ranks on, and the position of its name in the file: "rows.txt: line 3".
+/// A host to place ranks on, and the place where the user named it: "rows.txt: line 3".
 struct OrderedHost {
     std::string name;
     std::string named_by = "the order";
@@ -121,7 +121,7 @@ struct OrderedHost {
 /// InvalidFile naming file, line and value.
 std::vector<OrderedHost> read_order(const std::string& path);
 
-/// A host and the number of ranks that it takes.
+/// A host and the number of ranks that it can run.
 struct HostSlots {
     std::string host;
     int cores = 1;
@@ -142,8 +142,8 @@ std::vector<int> place(std::span<const HostSlots> rooms, std::span<const Ordered
 void sort_naturally(std::vector<HostSlots>& rooms);
 
 /// Derives a machine profile from a platform: messages without contention, between hosts and within
-/// one host; the operator "over" on "f32"; copies. A host sends to many others as fast as all its
-/// links together; a path has the mean latency and speed of all paths.
+/// one host; the operator "over" on "f32"; copies. The rate at which a host sends to many others is
+/// that of all its links together; every path gets the mean latency and speed of all paths.
 ///
 /// Cost      the paths from at most 64 hosts to at most 512.
 /// Deterministic.

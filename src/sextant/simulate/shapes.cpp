@@ -60,7 +60,7 @@ struct Grid {
 
     int dimensions() const { return static_cast<int>(extents.size()); }
     int links_a_host() const { return 2 * dimensions() + (has_injection ? 2 : 0); }
-    /// The link of a host: by dimension, upward before downward.
+    /// The number of a host's link. Links are ordered by dimension, upward before downward.
     int link(int host, int dimension, bool up) const {
         return host * links_a_host() + 2 * dimension + (up ? 0 : 1);
     }
@@ -141,14 +141,15 @@ Network torus(const JsonField& network, const Wire& wire) {
 
 namespace {
 
-/// The connection between a level and the one above.
+/// The connections between a level of the tree and the one above.
 struct TreeLevel {
     int down = 1, up = 1, cables = 1;
     int ports() const { return up * cables; }
 };
 
-/// Nodes are identified by their position within their level; hosts are level 0. The positions of
-/// two connected nodes differ in one digit: it counts children below, parents above.
+/// Nodes are identified by their position within their level; hosts are level 0. The positions of a
+/// node and its parent differ in one digit: the index of the child among its siblings is replaced
+/// by the index of the parent among the child's parents.
 class Tree {
   public:
     explicit Tree(std::vector<TreeLevel> steps) : steps_(std::move(steps)) {
@@ -178,7 +179,8 @@ class Tree {
     int nodes(int level) const {
         return leaves_below(levels()) / leaves_below(level) * ups_below(level);
     }
-    /// The part of the tree that a node belongs to: its leaves start at part * leaves_below.
+    /// The number of the subtree that a node belongs to; its first leaf is this number times
+    /// leaves_below(level).
     int part_of(int level, int node) const { return node / ups_below(level); }
 
     int parent(int level, int node, int port) const {
@@ -186,7 +188,7 @@ class Tree {
         return (part * step(level).up + port % step(level).up) * ups_below(level) +
                node % ups_below(level);
     }
-    /// The child of a node on the path down to a slot.
+    /// The child of a node on the path down to a leaf position (slot).
     int child(int level, int node, int slot) const {
         const int below = ups_below(level - 1);
         return slot / leaves_below(level - 1) * below + node % below;
@@ -236,7 +238,7 @@ class PortTables {
     std::vector<std::vector<std::uint16_t>> ports_;
 };
 
-/// The slots of the tree that have a host.
+/// The leaf positions (slots) of the tree that have a host.
 std::vector<int> filled_slots(const Tree& tree, int hosts_a_leaf) {
     std::vector<int> slots;
     for (int slot = 0; slot < tree.leaves_below(tree.levels()); ++slot) {

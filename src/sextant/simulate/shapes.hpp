@@ -15,7 +15,7 @@ struct Wire {
     Seconds latency = 0;
 };
 
-/// A shape of network: one source file and one row of the catalogue.
+/// A network shape: one source file and one row of the catalogue.
 struct Shape {
     std::string_view name;
     std::string_view summary;
@@ -52,12 +52,11 @@ Network torus(const JsonField& network, const Wire& wire);
 ///
 /// Input     `down`, `up`, `cables`, from the hosts upward; {12, 12}, {1, 12}, {1, 1} is the 12-ary
 ///           2-tree. `hosts_a_leaf` (optional): hosts per leaf switch, for partly filled leaves.
-///           `routing`: "d-mod-k"   destination d leaves level l by port d / (up[1] ... up[l]) mod
-///           ports, and shifts do not block; "min-hop"   each switch assigns each destination to
-///           the port with the fewest so far; destinations are processed in an order drawn from
-///           `seed`;
-///           "random"    drawn from `seed`; "table"     for a tree of two levels: `spines`, one row
-///           per leaf switch, the spine to each destination.
+///           `routing`: "d-mod-k": destination d leaves level l by port d / (up[1] ... up[l]) mod
+///           ports, so shift permutations do not block; "min-hop": each switch assigns each
+///           destination to the port with the fewest so far; destinations are processed in an order
+///           drawn from `seed`; "random": ports are drawn from `seed`; "table", for trees of two
+///           levels: `spines` has one row per leaf switch, with the spine to each destination.
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
 ///           doi:10.1109/CLUSTR.2008.4663762
 Network fat_tree(const JsonField& network, const Wire& wire);

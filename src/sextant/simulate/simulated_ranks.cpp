@@ -29,8 +29,8 @@ Folding::Fold& Folding::fold_of(int step) {
                              [](const Fold& fold, int wanted) { return fold.step < wanted; });
 }
 
-/// Merges the first sequence of two or more neighbours that have arrived; in order, only from the
-/// first operand on.
+/// Merges the first sequence of two or more neighbouring operands that have arrived; if operands
+/// must be combined in order, only a sequence that begins with the first operand.
 Folding::Pass Folding::find(Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     std::uint32_t first = 0, operand = 0;
@@ -91,7 +91,8 @@ void SimulatedRun::begin() {
         advance(rank);
 }
 
-/// Starts everything that a rank may start. Work that takes no time enables more at once.
+/// Starts all messages and work that a rank may start. Repeats after work that takes no time, which
+/// may enable more.
 void SimulatedRun::advance(int rank) {
     Walk& walk = rank_of(rank).walk;
     do {
@@ -125,7 +126,7 @@ void SimulatedRun::post(StepOfRank at) {
         get_ready(mate(at), awaited);
 }
 
-/// Hands over a message, or receives it, as soon as the rank has done so with earlier ones.
+/// Queues a message to be handed over or received; a rank handles one message at a time.
 void SimulatedRun::spend(StepOfRank at) {
     Rank& rank = rank_of(at.rank);
     rank.messages.push(at.step);

@@ -56,8 +56,8 @@ enum class Work : std::uint8_t {
     step     ///< a fold, copy or computation
 };
 
-/// The interface of a Play to simulated time. Both actions return at once; their ends are reported
-/// later to `SimulatedRun::arrived` and `SimulatedRun::worked`.
+/// The interface of a SimulatedRun to simulated time. `send` and `work` return at once; their ends
+/// are reported later to `SimulatedRun::arrived` and `SimulatedRun::worked`.
 struct SimulatedTime {
     std::function<Seconds()> now;
     /// Starts a message, identified by the step that sends it.
@@ -104,9 +104,9 @@ class SimulatedRun {
 
         Walk walk;
         Folding folding;
-        std::vector<std::uint8_t> readiness; ///< by step; for sends
-        std::queue<int> messages;            ///< to hand over or take; the first is in progress
-        int step = Walk::none;               ///< step in progress
+        std::vector<std::uint8_t> readiness; ///< by step; used for sends
+        std::queue<int> messages; ///< sends and receives to process; the first is in progress
+        int step = Walk::none;    ///< step in progress
         Seconds step_began = 0;
         bool step_ends = false; ///< the step ends with this work; a fold may take several
         std::vector<Seconds> posted;
@@ -151,7 +151,7 @@ class SimulatedRun {
 struct TimedWork {
     int rank = 0;
     Work work = Work::message;
-    int piece = 0; ///< number of the piece, for work on a step
+    int piece = 0; ///< for work on a step: number of its uninterrupted piece
 };
 
 /// One processor per rank: messages interrupt a step, which resumes afterwards.
@@ -160,7 +160,7 @@ class Processors {
     /// The interface of Processors to simulated time.
     struct SimulatedTime {
         std::function<Seconds()> now;
-        /// Requests a call of `end` at that time.
+        /// Requests a call of Processors::end at that time.
         std::function<void(Seconds, const TimedWork&)> foresee;
         /// Reports the end of a rank's work.
         std::function<void(int rank, Work)> worked;

@@ -54,14 +54,14 @@ struct Foreseen {
     std::uint64_t number = 0;
     Kind kind = setting_out;
     int message = 0;
-    TimedWork timed = {}; ///< that ends
+    TimedWork timed = {}; ///< the work that ends
 
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return std::tie(other.time, other.number) < std::tie(time, number);
     }
 };
 
-/// Runs a Play on Sextant's own simulated clock.
+/// Runs a SimulatedRun on Sextant's own simulated clock.
 class Clock {
   public:
     Clock(const Question& question, const Platform& platform)

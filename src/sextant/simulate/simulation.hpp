@@ -15,8 +15,8 @@ struct Question {
     const Schedule& schedule;
     /// A platform file: SimGrid's XML, or the JSON described in docs/platform.md.
     std::string platform;
-    /// Hosts by name; each takes as many ranks as it has cores before the next one. Empty: the
-    /// hosts of the platform, in its order.
+    /// Hosts by name, filled one after another with one rank per core. If empty: the hosts of the
+    /// platform, in its order.
     std::vector<OrderedHost> order = {};
     Bytes element_size = 0;
     /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
@@ -54,7 +54,7 @@ std::string unavailable();
 Simulation simulate(const Question& question);
 
 /// Simulates without SimGrid: the same execution on the same network with the same sharing rule,
-/// except that rates are recomputed only after a two-hundredth of some message's duration.
+/// except that rates are recomputed only after 1/200 of the duration of some message has passed.
 /// Thousands of simultaneous messages take seconds; times differ by .01 % in the median
 /// (docs/platform.md).
 ///

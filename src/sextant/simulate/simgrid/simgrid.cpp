@@ -74,9 +74,9 @@ struct Awaited {
     StepOfRank send;
 };
 
-/// Runs a Play in SimGrid's world. There are no actors: messages start as activities whose ends are
-/// reported by callbacks. Work uses timers, because SimGrid searches all activities in progress for
-/// one that ends.
+/// Runs a SimulatedRun in SimGrid's world. There are no actors: messages start as activities whose
+/// ends are reported by callbacks. Work uses timers, because SimGrid searches all activities in
+/// progress for one that ends.
 class Simulator {
   public:
     Simulator(const Question& question, std::vector<s4u::Host*> host_of)
