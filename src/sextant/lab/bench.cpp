@@ -42,7 +42,7 @@ struct BenchCommand {
     std::vector<std::string> outputs() const {
         return command::files_named({reports.json, reports.report});
     }
-    /// True if tables go to standard output, because no file does.
+    /// True if tables are printed: no report uses standard output.
     bool prints() const {
         return reports.json != command::standard_output &&
                reports.report != command::standard_output;
@@ -75,7 +75,7 @@ Record record_of(BenchCommand& command) {
 /// The results of a benchmark in all its cases.
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-    std::vector<report::Section> sections;          ///< of a page
+    std::vector<report::Section> sections;          ///< of the HTML page
     std::vector<TimedConfiguration> configurations; ///< of all cases
 
     template <class Results>
@@ -89,7 +89,7 @@ struct Findings {
 
 /// The conditions of a benchmark.
 struct BenchSetting {
-    std::string operation; ///< "bench scan"
+    std::string operation; ///< for example "bench scan"
     int ranks = 1;
     std::string transport;
     int rounds = 1;
@@ -146,7 +146,7 @@ void write_findings(const command::Reports& reports, const BenchSetting& setting
         command::write_text(reports.report, page_of(setting, findings));
 }
 
-/// One rank's run of a benchmark of any kind: reads the cases, runs them, and prints and writes the
+/// Runs any kind of benchmark on one rank: reads the cases, times them, and prints and writes the
 /// results.
 class BenchRun {
   public:
@@ -257,7 +257,7 @@ class BenchRun {
     Findings findings_;
 };
 
-/// Scans on a simulated clock; no ranks are started.
+/// Simulates the scan cases on a simulated clock, without starting ranks.
 void rehearse_cases(const BenchCommand& command) {
     check_files(command);
     const int ranks = command.ranks, draws = command.rounds;

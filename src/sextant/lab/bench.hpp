@@ -5,7 +5,7 @@
 
 namespace sextant::lab {
 
-/// `sextant bench`: times our algorithms against MPI's in one run.
+/// `sextant bench`: times Sextant's algorithms and MPI's in the same run.
 command::Operation bench_operation();
 
 } // namespace sextant::lab

@@ -24,7 +24,8 @@ namespace {
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
 
 bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
-    const double side = std::cbrt(1.0 / ranks); // the ellipse's side over the screen's
+    const double side =
+        std::cbrt(1.0 / ranks); // of the square with the ellipse's area, relative to the image
     const double radius = side / std::sqrt(std::numbers::pi);
     const auto place = [&](int prime) {
         const double along = std::fmod(rank * std::sqrt(prime), 1.0);
@@ -172,7 +173,8 @@ std::vector<float> SerialPicture::as_floats(std::span<const std::byte> pixels) c
     return values;
 }
 
-/// The tolerance for other bracketing: one unit in the last place per fold.
+/// The tolerance: one unit in the last place per fold, because contestants combine the images in
+/// another order of association.
 float SerialPicture::tolerance() const {
     const float unit = operator_.element == rgba_f32   ? 0x1p-23f
                        : operator_.element == rgba_f16 ? 0x1p-10f

@@ -14,13 +14,13 @@
 
 namespace sextant::lab {
 
-/// Passes each entry of the list "cases" of a JSON file to `take`. Throws InvalidFile, also if
-/// `take` throws InvalidTask: the message names the file and the case.
+/// Passes each entry of the list "cases" of a JSON file to `take`. Throws InvalidFile; an
+/// InvalidTask thrown by `take` becomes an InvalidFile that names the file and the case.
 void for_each_case(const std::string& path, const std::function<void(const JsonField&)>& take);
 
-/// Reads the cases of a benchmark: their declared fields, then `complete`, which throws InvalidTask
-/// for a case that cannot be. Throws InvalidFile, naming the case, the field, the value and what
-/// was expected.
+/// Reads the cases of a benchmark: the declared fields of each case, then calls `complete`, which
+/// checks the case and throws InvalidTask if it is invalid. Throws InvalidFile, naming the case,
+/// the field, its value and the expected values.
 template <class Case>
 std::vector<Case> read_cases(const std::string& path, const std::function<void(Case&)>& complete) {
     std::vector<Case> cases;
@@ -35,19 +35,19 @@ std::vector<Case> read_cases(const std::string& path, const std::function<void(C
 /// Adds "width" and "height".
 void declare_shape(Record& record, ImageShape& shape);
 
-/// One composite to time; docs/bench.md describes its fields.
+/// A compositing task to time; docs/bench.md describes its fields.
 struct CompositeCase {
     std::string name;
     ImageShape shape{1024, 1024};
     std::string blend = "over", element = "f32";
-    std::string image = "dense";         ///< a name of image_patterns()
-    bool collect = false;                ///< collected at rank 0, not left distributed
-    bool sparse = false;                 ///< also with sparse messages
-    bool interlaced = false;             ///< sparse ones also interlaced
-    bool all_tunings = false;            ///< each algorithm with every tuning, not only its default
-    bool all_transports = false;         ///< over processes: also in shared memory
+    std::string image = "dense"; ///< one of image_patterns()
+    bool collect = false;        ///< collect the image at rank 0, else leave it distributed
+    bool sparse = false;         ///< also time sparse messages
+    bool interlaced = false;     ///< also time interlaced rows with sparse messages
+    bool all_tunings = false;    ///< time every tuning of each algorithm, not only the default
+    bool all_transports = false; ///< between processes, also time shared memory
     std::vector<std::string> algorithms; ///< empty: all
-    std::string reference; ///< the ratios' denominator; if empty or missing: the first
+    std::string reference; ///< denominator of the ratios; if empty or not found, the first
 };
 
 Record record_of(CompositeCase& what);
@@ -55,24 +55,25 @@ Record record_of(CompositeCase& what);
 /// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<CompositeCase> read_composite_cases(const std::string& path);
 
-/// The names of test images.
+/// The names of the test images.
 std::vector<std::string_view> image_patterns();
 
-/// Fills a rank's image; all ranks can compute it. `dense`: every pixel half transparent.
-/// `ellipse`: the same within an ellipse that covers ranks^(-2/3) of the screen, at a position that
-/// depends on the rank; empty elsewhere. `upper half`, `lower half`: dense there. `checkerboard`:
-/// squares of 32 pixels, offset by the rank; `fine checkerboard`: squares of one pixel.
+/// Fills the image of `rank` with a named pattern of translucent pixels; any rank can compute the
+/// image of any other. `dense`: all pixels are active. `ellipse`: the pixels of an ellipse that
+/// covers ranks^(-2/3) of the image, at a position that depends on the rank. `upper half`, `lower
+/// half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels, starting
+/// with the other colour on odd ranks. `fine checkerboard`: the same with squares of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
-/// The composited image of a case as one process folds it, image after image; the reference for all
+/// The composited image of a case, computed serially by one process: the reference for all
 /// contestants.
 class SerialPicture {
   public:
-    /// The arguments must outlive this.
+    /// The arguments must outlive this object.
     SerialPicture(const CompositeCase& what, const Operator& op, int ranks);
 
-    /// Throws std::logic_error, naming `who` and the case, unless `shown` equals these pixels
-    /// within the tolerance for other bracketing.
+    /// Throws std::logic_error, naming `who` and the case, unless `shown` equals the reference at
+    /// these `pixels` up to rounding.
     void check(const std::string& who, std::span<const Elements> pixels,
                std::span<const std::byte> shown) const;
 

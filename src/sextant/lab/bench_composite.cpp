@@ -28,20 +28,20 @@ namespace {
 /// An implementation, ready to run.
 struct Contestant {
     CompositeResult result;
-    std::vector<Elements> pixels; ///< pixels of this rank's result
+    std::vector<Elements> pixels; ///< indices of the pixels in this rank's result
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
     std::function<Sent()> sent; ///< schedules only
 };
 
-/// A transport, and the image for it.
+/// A transport, and this rank's image in memory that the transport can read.
 struct Carrier {
     std::string name;
     Communicator communicator;
     std::span<const std::byte> image;
 };
 
-/// Sets the messages and pixels of the rank that sends most.
+/// Sets the largest numbers of messages and of pixels that any rank sends.
 void count_messages(CompositeResult& result, const compositing::Algorithm& algorithm,
                     const compositing::Task& task, const compositing::Tuning& tuning) {
     for (int rank = 0; rank < task.ranks; ++rank) {
@@ -88,7 +88,7 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Writes the images again, as if this rank had just rendered them.
+    /// Rewrites the images in place, so that they are in the cache as after rendering.
     void redraw() {
         write_anew(image_.bytes());
         write_anew(shared_image_.bytes());
@@ -168,7 +168,7 @@ class Field {
         }
     }
 
-    /// Interlaced by rows.
+    /// The tuning with the image's rows interlaced.
     compositing::Tuning interlaced(compositing::Tuning tuning) const {
         tuning.interlace = what_.shape.width;
         return tuning;
@@ -194,7 +194,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// Sets the predictions, at rank 0, which prints. Collective.
+    /// Sets the predicted times at rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         std::vector<planner::DefaultPlanner> by_carrier;
@@ -241,11 +241,11 @@ class Field {
     const compositing::Task task_;
     Image image_;
     std::vector<Carrier> carriers_;
-    Memory shared_image_; // the same, in memory that peers can read
+    Memory shared_image_; // copy of image_ in memory that other ranks can read
     std::vector<Contestant> contestants_;
 };
 
-/// The index of the reference contestant; 0 if there is none of this name.
+/// The index of the contestant with this name; 0 if not found.
 std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& requested) {
     const auto found =
         std::find_if(contestants.begin(), contestants.end(),

@@ -13,33 +13,33 @@
 
 namespace sextant::lab {
 
-/// The result of an implementation in a case.
+/// The times of one implementation in one case.
 struct CompositeResult {
     std::string name, tuning;
-    std::string transport; ///< for schedules, if there are several
+    std::string transport; ///< of schedules; empty if only one transport is timed
     bool baseline = false;
     bool sparse = false;       ///< messages skip empty pixels
-    std::int64_t messages = 0; ///< of the rank that sends most; 0 for baselines: unknown
-    Elements pixels = 0;       ///< that this rank sends, before compression
-    double sent = 1;           ///< fraction of their bytes that all ranks send
-    /// On this machine; none for baselines, copied images and sparse messages.
+    std::int64_t messages = 0; ///< most sent by any rank; 0 (unknown) for baselines
+    Elements pixels = 0;       ///< most sent by any rank, before compression
+    double sent = 1;           ///< bytes sent by all ranks, relative to uncompressed
+    /// For this machine; empty for baselines, copied images and sparse messages.
     std::optional<Seconds> predicted;
-    Estimate wall, cpu;        ///< seconds: of the slowest rank; of all ranks
+    Estimate wall, cpu;        ///< seconds: slowest rank; sum of all ranks
     Estimate ratio, cpu_ratio; ///< to the reference
 };
 
 struct CompositeResults {
     CompositeCase what;
     int ranks = 1;
-    std::string reference; ///< as requested; else the usual baseline of MPI users, or the first
+    std::string reference; ///< denominator of the ratios
     std::vector<CompositeResult> results;
 };
 
-/// Times every algorithm that takes this number of ranks, and the communicator's baselines, against
-/// each other. With all transports, processes use messages, and shared memory with images that are
-/// there or are copied there. First compares each result with a serial fold; throws
-/// std::logic_error if it is wrong. Memory: two to three images per contestant and rank.
-/// Collective.
+/// Times every algorithm that supports this number of ranks, and the communicator's baselines,
+/// against each other. With `all_transports`, processes are timed with messages, with images
+/// already in shared memory, and with images copied into it. First compares each result with a
+/// serial fold; throws std::logic_error if they differ. Memory: two to three images per contestant
+/// and rank. Collective.
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
                                  ContestOptions options);
 
@@ -49,10 +49,10 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
 /// The results as JSON.
 nlohmann::ordered_json to_json(const CompositeResults& results);
 
-/// The results for a page.
+/// A page section with a chart of the results.
 report::Section section_of(const CompositeResults& results);
 
-/// The entries for the page's summary.
+/// The results as entries of the page's summary.
 std::vector<TimedConfiguration> configurations_of(const CompositeResults& results);
 
 } // namespace sextant::lab

@@ -41,7 +41,7 @@ std::uint32_t noise_at(Elements place) {
     return static_cast<std::uint32_t>(place) * 2654435761u;
 }
 
-/// Writes the sample of a pixel; all ranks can compute it.
+/// Writes the pseudo-random sample of a pixel; it depends only on the pixel's index.
 void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
     const std::uint32_t noise = noise_at(place);
     const float real = static_cast<float>(noise >> 8) * 0x1p-24f;
@@ -113,8 +113,8 @@ class Field {
 
     const distributed::FilterPlan& plan() const { return plan_; }
     int left_out() const { return left_out_; }
-    /// The number of configurations, the first of which is the chosen one. After them,
-    /// contestants() has the chosen one again, one rank, and the chosen grid with planes left in
+    /// The number of compared configurations, with the chosen one first. contestants() lists three
+    /// more after them: the chosen one again, one rank, and the chosen one with planes left in
     /// tiles.
     std::size_t configurations() const { return configurations_; }
     std::vector<Contestant>& contestants() { return contestants_; }
@@ -132,7 +132,7 @@ class Field {
     }
 
   private:
-    /// The plan of rank 0 on every rank, so that all run the same contestants. Collective.
+    /// Plans on every rank, and throws InvalidTask unless all plans are equal. Collective.
     distributed::FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
@@ -204,17 +204,17 @@ class Field {
     const distributed::FilterPlan plan_;
     int left_out_ = 0;
     std::size_t configurations_ = 0;
-    std::map<int, std::unique_ptr<Communicator>> groups_; ///< by size: the first ranks
+    std::map<int, std::unique_ptr<Communicator>> groups_; ///< by size; each has the first ranks
     std::vector<Contestant> contestants_;
 };
 
-/// Controls: some arithmetic on rank 0, and the same amount divided among all ranks.
+/// The controls: the same amount of arithmetic on rank 0 alone, and divided among all ranks.
 std::vector<std::function<void()>> controls(const Communicator& communicator) {
     constexpr int units = 64;
     const int ranks = communicator.size(), rank = communicator.rank();
     const int share = units * (rank + 1) / ranks - units * rank / ranks;
     const auto work = [](int amount) {
-        return [amount] { // volatile: so that nothing is optimised away
+        return [amount] { // volatile prevents the compiler from removing the arithmetic
             [[maybe_unused]] const volatile float seen = arithmetic(amount);
         };
     };
@@ -236,7 +236,7 @@ std::vector<Seconds> each_rank(const Score& score, int ranks) {
     return times;
 }
 
-/// The regret of the first configuration.
+/// The regret of choosing the first configuration.
 FilterResults::Regret regret(const std::vector<FilterResult>& results,
                              const std::vector<std::vector<Seconds>>& times) {
     const auto best = std::min_element(times.begin(), times.end(),
@@ -264,7 +264,7 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     for (auto& control : controls(communicator))
         runs.push_back(std::move(control));
     ContestOptions apart = options;
-    apart.barriers = true; // ranks that take no part would run ahead
+    apart.barriers = true; // idle ranks would run ahead
     const std::vector<Score> scores = contest(communicator, runs, apart);
 
     const std::size_t again = field.configurations(), alone = again + 1, stay = alone + 1,
@@ -293,7 +293,7 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
 
 namespace {
 
-/// Throws InvalidTask unless the filter exists.
+/// Throws InvalidTask if no such filter exists; sets the default name.
 void complete(FilterCase& what) {
     distributed::bank_of(what.filter);
     if (what.name.empty())

@@ -17,13 +17,13 @@
 
 namespace sextant::lab {
 
-/// One filter to time; docs/bench.md describes its fields.
+/// A filter to time; docs/bench.md describes its fields.
 struct FilterCase {
     std::string name;
     ImageShape shape{1024, 1024};
     ElementFormat element = gray_f32;
     distributed::Filter filter{3, {"x", "y", "xx", "xy", "yy"}, {}};
-    int most = 24; ///< configurations timed at most, best predicted first
+    int most = 24; ///< times this many configurations: those predicted to be fastest
 };
 
 Record record_of(FilterCase& what);
@@ -34,46 +34,47 @@ std::vector<FilterCase> read_filter_cases(const std::string& path);
 /// The default case.
 FilterCase usual_filter_case();
 
-/// The result of a configuration in a case.
+/// The times of one configuration in one case.
 struct FilterResult {
     std::string name;
-    int ranks = 1; ///< ranks that it uses
+    int ranks = 1; ///< number of ranks used
     std::optional<Seconds> predicted;
-    Estimate wall, cpu; ///< seconds: of the slowest rank; of all ranks
+    Estimate wall, cpu; ///< seconds: slowest rank; sum of all ranks
     Estimate ratio;     ///< to the chosen configuration
 };
 
-/// The speed-up of all ranks over one.
+/// The speed-up of all ranks over one rank.
 struct FilterGain {
-    Estimate wall; ///< by the slowest rank's time
-    Estimate cpu;  ///< by CPU time, as if divided evenly
+    Estimate wall; ///< from the slowest rank's wall time
+    Estimate cpu;  ///< from the mean CPU time per rank, as if work were divided evenly
 };
 
 struct FilterResults {
     FilterCase what;
     int ranks = 1;
-    std::string reason;                ///< of the choice
+    std::string reason;                ///< why the planner chose the configuration
     int left_out = 0;                  ///< configurations that were not timed
-    std::vector<FilterResult> results; ///< the chosen first, then as predicted
-    /// The chosen configuration's time over that of the best one timed. `by_cpu` compares CPU time
-    /// per rank used, as if no rank had to wait.
+    std::vector<FilterResult> results; ///< the chosen one first, then by predicted time
+    /// The chosen configuration's time relative to that of the fastest one timed. `by_cpu` compares
+    /// the CPU time per rank used, as if no rank had to wait.
     struct Regret {
         std::string best;
         Estimate ratio;
     };
     Regret by_wall, by_cpu;
-    /// The chosen configuration over itself in the same rounds: the noise of the regret.
+    /// Ratio of two measurements of the chosen configuration in the same rounds: the noise of the
+    /// regret.
     Estimate wall_noise, cpu_noise;
-    FilterGain filter;  ///< the chosen over one rank
-    FilterGain stay;    ///< the same with planes left in tiles
-    FilterGain control; ///< the same for arithmetic alone
+    FilterGain filter;  ///< of the chosen configuration
+    FilterGain stay;    ///< of the same with planes left in tiles
+    FilterGain control; ///< of arithmetic alone
 };
 
-/// Times the configurations that `sextant filter` chooses from against each other, with tiles
-/// already on their ranks; and, as a control, arithmetic that needs neither memory nor messages.
-/// First compares all planes bitwise with those of one rank; throws std::logic_error if they
-/// differ. Memory: an image and its planes, at rank 0 and again in tiles, per configuration.
-/// Collective.
+/// Times the configurations that `sextant filter` chooses from against each other, with input tiles
+/// already distributed; and, as a control, arithmetic without memory access or messages. First
+/// compares all planes bitwise with those computed on one rank; throws std::logic_error if they
+/// differ. Memory: per configuration, an image and its planes at rank 0, and again as tiles on all
+/// ranks. Collective.
 FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
                            const ContestOptions& options);
 
@@ -83,7 +84,7 @@ nlohmann::ordered_json to_json(const FilterResults& results);
 /// The times of all configurations, for a page.
 report::Section section_of(const FilterResults& results);
 
-/// The entries for the page's summary.
+/// The results as entries of the page's summary.
 std::vector<TimedConfiguration> configurations_of(const FilterResults& results);
 
 } // namespace sextant::lab

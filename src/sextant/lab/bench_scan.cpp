@@ -89,7 +89,7 @@ bool requested(const std::vector<std::string>& wanted, std::string_view name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// Adds `configuration` with each kind of boundaries; once for one thread, which has none.
+/// Adds `configuration` with each kind of boundary between threads; only once if it has one thread.
 void add_configurations(std::vector<scan::Configuration>& configurations, const ScanCase& what,
                         scan::Configuration configuration) {
     for (const std::string& boundaries : what.boundaries) {
@@ -130,15 +130,16 @@ namespace {
 
 using scan::Interval;
 
-/// The operator times of a round: the same on every rank and in the simulation.
+/// The operator times of a round, the same on every rank and in the simulation.
 scan::Draws draws_of(const ScanCase& what, int round) {
-    return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
+    return {what.times, what.values,
+            static_cast<std::uint64_t>(round + 3)}; // warm-up rounds are negative
 }
 
 /// An implementation, ready to run.
 struct Contestant {
     ScanResult result;
-    std::shared_ptr<prefix::Scan> scan; ///< none for baselines
+    std::shared_ptr<prefix::Scan> scan; ///< null for baselines
     std::unique_ptr<scan::Rehearsal> rehearsal;
     std::function<void()> run;
     std::span<const std::byte> shown; ///< the last run's result
@@ -164,11 +165,11 @@ class ScanField {
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
-    /// Prepares a round: its operator times.
+    /// Draws the operator times of a round.
     void draw(int round) { draws_.emplace(draws_of(what_, round)); }
     Seconds sleep_error() const { return error_.mean(); }
 
-    /// Throws std::logic_error unless every result combines all values from the first on.
+    /// Throws std::logic_error unless result i combines exactly the values up to i.
     void check(const Contestant& contestant) const {
         bool right = contestant.shown.size() == values_.size() * sizeof(Interval);
         for (std::size_t i = 0; right && i < values_.size(); ++i) {
@@ -208,7 +209,7 @@ class ScanField {
         };
     }
 
-    /// A scan for a configuration.
+    /// A scan prepared for a configuration.
     std::shared_ptr<prefix::Scan> planned(const scan::Configuration& configuration) const {
         prefix::ScanOptions options{std::string(configuration.strategy.name),
                                     std::string(configuration.global.algorithm.name),
@@ -237,7 +238,7 @@ class ScanField {
     std::vector<Contestant> contestants_;
 };
 
-/// Rehearses all rounds, for comparison with the measured times.
+/// Simulates all rounds, for comparison with the measured times.
 void rehearse(const ScanCase& what, Contestant& contestant, const std::vector<Seconds>& measured) {
     ScanResult& result = contestant.result;
     result.measured = estimate(measured);
@@ -353,7 +354,7 @@ void work_for(Seconds time) {
 }
 
 void sleep_for(Seconds time, SleepError& error) {
-    thread_local Seconds debt = [] { // how much too long this thread has slept
+    thread_local Seconds debt = [] { // accumulated oversleep of this thread
         sharpen_timers();
         return 0.0;
     }();

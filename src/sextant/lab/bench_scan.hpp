@@ -21,13 +21,13 @@
 
 namespace sextant::lab {
 
-/// One scan benchmark; docs/bench.md describes its fields.
+/// A series scan to time; docs/bench.md describes its fields.
 struct ScanCase {
     std::string name;
     Elements values = 64;
     scan::Distribution times{scan::Distribution::Kind::exponential, 2e-3};
-    std::optional<Seconds> mean; ///< of the file of cases; default: as recorded, else 2 ms
-    std::string recorded;        ///< a file of times, relative to that of the cases
+    std::optional<Seconds> mean; ///< mean time; default: that of recorded times, else 2 ms
+    std::string recorded;        ///< file of recorded times, relative to the file of cases
     bool busy = false;           ///< the operator computes instead of sleeping
     int ranks = 0;               ///< simulated clock: number of ranks; 0: --ranks
     std::vector<int> threads = {1};
@@ -35,10 +35,10 @@ struct ScanCase {
     std::vector<std::string> strategies; ///< empty: all that support this number of threads
     std::vector<std::string> algorithms; ///< empty: all
     bool baselines = true;
-    double neighbours = 0; ///< simulated clock: extra time of an application per preceding value
+    double neighbours = 0; ///< simulated clock: applications per value before the scan
     Seconds time_limit = 0;
-    /// The operator throws when it combines something with this element; 0: never. MPI's scans are
-    /// skipped then, because no exception may leave their callback.
+    /// The operator throws when its second operand begins at this value; 0: never. If set, MPI's
+    /// scans are skipped, because an exception must not leave their callback.
     Elements fails_at = 0;
 };
 
@@ -47,21 +47,22 @@ Record record_of(ScanCase& what);
 /// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<ScanCase> read_scan_cases(const std::string& path);
 
-/// The configurations that a case compares, each with its default tunings.
+/// The configurations that a case compares, with default tunings.
 std::vector<scan::Configuration> configurations_of(const ScanCase& what);
 
-/// The result of a configuration in a case.
+/// The times of one configuration in one case.
 struct ScanResult {
     std::string name;
     int threads = 1;
     bool baseline = false;
-    std::optional<Estimate> measured;  ///< seconds of the slowest rank; none if simulated
-    std::optional<Estimate> rehearsed; ///< makespan with the same draws; none for baselines
-    std::optional<Estimate> ratio;     ///< measured over rehearsed, draw by draw
-    double balanced = 0; ///< mean makespan with perfect balance within ranks, over the draws
-    scan::Usage usage;   ///< of the last round
-    Elements stolen = 0; ///< values, in the last round
-    std::vector<scan::Bar> bars; ///< of the last round
+    std::optional<Estimate> measured; ///< seconds, slowest rank; empty if simulated
+    std::optional<Estimate>
+        rehearsed;                 ///< simulated makespan for the same draws; empty for baselines
+    std::optional<Estimate> ratio; ///< measured over rehearsed, paired by draw
+    double balanced = 0;         ///< mean makespan if threads within ranks were perfectly balanced
+    scan::Usage usage;           ///< in the last round
+    Elements stolen = 0;         ///< values claimed by another thread, in the last round
+    std::vector<scan::Bar> bars; ///< the applications of the last round
 };
 
 struct ScanResults {
@@ -73,17 +74,18 @@ struct ScanResults {
 };
 
 /// Times every configuration of a case, and MPI's scans if available and every rank has a value.
-/// Mock operators draw new times in every round; the same draws are rehearsed. Throws
-/// std::logic_error for a wrong result. The results are at rank 0. Collective.
+/// The mock operator's times are drawn anew in every round, and the same draws are simulated for
+/// comparison. Throws std::logic_error if a result is wrong. Returns the results at rank 0.
+/// Collective.
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
                        const ContestOptions& options);
 
-/// The same on a simulated clock, for any number of ranks. If `neighbours` > 0, the registration of
-/// neighbouring frames comes before the scan: this multiple of an application's time per value,
-/// divided among a rank's threads.
+/// Runs the configurations of a case on a simulated clock, for any number of ranks. If `neighbours`
+/// > 0, each value first costs this multiple of an application's time, divided among the threads of
+/// its rank, as the registration of neighbouring frames does.
 ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws);
 
-/// The total time that sleeps took too long.
+/// The total oversleep, and the number of sleeps.
 struct SleepError {
     std::atomic<std::int64_t> nanoseconds = 0, sleeps = 0;
 
@@ -91,10 +93,10 @@ struct SleepError {
 };
 
 /// An operator that combines adjacent intervals of a series (scan::Interval) and takes a given
-/// time: sleeping, so that there can be more workers than cores, or computing. It is exact and not
-/// commutative: operands that are not adjacent throw std::logic_error. A thread that slept too long
-/// sleeps less the next time, so that errors do not add up.
-/// Input     `time` and `error` must outlive it.
+/// time, by computing if `busy`, else by sleeping, which allows more workers than cores. It is
+/// exact and not commutative; it throws std::logic_error for operands that are not adjacent. A
+/// thread that oversleeps shortens its next sleep, so that errors do not accumulate. Input `time`
+/// and `error` must outlive the operator.
 Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& error);
 
 /// Reduce-then-scan as an MPI user would write it: a local reduction, an MPI scan of the totals,
@@ -116,7 +118,7 @@ class ScanBaselineRun {
     const bool exclusive_;
     const std::size_t size_, values_;
     std::unique_ptr<PreparedScan> totals_;
-    std::unique_ptr<Execution> shift_; ///< of inclusive prefixes to the right
+    std::unique_ptr<Execution> shift_; ///< sends inclusive prefixes to the next rank
     Memory total_, output_;
 };
 

@@ -54,7 +54,7 @@ Json to_json(const ScanResult& result) {
             {"stolen", result.stolen}};
 }
 
-/// The measured makespan if there is one, else the rehearsed one.
+/// The measured makespan if available, else the simulated one.
 Seconds makespan(const ScanResult& result) {
     return (result.measured ? result.measured : result.rehearsed)->median;
 }
@@ -76,8 +76,8 @@ std::string title_of(const report::GanttBar& bar, const scan::Application& what,
                        report::to_text(bar.end));
 }
 
-/// Kind of an application: within a segment (0), of totals (1), or of a result, which reaches back
-/// to the first value (2).
+/// The kind of an operator application: within a segment (0), between totals of segments (1), or to
+/// a final prefix, which begins at the first value (2).
 int kind_of(const scan::Application& what) {
     if (what.first == 0)
         return 2;
@@ -89,7 +89,7 @@ double idle_share(const scan::Usage& usage) {
     return whole > 0 ? std::max(0.0, usage.idle / whole) : 0;
 }
 
-/// A chart of the idle share of the cores' time, in the last round.
+/// A chart of the fraction of time that cores are idle in the last round.
 std::string idle_shares(const ScanResults& results) {
     report::ColumnChart chart;
     chart.title = "Idle share of the cores";
@@ -166,7 +166,7 @@ std::string picture_of(const ScanResults& results) {
         }
     }
     if (results.ranks > 1 && best->threads > 1)
-        chart.subtitle += "; lanes are rank.thread"; // longer names would be cut off
+        chart.subtitle += "; lanes are rank.thread"; // longer names would be truncated
     for (const scan::Bar& bar : best->bars) {
         const int worker = bar.rank * best->threads + bar.thread;
         report::GanttBar& drawn = chart.bars.emplace_back(

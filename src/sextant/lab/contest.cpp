@@ -21,7 +21,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// The time of one repetition on one rank.
+/// Wall-clock and CPU time of a rank or of all ranks.
 struct Turn {
     Seconds wall = 0, cpu = 0;
 };
@@ -32,13 +32,13 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The repetitions per turn, and whether each is timed separately.
+/// The number of repetitions per turn; `apart`: each repetition is timed separately.
 struct Length {
     int repeats = 1;
     bool apart = true;
 };
 
-/// Much longer than the spread of ranks that leave a barrier.
+/// Much longer than the time between the first and the last rank to leave a barrier.
 constexpr Seconds long_enough_to_time = 20e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
@@ -47,7 +47,7 @@ Length length_of(Seconds repetition, const ContestOptions& options) {
             options.barriers || (options.before && repetition > long_enough_to_time)};
 }
 
-/// Times `repeats` repetitions after a barrier.
+/// This rank's times for `repeats` repetitions, which start after a barrier.
 Turn time(const Communicator& communicator, const std::function<void()>& work,
           const ContestOptions& options, int repeats) {
     if (options.before)
@@ -61,7 +61,7 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
     return {took.count(), cpu_of_this_thread() - cpu};
 }
 
-/// The slowest rank's time per repetition, and the CPU time of all ranks. Collective.
+/// Times per repetition: the slowest rank's wall time, and the CPU time of all ranks. Collective.
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
     const int together = length.apart ? 1 : length.repeats;
@@ -142,7 +142,7 @@ namespace {
 
 constexpr std::size_t most_kinds = 24; // the number of different colours
 
-/// In order of first appearance.
+/// The distinct names, in order of first appearance.
 template <class Name>
 std::vector<std::string> names_of(const std::vector<TimedConfiguration>& configurations,
                                   Name&& name) {
@@ -163,7 +163,7 @@ bool has_both(const TimedConfiguration& configuration) {
            configuration.measured->median > 0;
 }
 
-/// The median factor between prediction and measurement, in either direction.
+/// The median factor by which predictions are too high or too low.
 report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) {
     std::vector<double> factors;
     for (const TimedConfiguration& configuration : configurations) {
@@ -289,7 +289,7 @@ report::Section scaling_section(const std::vector<TimedConfiguration>& configura
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
 }
 
-/// The ratio of a configuration to itself is exactly 1.
+/// The ratio of measured times with an interval; exactly 1 for a configuration and itself.
 Estimate ratio_of(const TimedConfiguration& followed, const TimedConfiguration& best) {
     if (&followed == &best)
         return {1, {1, 1}};

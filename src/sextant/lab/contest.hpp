@@ -22,15 +22,15 @@ namespace sextant::lab {
 /// The times of a contestant, one per round.
 struct Score {
     std::vector<Seconds> wall; ///< of the slowest rank
-    std::vector<Seconds> cpu;  ///< of all ranks together
+    std::vector<Seconds> cpu;  ///< sum of all ranks
 };
 
 struct ContestOptions {
     int rounds = 31;
-    Seconds least_turn = 2e-3; ///< work is repeated until a turn takes this long
-    int most_repeats = 10000;  ///< per turn
+    Seconds least_turn = 2e-3; ///< minimum duration of a turn; work is repeated to reach it
+    int most_repeats = 10000;  ///< maximum number of repetitions per turn
     /// Puts an untimed barrier before every repetition instead of every turn: for work in which
-    /// ranks do not wait for each other and would get out of step.
+    /// ranks do not wait for each other, so that some would run ahead.
     bool barriers = false;
     /// Called before each round, on every rank.
     std::function<void(int round)> progress = {};
@@ -39,9 +39,10 @@ struct ContestOptions {
     std::function<void()> before = {};
 };
 
-/// Times contestants against each other. In every round each contestant takes a turn, in a random
-/// order that is the same on all ranks, so that drift of the machine affects all. An untimed
-/// barrier precedes each turn; two warm-up rounds are not counted. Collective.
+/// Times contestants against each other. In every round each contestant runs once (a turn), in a
+/// random order that is the same on all ranks, so that drift of the machine affects all
+/// contestants. An untimed barrier precedes each turn; two warm-up rounds are not counted.
+/// Collective.
 std::vector<Score> contest(const Communicator& communicator,
                            std::span<const std::function<void()>> contestants,
                            const ContestOptions& options = {});
@@ -57,15 +58,15 @@ Estimate estimate(std::span<const double> values);
 /// Estimates the ratio of two contestants, paired by round.
 Estimate estimate_ratio(std::span<const Seconds> ours, std::span<const Seconds> reference);
 
-/// "[1.20, 1.31]", with seconds multiplied by `units`.
+/// The interval as "[1.20, 1.31]", with values multiplied by `units`.
 std::string interval_text(const Estimate& estimate, double units, int digits);
-/// "median [low, high]".
+/// The estimate as "median [low, high]".
 std::string to_text(const Estimate& estimate, double units, int digits);
 
-/// For a chart.
+/// The estimate as a bar of a chart.
 report::TimeRange to_range(const Estimate& estimate);
 
-/// An object with `median`, `low`, `high`.
+/// A JSON object with `median`, `low`, `high`.
 nlohmann::ordered_json to_json(const Estimate& estimate);
 
 // Page sections that summarise all cases of any benchmark.
@@ -76,33 +77,33 @@ struct TimedConfiguration {
     std::string name;
     std::optional<Seconds> predicted;
     std::optional<Estimate> measured; ///< seconds
-    double size = 0;                  ///< of the case; its meaning is `SizeOfCases::name`
+    double size = 0;                  ///< size of the case, in the quantity of `SizeOfCases::name`
 };
 
 /// The quantity in which cases differ.
 struct SizeOfCases {
-    std::string name; ///< "pixels"
+    std::string name; ///< for example "pixels"
     std::string (*text)(double size) = nullptr;
 };
 
-/// Sections: predicted against measured times; regret of the predicted choice in each case; and
-/// times over the sizes of cases, if there are several. Sections without data are omitted.
+/// Returns the sections: measured against predicted times; regret of following the prediction in
+/// each case; and times by size, if cases have several sizes. Sections without data are omitted.
 std::vector<report::Section> summary_sections(const std::vector<TimedConfiguration>& configurations,
                                               const SizeOfCases& size);
 
-/// The regret of following predictions in a case: the time of the configuration predicted to be
-/// fastest, over that of the fastest among those with a prediction, with an interval. Cases with
-/// fewer than two such configurations are omitted.
+/// The regret of following predictions in a case: the measured time of the configuration predicted
+/// to be fastest, relative to the fastest configuration with a prediction, as an interval. Cases
+/// with fewer than two predicted configurations are omitted.
 struct CaseRegret {
     std::string case_name, followed, best;
     Estimate ratio{1, {1, 1}};
 
-    /// True if the two may be equally fast.
+    /// True if the two configurations may be equally fast.
     bool within_noise() const { return ratio.interval.low <= 1; }
 };
 std::vector<CaseRegret> regrets(const std::vector<TimedConfiguration>& configurations);
 
-/// The predicted time of a candidate; nothing if no model can express it.
+/// The predicted time of a candidate; empty if no model can express its schedule.
 std::optional<Seconds> predicted_seconds(const Candidate& candidate,
                                          const planner::Setting& setting);
 

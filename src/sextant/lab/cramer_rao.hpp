@@ -5,10 +5,13 @@
 
 namespace sextant::lab {
 
-/// The Cramér-Rao bound for rigid registration: the least RMS error, in pixels over the central
-/// `share` of the frame along each axis, of any estimator of the motion between two frames that
-/// count electrons, `dose` per pixel at specimen brightness 1. The Fisher information is Σ
-/// (∇I·∂φ)(∇I·∂φ)ᵀ/(2I) over the pixels, estimated from every fourth pixel.
+/// The Cramér-Rao bound for rigid registration of two frames of electron counts: a lower bound of
+/// the RMS error of any estimator of their motion, in pixels, over the central part of the frame.
+/// The Fisher information is Σ (∇I·∂φ)(∇I·∂φ)ᵀ/(2I) over the pixels, estimated from every fourth
+/// pixel.
+/// Input     `dose`: electrons per pixel at specimen brightness 1; `share`: size of the central
+/// part
+///           relative to the frame, along each axis.
 double cramer_rao(const registration::Specimen& specimen, ImageShape shape, double dose,
                   double share);
 

@@ -201,7 +201,7 @@ void judge_files(const EvaluateCommand& command) {
     std::vector<Evaluation> all;
     for (const std::string& path : command.judge) {
         const Evaluation one = read_evaluation(path);
-        // Simulations have no launches to be merged; measurements are of one machine.
+        // Simulations stay separate; launches on one machine are merged.
         if (all.empty() || (one.transport == simulated && all.front().transport == simulated))
             all.push_back(one);
         else
@@ -255,7 +255,8 @@ namespace {
 
 using Cell = WinnerMap::Cell;
 
-/// True if the first rounds of these radices cover exactly a node with this many ranks.
+/// True if the first radices multiply to the number of ranks per node, so that the first rounds
+/// stay within nodes.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
     std::istringstream numbers(radices);
     int joined = 1;
@@ -264,7 +265,7 @@ bool fills_nodes(const std::string& radices, int ranks_a_node) {
     return ranks_a_node > 1 && joined == ranks_a_node;
 }
 
-/// The algorithm that a configuration amounts to, whatever its name.
+/// The algorithm that is equivalent to a configuration of Radix-k; else the one in its name.
 std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
     if (!configuration.starts_with(radix))
@@ -277,14 +278,15 @@ std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     return fills_nodes(radices, ranks_a_node) ? "hierarchical radix-k" : "radix-k";
 }
 
-/// For a simulated machine, whose nodes are filled one after another; 1 if all ranks are on one
-/// node, or if unknown.
+/// The number of ranks per node of a simulated machine, where ranks fill one node after another; 1
+/// if all ranks are on one node, or if unknown.
 int ranks_a_node(const Evaluation& evaluation) {
     const bool known = evaluation.transport == "simulated" && evaluation.ranks > evaluation.cores;
     return known ? evaluation.cores : 1;
 }
 
-/// The winner, with its tuning if that matters, and the distance to the next algorithm.
+/// The fastest algorithm, with its radices if it is Radix-k, and the next fastest algorithm with
+/// its extra time.
 Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
     std::map<std::string, Seconds> best;
     const EvaluatedConfiguration* winner = nullptr;

@@ -10,11 +10,12 @@
 
 namespace sextant::lab {
 
+/// `sextant evaluate`: measures how good predictions and choices are on this machine.
 command::Operation evaluate_operation();
 
-/// A map of the winning algorithm on one machine, by ranks and image size. Each algorithm counts
-/// with its best configuration; Radix-k with one radix counts as Direct-Send, with twos as
-/// Binary-Swap. Throws InvalidTask if evaluations are of several machines.
+/// A map of the fastest algorithm on one machine, by number of ranks and image size. Algorithms are
+/// compared by their best configurations. Radix-k with one radix counts as Direct-Send, with all
+/// radices 2 as Binary-Swap. Throws InvalidTask if the evaluations are of different machines.
 WinnerMap winners(std::span<const Evaluation> evaluations);
 
 /// The map as a Markdown table.

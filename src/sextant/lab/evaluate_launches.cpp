@@ -28,7 +28,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// One rank's run of one launch: predicts and measures every case.
+/// Runs one launch on one rank: predicts and measures every case.
 class EvaluateLaunch {
   public:
     EvaluateLaunch(const EvaluateTask& task, Communicator communicator)
@@ -71,7 +71,7 @@ class EvaluateLaunch {
     }
 
   private:
-    /// The probe's round trip, the same on all ranks. Collective.
+    /// The round trip that the state probe measures at rank 0, returned on all ranks. Collective.
     Seconds probed() const {
         return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
     }
@@ -134,8 +134,9 @@ std::string command(const EvaluateTask& task, const std::string& file) {
     return command;
 }
 
-/// Runs launches of this program, each of which writes its evaluation. A launch with the machine in
-/// another state than the profile's is discarded and repeated, a limited number of times.
+/// Runs launches of this program, each of which writes its evaluation to a file. A launch during
+/// which the machine's state differs from the profile's is discarded and repeated, a limited number
+/// of times.
 class SeparateLaunches {
   public:
     explicit SeparateLaunches(const EvaluateTask& task)

@@ -19,14 +19,14 @@ struct EvaluateTask {
     std::string machine; ///< profile to plan with; "": this machine's
 };
 
-/// One launch: predicts and measures every requested case. The round trip recorded is the one
-/// before the cases, or the one after if only that is in another state than the profile's. Returns
-/// the evaluation at rank 0; unspecified elsewhere. Collective.
+/// One launch: predicts and measures every requested case. The machine's state is probed before and
+/// after the cases; the recorded round trip is the first one that does not match the profile's
+/// state, if any. Returns the evaluation at rank 0; unspecified elsewhere. Collective.
 Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator);
 
-/// Several launches of this program, one after another. A launch with the machine in another state
-/// than the profile's is discarded and repeated, a limited number of times; a note is printed.
-/// Throws Error if no launch was in that state.
+/// Several launches of this program, one after another. A launch during which the machine's state
+/// differs from the profile's is discarded and repeated, a limited number of times; a note is
+/// printed. Throws Error if the state differed in every launch.
 Evaluation evaluate_in_launches(const EvaluateTask& task);
 
 } // namespace sextant::lab

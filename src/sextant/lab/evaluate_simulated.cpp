@@ -18,7 +18,7 @@ namespace sextant::lab {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
-    int worked = 0; // receives have no dependences, but their senders are at this depth
+    int worked = 0; // receives have no dependences; assume their senders are in this wave
     for (std::size_t s = 0; s < waves.size(); ++s) {
         const Step& step = program.steps[s];
         if (is_message(step.verb)) {
@@ -39,8 +39,9 @@ namespace {
 constexpr Bytes pixel = 16;
 constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
 
-/// SimGrid's time grows with the messages, and with the number that each rank has in flight: this
-/// bounds the sum over waves of their squares, to a second or two.
+/// SimGrid's run time grows with the number of messages and with the number that each rank has in
+/// flight. This limit on the sum, over ranks and waves, of the squared number of messages sent
+/// corresponds to a second or two.
 constexpr double most_effort = 3e6;
 
 double effort(const Schedule& schedule) {
@@ -103,8 +104,9 @@ class Simulated {
         return one;
     }
 
-    /// The planner's choice and the policies'. Of the others, half are those that the planner ranks
-    /// next, and half are taken evenly from all, since the planner may be wrong.
+    /// The configurations to simulate: the planner's choice, those of the policies, and others.
+    /// Half of the others are those that the planner ranks next; half are evenly spaced in the
+    /// remaining catalogue, since the planner may be wrong.
     std::vector<compositing::Configuration>
     chosen_configurations(const compositing::Task& task,
                           const planner::CompositingPlan& plan) const {

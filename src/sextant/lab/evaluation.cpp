@@ -175,7 +175,7 @@ Launches all_of(const EvaluatedCase& one) {
     return launches;
 }
 
-/// The time of each configuration, relative to the median configuration.
+/// The time of each configuration, relative to the median configuration of the same launch.
 std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     std::vector<std::vector<double>> of_configuration(one.configurations.size());
     for (const std::size_t launch : launches) {
@@ -192,7 +192,7 @@ std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     return shares;
 }
 
-/// The best configuration of the catalogue; baselines cannot be chosen.
+/// The fastest configuration in the catalogue; baselines do not count.
 std::size_t best_of(const EvaluatedCase& one, const std::vector<double>& shares) {
     std::size_t best = one.configurations.size();
     for (std::size_t w = 0; w < shares.size(); ++w) {
@@ -207,7 +207,7 @@ double regret(const EvaluatedCase& one, const std::vector<double>& shares, std::
     return shares[taken] / shares[best_of(one, shares)] - 1;
 }
 
-/// A policy: the configuration it takes for a number of ranks; "" if none.
+/// A policy: a rule that maps a number of ranks to a configuration, or to "" if it has none.
 struct Policy {
     const char* name;
     std::string (*configuration)(int ranks, bool collect);
@@ -244,8 +244,8 @@ constexpr Policy policies[] = {
     {"MPI_Reduce_scatter, if it is not",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
-/// The regret of an oracle that knows one half of the launches and is judged by the other; the mean
-/// of both directions.
+/// The regret of an oracle that chooses the fastest configuration of one half of the launches and
+/// is judged by the other half; the mean for both assignments of the halves.
 double floor_of(const EvaluatedCase& one) {
     Launches halves[2];
     for (const std::size_t launch : all_of(one))

@@ -16,7 +16,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// The pieces of an image, one per rank, as counts and offsets for MPI.
+/// The blocks of an image, one per rank, as counts and offsets for MPI.
 struct Pieces {
     std::vector<int> counts, offsets;
     Elements own = 0;
@@ -31,7 +31,7 @@ struct Pieces {
     }
 };
 
-/// The base of all baselines: communicator, operator, and memory for the result.
+/// Base class of the reductions: communicator, operator, and memory for the result.
 class MpiReduction : public Reduction {
   public:
     MpiReduction(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -55,7 +55,7 @@ class MpiReduction : public Reduction {
     }
 
   protected:
-    /// Gathers all pieces at the root, if there is one.
+    /// Gathers the blocks of the result at the root, if there is one.
     void collect() {
         if (root_ < 0)
             return;
@@ -116,7 +116,7 @@ class ReduceScatter : public MpiReduction {
     }
 };
 
-/// Piece i of every rank is sent to rank i, which folds them in one pass.
+/// Every rank sends block i of its image to rank i, which folds the blocks in one pass.
 class DirectSend : public MpiReduction {
   public:
     DirectSend(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -225,7 +225,7 @@ using BlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_
 using NonBlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm,
                                 MPI_Request*);
 
-/// The base of all scan baselines: communicator, operator, and memory for the result.
+/// Base class of the scans: communicator, operator, and memory for the result.
 class MpiScan : public PreparedScan {
   public:
     MpiScan(const Communicator& communicator, const Operator& op, Elements elements, bool exclusive)
@@ -311,7 +311,7 @@ int operator_key() {
     return key;
 }
 
-/// second[i] = first[i] ⊕ second[i], as MPI defines a user function.
+/// MPI's user function: second[i] = first[i] ⊕ second[i].
 void combine(void* first, void* second, int* count, MPI_Datatype* type) {
     void* kept = nullptr;
     int found = 0;

@@ -19,7 +19,7 @@ bool fits(const Grid& grid) {
     return grid.width * grid.height <= INT_MAX;
 }
 
-/// True if tiles are contiguous: as wide as the image, or of one row.
+/// True if every tile is contiguous: as wide as the image, or at most one row high.
 bool in_one_piece(const Grid& grid) {
     return fits(grid) && (grid.columns == 1 || grid.height <= grid.rows);
 }
@@ -38,7 +38,7 @@ bool alike_in_one_piece(const Grid& grid) {
     return in_one_piece(grid) && all_alike(grid);
 }
 
-/// True if each rank has one row, with values for each rank.
+/// True if each rank has one row of the image, which contains data for every rank.
 bool row_each(const Grid& grid) {
     return fits(grid) && grid.height == grid.ranks();
 }
@@ -47,7 +47,7 @@ bool even_row_each(const Grid& grid) {
     return row_each(grid) && grid.width % grid.ranks() == 0;
 }
 
-/// The datatype of a tile within its image, with an extent of one byte, so that offsets are in
+/// The datatype of a tile within its image, with an extent of one byte so that MPI's offsets are in
 /// bytes.
 class TileType {
   public:
@@ -79,13 +79,14 @@ class Bcast : public MpiCollective {
         expect(is_root() ? 0 : pixels_);
     }
     void run(std::span<const std::byte> own) override {
-        // MPI has one pointer for sender and receivers; the sender's buffer is not written to.
+        // MPI_Bcast takes a non-const pointer on all ranks, but does not write to the root's
+        // buffer.
         void* const buffer = is_root() ? const_cast<std::byte*>(own.data()) : received_.data();
         mpi_check(MPI_Bcast(buffer, static_cast<int>(pixels_), MPI_BYTE, 0, comm_), "MPI_Bcast");
     }
 };
 
-/// In a scatter, rank 0's tile stays in its image.
+/// Base class of scatters. Rank 0's tile stays in its image.
 class ScatterOfTiles : public MpiCollective {
   public:
     ScatterOfTiles(const Communicator& communicator, const Grid& grid)
@@ -132,7 +133,7 @@ class ScattervOfVectors : public ScatterOfTiles {
     const std::vector<int> ones_;
 };
 
-/// A gather also copies rank 0's own tile.
+/// Base class of gathers. Rank 0's own tile is also copied to the gathered image.
 class GatherOfTiles : public MpiCollective {
   public:
     GatherOfTiles(const Communicator& communicator, const Grid& grid)
@@ -199,7 +200,7 @@ class Allgatherv : public Allgather {
     }
 };
 
-/// Transposes strips of one row into strips of columns, with one row from each rank.
+/// Each rank starts with one row of the image and ends with a strip of columns of all rows.
 class Alltoall : public MpiCollective {
   public:
     Alltoall(const Communicator& communicator, const Grid& grid)
@@ -215,7 +216,7 @@ class Alltoall : public MpiCollective {
     }
 
   protected:
-    const TileList columns_; ///< of a row
+    const TileList columns_; ///< the parts of a row, one per destination rank
     const int mine_;         ///< the width of this rank's strip
 };
 
@@ -275,7 +276,7 @@ std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communic
 
 namespace {
 
-/// Moves tiles between rank 0's image and all ranks, with a datatype for each tile.
+/// Moves tiles between rank 0's image and all ranks, with one datatype per tile.
 class TilesOfAnyShape : public MpiCollective {
   public:
     TilesOfAnyShape(const Communicator& communicator, const Grid& grid)
@@ -309,7 +310,7 @@ class TilesOfAnyShape : public MpiCollective {
         shapes_.emplace_back(std::span(&rows, 1));
         in_image_[rank] = shapes_.back().get();
     }
-    /// Only rank 0 has the image; other ranks have only their tile.
+    /// Counts on the side of the image, which only rank 0 has, or on the side of the tiles.
     const int* counts(bool of_image) const {
         return !of_image ? one_side_.data() : is_root() ? at_root_.data() : none_.data();
     }

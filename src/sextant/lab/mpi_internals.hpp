@@ -14,8 +14,8 @@
 
 namespace sextant::lab {
 
-/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element, which stores the
-/// operator.
+/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element. An attribute of the
+/// datatype stores the operator, which must outlive this object.
 class MpiUserOperator {
   public:
     explicit MpiUserOperator(const Operator& op);
@@ -31,9 +31,7 @@ class MpiUserOperator {
     MPI_Datatype element_ = MPI_DATATYPE_NULL;
 };
 
-/// The base of the baselines in `mpi_collectives.cpp`.
-
-/// The tiles of an image as counts and offsets for MPI.
+/// The sizes and offsets of an image's tiles, in elements, as MPI's collectives need them.
 struct TileList {
     std::vector<int> counts, offsets;
 
@@ -47,7 +45,7 @@ struct TileList {
     }
 };
 
-/// The base of all baselines: communicator, grid, and receive memory.
+/// Base class of the baselines of collectives: communicator, grid and receive buffer.
 class MpiCollective : public PreparedCollective {
   public:
     MpiCollective(const Communicator& communicator, const Grid& grid)
@@ -63,7 +61,7 @@ class MpiCollective : public PreparedCollective {
   protected:
     bool is_root() const { return rank_ == 0; }
     void expect(Bytes bytes) { received_ = Memory(bytes); }
-    /// The count of every tile, if all are equal.
+    /// The size of every tile, if all are equal.
     int count_of_any() const { return tiles_.counts[0]; }
 
     const MPI_Comm comm_;
@@ -75,8 +73,8 @@ class MpiCollective : public PreparedCollective {
     Memory received_;
 };
 
-/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with a datatype per tile: the
-/// only MPI collective for tiles of different shapes.
+/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with one datatype per tile:
+/// the only MPI collective that supports tiles of different shapes.
 std::unique_ptr<PreparedCollective> scatter_by_alltoallw(const Communicator& communicator,
                                                          const Grid& grid);
 std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& communicator,

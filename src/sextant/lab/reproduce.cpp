@@ -20,7 +20,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// Three significant digits; five for large numbers.
+/// A number with three significant digits, or five if it is 1000 or more.
 std::string shown(double number) {
     return fmt::format("{:.{}g}", number, number >= 1000 ? 5 : 3);
 }

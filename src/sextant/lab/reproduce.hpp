@@ -5,7 +5,7 @@
 
 namespace sextant::lab {
 
-/// `sextant reproduce`: tables and figures of papers, our numbers next to theirs.
+/// `sextant reproduce`: recomputes tables and figures of papers and compares the numbers.
 command::Operation reproduce_operation();
 
 } // namespace sextant::lab

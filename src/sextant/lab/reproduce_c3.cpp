@@ -25,7 +25,8 @@ namespace {
 
 constexpr int side = 16;
 
-/// Milliseconds on the Delta. The paper's loops send one message after another, hence the window.
+/// The simulated time on the Delta in milliseconds. The window is 1 because the paper's loops send
+/// one message after another.
 double milliseconds(std::string_view algorithm, const Grid& grid) {
     const collective::Algorithm& row = collective::find(algorithm);
     const Schedule schedule = make_schedule(grid.ranks(), [&](int rank) {
@@ -36,18 +37,18 @@ double milliseconds(std::string_view algorithm, const Grid& grid) {
     return 1e3 * run(schedule, 1, {"delta-16x16"}).seconds;
 }
 
-/// A message of this many bytes from one to each of 16 x 16 processors.
+/// Milliseconds to send a message of `bytes` from one processor to each of 16 x 16.
 double one_to_all(std::string_view algorithm, Bytes bytes) {
     return milliseconds(algorithm, {side * bytes, side, side, side});
 }
 
-/// A message of this many bytes between all pairs: rows of blocks become columns.
+/// Milliseconds to send a message of `bytes` between all pairs of 16 x 16 processors.
 double all_to_all(std::string_view algorithm, Bytes bytes) {
     constexpr int processors = side * side;
     return milliseconds(algorithm, {processors * bytes, processors, side, side});
 }
 
-/// An algorithm by the paper's name and ours.
+/// The names of an algorithm in the paper and in our catalogue.
 struct Named {
     std::string_view paper, ours;
 };
@@ -83,16 +84,16 @@ Result figure_8(Extent extent) {
     return result;
 }
 
-/// 1-lev-dir is omitted: its 65,280 concurrent messages take too long. For 1-lev-balance the paper
-/// gives no construction.
+/// Without 1-lev-dir, whose 65,280 concurrent messages take too long to simulate, and without
+/// 1-lev-balance, for which the paper gives no construction.
 constexpr Named exchanges[] = {{"1-lev-lin", "1-lev-lin-all-to-all"},
                                {"1-lev-xor", "1-lev-xor-all-to-all"},
                                {"2-lev-sq", "2-lev-sq-all-to-all"},
                                {"2-lev-c_r", "2-lev-cr-all-to-all"},
                                {"logp-lev-bfly", "logp-lev-bfly-all-to-all"}};
 
-/// The comparisons that the paper makes: all algorithms for medium messages, combining against
-/// permutations for small ones, and the butterfly against permutations for large ones.
+/// True for the comparisons that the paper makes: all algorithms for medium messages; message
+/// combining and permutations for small ones; the butterfly and permutations for large ones.
 bool is_worth_a_look(std::string_view algorithm, Bytes size) {
     const bool permutes = algorithm == "1-lev-xor";
     return size == 128 || (size == 16 && (permutes || algorithm == "2-lev-c_r")) ||
@@ -166,14 +167,14 @@ namespace {
 constexpr int processors = side * side;
 constexpr double units_a_setup = 8;
 
-/// A charge in units: set-ups, and units per byte of a message.
+/// A cost as counted by the C³ model: message set-ups, and units of time per byte of a message.
 struct Charge {
     double setups = 0, per_byte = 0;
 
     double units(double bytes) const { return units_a_setup * setups + per_byte * bytes; }
 };
 
-/// An algorithm by the paper's name and ours, and the charge that a figure prints.
+/// The names of an algorithm in the paper and in our catalogue, and the cost printed in a figure.
 struct Printed {
     std::string_view paper, ours;
     Charge charge;
@@ -191,7 +192,8 @@ constexpr Printed printed_all_to_all[] = {{"1-lev-direct", "1-lev-dir-all-to-all
                                           {"2-lev-c_r", "2-lev-cr-all-to-all", {32, 23}},
                                           {"logp-lev-bfly", "logp-lev-bfly-all-to-all", {4, 28.5}}};
 
-/// A figure: its algorithms, the grid for blocks of this many bytes, and the table of measurements.
+/// A figure: its algorithms, the grid for blocks of `bytes`, and the name of its table of
+/// measurements.
 struct Figure {
     std::span<const Printed> algorithms;
     Grid (*grid)(Elements bytes);
@@ -209,8 +211,8 @@ constexpr Figure figure_of_all_to_all{printed_all_to_all,
                                       },
                                       "c3_figure11_all_to_all_delta256_ms"};
 
-/// The Delta's profile with the additional distances of Figures 6 and 9: h = 5 for rows and columns
-/// of 16, and 4/3 for a pair when the paper halves.
+/// The Delta's profile with the additional distances in Figures 6 and 9: h = 5 for rows and columns
+/// of 16, and 4/3 for pairs in recursive halving.
 machine::Profile delta_of_figures() {
     machine::Profile delta = machine_of_paper("delta256");
     auto& published = delta.c3.value().published;
@@ -258,7 +260,7 @@ Result figure_9(Extent) {
 
 // Figures 7 and 10: predictions and measurements.
 
-/// Measured times at one size: of the algorithm with the least C³ charge, and of the fastest.
+/// Measured times at one size: of the algorithm with the lowest C³ cost, and of the fastest.
 struct Choice {
     std::string_view chosen, best;
     double chosen_time = 0, best_time = 0;

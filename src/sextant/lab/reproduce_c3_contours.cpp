@@ -26,7 +26,7 @@ struct Image {
     double density = 1;
 
     Grid grid() const { return {size, size, side, side}; }
-    /// Lines enter a tile at half of the edge pixels on its border.
+    /// Density of the pixels where lines enter a tile: half of the edge pixels on its border.
     double entering() const { return density / 2; }
 };
 
@@ -40,7 +40,7 @@ Schedule merging(const Pattern& pattern, const Image& image) {
 
 // Figure 14.
 
-/// The paper's charge: set-ups, latency, and units per byte of a tile's own list.
+/// The paper's cost: message set-ups, latency, and units of time per byte of a tile's own list.
 struct Charge {
     double setups = 0, latency = 0, per_byte = 0;
 };
@@ -90,7 +90,7 @@ Result figure_14(Extent) {
 
 // Figure 15, and the densities of section 5.3.
 
-/// Milliseconds by pattern.
+/// Milliseconds of each pattern.
 using Times = std::map<std::string_view, double>;
 
 Times simulated(const Image& image) {

@@ -77,7 +77,8 @@ namespace {
 using machine::Layout;
 using machine::Path;
 
-/// A timed operation of the paper: a tree, or an exchange of borders `margin` pixels wide.
+/// A timed operation of the paper: a scatter or gather along a tree, or an exchange of borders
+/// `margin` pixels wide.
 struct Communication {
     std::string_view name;
     std::string_view collective; ///< empty: the border exchange
@@ -87,7 +88,7 @@ struct Communication {
     bool is(std::string_view part) const { return name.find(part) != name.npos; }
 };
 
-/// Half the width of the widest kernel, for second derivatives.
+/// The reach in pixels of the widest kernel, that of second derivatives.
 Elements margin_at(double sigma) {
     return kernel::gaussian_reach(sigma, 2, kernel::p3pc_kernel);
 }
@@ -113,7 +114,7 @@ double by_formula(const Communication& what, const Grid& grid) {
     return (what.is("flat") ? flat_tree : binomial_tree)(T, grid, what.side, strided);
 }
 
-/// Milliseconds predicted by a model for a schedule.
+/// The time that a model predicts for a schedule, in milliseconds.
 double replayed(const char* model, const Schedule& schedule) {
     static const machine::Profile das = machine_of_paper("das");
     return 1e3 * model::find(model)
@@ -150,7 +151,7 @@ double spread(const std::vector<Row>& rows, std::size_t column) {
     return most->ours[column] / least->ours[column];
 }
 
-/// A claim on the ratio of the two models, from the smallest to the largest.
+/// A claim that the ratio of P-3PC to LogGP* is in this range in every row.
 Claim compared(std::string text, const std::vector<Row>& rows, double at_least, double at_most) {
     const auto by_ratio = [](const Row& a, const Row& b) {
         return a.ours[p3pc] / a.ours[loggp_star] < b.ours[p3pc] / b.ours[loggp_star];
@@ -175,7 +176,7 @@ constexpr NamedLayout layouts[] = {{"cc", Layout::cc, false, false},
                                    {"nc", Layout::nc, true, false},
                                    {"nn", Layout::nn, true, true}};
 
-/// One message; if strided, of 100 blocks, as the paper measures.
+/// A schedule of one message; strided data has 100 blocks, as in the paper's measurements.
 Schedule one_message(const NamedLayout& layout, Elements elements) {
     return make_schedule(2, [&](int rank) {
         constexpr Elements blocks = 100;
@@ -266,7 +267,7 @@ Result figure_9(Extent) {
 
 // Figure 10.
 
-/// The grid with the least time.
+/// The grid with the least time in a column.
 std::string best_grid(const std::vector<Row>& rows, std::size_t column) {
     const auto best = std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         return a.ours[column] < b.ours[column];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The P-3PC paper's measurements repeated on this machine: the messages of a flat scatter and
-// similar operations, in the layouts that the model distinguishes, and the predictions of a model
-// calibrated with other messages. With two ranks a flat tree is a single message.
+// The P-3PC paper's measurements, repeated on this machine: times of the messages of a flat scatter
+// and similar operations in the memory layouts that the model distinguishes, compared with the
+// predictions of models calibrated with other messages. With two ranks, a flat tree is one message.
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/validation.hpp"
@@ -35,8 +35,8 @@ constexpr Dealing dealings[] = {{"scattered to 1x2", Layout::cc},
                                 {"scattered to 2x1", Layout::nc},
                                 {"gathered from 2x1", Layout::cn},
                                 {"column to column", Layout::nn}};
-/// Widths of square images of floats. Not powers of two, because their rows would map to few cache
-/// lines.
+/// Widths of square images of floats. They are not powers of two, for which the rows would map to
+/// few cache sets.
 constexpr Bytes widths[] = {150, 300, 600, 1200};
 
 Cell half_of(Bytes width, Layout layout) {
@@ -59,11 +59,11 @@ std::vector<Cell> halves() {
     return cells;
 }
 
-/// Adds the messages that a profile needs.
+/// Adds the messages from which a profile is computed.
 std::vector<Cell> messages_and(std::vector<Cell> cells) {
     constexpr Bytes kibi = 1024;
     cells.push_back(calibrate::empty_trip());
-    // Messages of 512 KiB and more do not fit in the cache (calibrate/rig.cpp).
+    // From 512 KiB on, messages do not fit in the cache (calibrate/rig.cpp).
     for (const Bytes bytes :
          {16 * kibi, 64 * kibi, 256 * kibi, 512 * kibi, 1024 * kibi, 4096 * kibi}) {
         cells.push_back(calibrate::message(Kind::round_trip, bytes));
@@ -78,8 +78,8 @@ std::vector<Cell> messages_and(std::vector<Cell> cells) {
     return cells;
 }
 
-/// Takes out the measurement of a held-out cell; it was measured together with the others, in the
-/// same machine state.
+/// Removes the measurement of a held-out cell from those used for calibration. It was measured
+/// together with them, in the same machine state.
 HeldOut held_out(calibrate::Measurements& all, const Cell& cell) {
     const Seconds answer = all.cells.at(calibrate::empty_trip()).value(0).median / 2;
     const auto series = all.cells.extract(cell);
@@ -107,7 +107,7 @@ std::vector<HeldOut> measured_halves(Seconds budget) {
 
 constexpr std::size_t loggp_star = 0, p3pc = 1, measured = 2;
 
-/// The median error of a model for strided messages.
+/// The median relative error of a model for strided messages.
 double error(const std::vector<Row>& strided, std::size_t model) {
     std::vector<double> errors;
     for (const Row& row : strided)

@@ -18,8 +18,9 @@ namespace sextant::lab {
 
 namespace {
 
-/// The parts of a vector with one block per rank that two trees exchange: the blocks before and
-/// after those of `trees` ranks from `first` on, and the block of rank `whose`.
+/// The parts of a vector, with one block per rank, that two partners exchange: the blocks of all
+/// ranks outside their subtrees, which are `trees` ranks from `first` on, and the block of rank
+/// `whose`.
 std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, int trees,
                              int whose) {
     const Elements begin = first * a_block, end = (first + trees) * a_block;
@@ -27,7 +28,7 @@ std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, 
             block(vector.buffer, end, vector.length - end)};
 }
 
-/// `to` = lower ⊕ upper; one of these is this rank's own.
+/// Folds this rank's operand and the received one into `to`, the lower rank's first.
 void fold_in_order(ProgramBuilder& builder, const Region& to, const Region& own, const Region& come,
                    bool own_is_lower) {
     builder.fold(to, {own_is_lower ? own : come, own_is_lower ? come : own});
@@ -56,7 +57,7 @@ Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank
     Region sum = builder.input(elements);
     for (int round = 0, distance = 1; distance < ranks; ++round, distance *= 2) {
         const int partner = rank ^ distance;
-        const int both = rank & -2 * distance; // first rank of both trees
+        const int both = rank & -2 * distance; // first rank of both partners' subtrees
         const Region come = builder.scratch(elements), next = builder.scratch(elements);
         const auto given = in_use(sum, a_block, both, 2 * distance, partner);
         const auto taken = in_use(come, a_block, both, 2 * distance, rank);
@@ -76,7 +77,7 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
     const Elements a_block = elements / ranks;
     ProgramBuilder builder;
     const Region own = builder.input(elements);
-    // One buffer for all receives: the next exchange waits until its contents have been combined.
+    // All receives use one buffer, so each waits until the previous block has been combined.
     const Region come = builder.scratch(a_block), sum = builder.output(a_block);
     Region so_far = block(own.buffer, rank * a_block, a_block);
     builder.window(1);
@@ -93,7 +94,7 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
 
 namespace {
 
-/// 8 as long as it divides, then the rest: the paper's choice.
+/// The paper's radices: 8 as long as 8 divides, then the remaining factor.
 std::vector<int> eights_first(int ranks) {
     std::vector<int> radices;
     for (; ranks % 8 == 0 && ranks > 8; ranks /= 8)
@@ -111,7 +112,7 @@ std::vector<int> ascending_primes(int number) {
     return primes;
 }
 
-/// Factors of at most 8, largest first; then the remaining factor.
+/// The radices: factors of at most 8, largest first, then the remaining factor.
 std::vector<int> factors_to_eight(int number) {
     std::vector<int> radices;
     for (int factor = 8; factor > 1; --factor) {
@@ -129,12 +130,12 @@ double milliseconds(Seconds seconds) {
 
 // Figure 1.
 
-/// The available tori, by number of hosts.
+/// The shipped torus platforms, by number of hosts.
 const std::map<int, std::string> tori = {
     {32, "torus-4x4x2"},  {64, "torus-4x4x4"},    {128, "torus-8x4x4"},    {256, "torus-8x8x4"},
     {512, "torus-8x8x8"}, {1024, "torus-16x8x8"}, {4096, "torus-16x16x16"}};
 
-/// Milliseconds of a reduction as MPI implements it.
+/// The simulated time of one of MPI's reductions, in milliseconds.
 double reduced(Program (*reduction)(Elements, int, int), int ranks, Elements pixels) {
     const Schedule schedule =
         make_schedule(ranks, [&](int rank) { return reduction(pixels, ranks, rank); });
@@ -247,7 +248,7 @@ Result figure_5(Extent extent) {
 const std::vector<std::vector<int>> radix_vectors = {
     {2, 2, 2, 2, 2, 2, 2, 2}, {4, 4, 4, 4}, {8, 8, 2, 2}, {8, 8, 4}, {16, 16}, {32, 8}, {64, 4}};
 
-/// The fastest radices.
+/// The fastest radices in a column.
 std::string best(const Result& result, std::size_t column) {
     return std::min_element(
                result.rows.begin(), result.rows.end(),
@@ -281,7 +282,7 @@ Result figure_6(Extent extent) {
 
 // Figure 7.
 
-/// The group of a number of ranks in the paper's figure.
+/// The group of the paper's figure to which a number of ranks belongs.
 std::string group_of(int ranks) {
     for (const int factor : {4, 3, 5}) {
         if (ranks % factor == 0)
@@ -301,7 +302,7 @@ Result figure_7(Extent extent) {
     for (const auto& [group, times] : groups) {
         for (const double time : times)
             means[group] += time / static_cast<double>(times.size());
-        // The middle of the paper's line for multiples of four, .06 to .08 s.
+        // The paper's line for multiples of four is between .06 and .08 s.
         const bool has_number = group == "multiples of 4";
         result.rows.push_back(
             {group, has_number ? std::optional(70.0) : std::nullopt, {means[group]}});
@@ -379,7 +380,7 @@ std::string text(const std::vector<int>& radices) {
 const std::vector<std::vector<int>> shown = {
     {2, 2, 2, 2, 2, 2}, {4, 4, 4}, {8, 8}, {16, 4}, {4, 16}, {32, 2}, {2, 32}, {64}};
 
-/// The results for one density: the displayed radices, and the best of all.
+/// The results for one density: times of the displayed radices, and the fastest radices of all.
 struct Found {
     Row row;
     std::vector<int> best;
@@ -403,7 +404,8 @@ Found at_density(double density, const std::string& platform,
     return found;
 }
 
-/// True if the best first radix never falls, and grows overall, with fewer active pixels.
+/// A claim that holds if the best first radix never falls as the density of active pixels falls,
+/// and is larger at the lowest density than at the highest.
 Claim higher_radices_first(const std::string& platform, const std::vector<Found>& by_density) {
     std::vector<int> first;
     for (const Found& found : by_density)

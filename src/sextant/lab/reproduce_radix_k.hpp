@@ -5,8 +5,8 @@
 
 namespace sextant::lab {
 
-// MPICH's reductions of long vectors with a user operator, as schedules for comparison. The number
-// of ranks is a power of two.
+// Schedules of MPICH's reductions of long vectors with a user-defined operator, for comparison. The
+// number of ranks must be a power of two.
 // Source    Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, doi:10.1177/1094342005051521
 
 /// MPI_Allreduce by recursive doubling: log2 p exchanges of whole vectors. Every rank ends with the
@@ -14,15 +14,15 @@ namespace sextant::lab {
 Program recursive_doubling_allreduce(Elements elements, int ranks, int rank);
 
 /// MPI_Reduce_scatter for operators that do not commute, by recursive doubling. In each of log2 p
-/// exchanges, a rank sends its partner the blocks of all ranks outside their two trees, and the
-/// partner's block. (MPICH also sends the other blocks of the trees, which are not used.) Every
+/// exchanges, a rank sends its partner the partner's block and the blocks of all ranks outside the
+/// subtrees of both. (MPICH also sends the other blocks of the subtrees, which are not used.) Every
 /// rank ends with its block.
 /// Requires  elements divisible by the number of ranks.
 Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank);
 
-/// Pairwise MPI_Reduce_scatter for commutative operators: in each of p - 1 steps a rank sends one
-/// other rank's block and combines the block it receives before the next step. Blocks are combined
-/// in the order of steps, not of ranks.
+/// Pairwise MPI_Reduce_scatter for commutative operators: in each of p - 1 steps a rank sends
+/// the block of one other rank, and combines the received block before the next step. Blocks are
+/// combined in the order of steps, not of ranks.
 /// Requires  elements divisible by the number of ranks.
 Program pairwise_reduce_scatter(Elements elements, int ranks, int rank);
 

@@ -21,7 +21,7 @@ using scan::Distribution;
 constexpr const char* propagate = "scan-then-propagate";
 constexpr const char* reduce = "reduce-then-scan";
 
-/// A series registered by ranks of one core each.
+/// The registration of a series by ranks with one core each.
 struct Run {
     Elements frames = 4096;
     int ranks = 512;
@@ -35,7 +35,7 @@ struct Registered {
     double speedup = 0;
 };
 
-/// The median over rehearsals with random times.
+/// The medians over simulations with random operator times.
 Registered registered(const Run& run) {
     const scan::Algorithm& circuit = scan::find(run.circuit);
     const scan::Configuration configuration{scan::find_strategy(run.strategy),
@@ -86,8 +86,9 @@ Result strong_scaling(Extent) {
 
 // Equation 4.18.
 
-/// The thesis's span of a series scan by Blelloch's circuit, in applications: those of a core
-/// before the global scan, 2 log2 of the number of cores in it, and those of a core after it.
+/// The span of a series scan with Blelloch's circuit according to the thesis, in operator
+/// applications: those of a core before the global scan, 2 log2(cores) in the global scan, and
+/// those of a core after it.
 double published_span(Elements frames, int ranks) {
     return 2. * static_cast<double>(frames / ranks) - 1 + 2 * std::log2(ranks);
 }
@@ -179,8 +180,8 @@ Result threads_in_the_operator(Extent) {
 
 // Figure 4.4: the time of the operator.
 
-/// The work of the published operator for each pair of neighbouring frames: descent steps, weighted
-/// by the pixels of their level relative to a frame.
+/// The work of the published operator for each pair of neighbouring frames: the number of descent
+/// steps, each weighted by the number of pixels of its level relative to a frame.
 std::vector<double> work_by_pair(int pairs) {
     registration::SeriesPlan plan;
     plan.shape = {64, 64};

@@ -79,8 +79,8 @@ constexpr Elements frames = 4096;
 constexpr int ranks = 64, threads = 16;
 constexpr Seconds published_serial = 37568;
 
-/// A registration of the whole series, neighbours first, then the scan: as rehearsed, and with
-/// perfect balance among the threads of each rank.
+/// Makespans of the registration of a whole series, neighbours first, then the scan: as simulated,
+/// and if the threads of each rank were perfectly balanced.
 struct Registered {
     Seconds balanced = 0, rehearsed = 0;
 };

@@ -41,7 +41,8 @@ namespace {
 
 // Table 1.
 
-/// The maximum sent by a rank, counted as in the paper: messages, and images.
+/// The largest number of messages, and of images' worth of pixels, that a rank sends: the paper's
+/// counts.
 struct Costs {
     double messages = 0, images = 0;
 };
@@ -85,8 +86,8 @@ Result table_1(Extent) {
 
 // Figures 4 to 7 and 9.
 
-/// Frame rates of the paper's case: fluid model without blending cost, with blending, and
-/// calibrated.
+/// Frame rates of one of the paper's cases by three models: fluid without blending cost, fluid with
+/// blending, and calibrated.
 std::vector<double> frame_rates(const std::string& algorithm, int nodes, const std::string& order,
                                 Elements pixels) {
     const bool crossbar = order == "crossbar";
@@ -155,7 +156,7 @@ simulate::Network network(const std::string& platform) {
     return simulate::read_platform(machine::shared_file(simulate::platforms, platform)).network;
 }
 
-/// The mean fraction of a cable's bandwidth that random pairs of hosts get.
+/// The mean fraction of a link's bandwidth that random pairs of hosts get.
 double bisection(const std::string& platform) {
     const simulate::Network tree = network(platform);
     std::mt19937_64 draw(1);
@@ -206,7 +207,7 @@ Result routings(Extent extent) {
     return result;
 }
 
-/// The most messages that share a link in a round of Binary-Swap.
+/// The largest number of messages that share a link in any round of Binary-Swap.
 int most_met_in_binary_swap(const std::string& platform, int ranks) {
     const simulate::Network tree = network(platform);
     int most = 0;
@@ -292,7 +293,8 @@ constexpr Term terms[] = {{"binary-swap", halvings, false},
 
 constexpr Elements figure_pixels = 16 * mega;
 
-/// Milliseconds by Table 1: 1 us per message, .53 ns per byte; 30 % less bandwidth with contention.
+/// Milliseconds by the formulas of Table 1, with 1 us per message, .53 ns per byte, and 30 % less
+/// bandwidth under contention.
 double by_formula(const Term& term, int ranks, bool fat_tree) {
     const double beta = .53e-9 / (fat_tree && !term.keeps_apart ? .7 : 1);
     const double bytes = static_cast<double>(figure_pixels * pixel) * (ranks - 1) / ranks;
@@ -308,7 +310,8 @@ Schedule schedule_of(const Term& term, int ranks) {
     return schedule;
 }
 
-/// Milliseconds of the schedule by the same two terms, without link contention.
+/// Milliseconds predicted for the schedule by the same two terms (Hockney), without link
+/// contention.
 double replayed(const Term& term, int ranks) {
     static const machine::Profile infiniband = machine_of_paper("ddr-infiniband");
     const Schedule schedule = schedule_of(term, ranks);
@@ -345,7 +348,7 @@ Result figure_3(Extent) {
 
 // The bandwidth matrices of Figures 4 to 7 and 9.
 
-/// The bandwidth of each message in MB/s, from the time its receiver is ready.
+/// The bandwidth of each message in MB/s; its time starts when the receiver is ready.
 std::vector<double> bandwidths(const Trace& trace) {
     std::vector<double> all;
     for (const Event& event : trace.events) {

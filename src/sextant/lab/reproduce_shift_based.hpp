@@ -13,11 +13,11 @@ struct HostMessage {
     int from = 0, to = 0;
 };
 
-/// The number of these flows on each link.
+/// The number of messages on each link.
 std::vector<int> loads(const simulate::Network& network, std::span<const HostMessage> flows);
 
-/// The mean fraction of link capacity that the flows get, each limited by its busiest link: 1
-/// without contention.
+/// The mean, over the messages, of the fraction of link bandwidth that a message gets, limited by
+/// the busiest link on its route: 1 without contention.
 double mean_share(const simulate::Network& network, std::span<const HostMessage> flows);
 
 } // namespace sextant::lab

@@ -38,8 +38,8 @@ void for_each_column(Nodal& f, ImageShape nodes, Body body) {
         body(Line{f.data() + x, static_cast<std::size_t>(nodes.height), width});
 }
 
-/// A tridiagonal matrix as assembled from linear elements: `middle` on the diagonal, half of that
-/// at both ends, and `beside` next to the diagonal.
+/// The tridiagonal matrix of linear elements on a line: `middle` on the diagonal, except for half
+/// of `middle` in the first and last row, and `beside` next to the diagonal.
 struct Tridiagonal {
     double middle, beside;
 
@@ -54,7 +54,7 @@ struct Tridiagonal {
             now = after;
         }
     }
-    /// The eigenvalue of the cosine with angle θ between neighbouring nodes, at inner nodes.
+    /// The eigenvalue, at inner nodes, of a cosine whose phase advances by θ from node to node.
     double eigenvalue(double theta) const { return middle + 2 * beside * std::cos(theta); }
 };
 
@@ -95,7 +95,7 @@ void cosine_sums(Nodal& f, ImageShape nodes) {
     for_each_column(f, nodes, [&](const Line& line) { sums.apply(line); });
 }
 
-/// The factor from the sum Σ_i b_i cos(π k i / (n − 1)) to the coefficient of the cosine.
+/// The factor that converts the sum Σ_i b_i cos(π k i / (n − 1)) to the coefficient of cosine k.
 double share(std::size_t k, std::size_t count) {
     const auto last = static_cast<double>(count - 1);
     return (k == 0 || k + 1 == count ? 1 : 2) / last;
@@ -163,7 +163,8 @@ Nodal BilinearElements::smoothed(std::span<const double> load, double s) const {
 
 namespace {
 
-/// T and ∇T at a point, bilinear; the derivative is 0 along an axis where the point is outside.
+/// T and ∇T at a point, by bilinear interpolation; the derivative is 0 along each axis on which the
+/// point is outside the image.
 struct Sampled {
     double value, dx, dy;
 };
@@ -214,7 +215,7 @@ CrossCorrelation::Normalised CrossCorrelation::normalised(const Nodal& f) const 
     for (double& value : values)
         value -= mean;
     const double variance = product(values, values);
-    // Below this, the variance of a constant image is only rounding error.
+    // A smaller variance is only rounding error: the image is constant.
     if (!(variance > 1e-24 * mean * mean))
         return {Nodal(f.size(), 0), 0};
     const double deviation = std::sqrt(variance);
@@ -256,7 +257,7 @@ Parameters moved(const Parameters& from, double step, const Parameters& directio
     return to;
 }
 
-/// E along one descent direction.
+/// The functional along a descent direction: Φ(τ).
 struct Descent {
     const Functional& functional;
     const Parameters& from;
@@ -286,7 +287,7 @@ Step widened(const Descent& descent, Step step) {
     return step;
 }
 
-/// Returns a step of length 0 if the rule holds for none.
+/// The step chosen by Armijo's rule; of length 0 if the rule holds for no step.
 Step armijo(const Descent& descent, double first) {
     Step step{first, descent.at(first)};
     if (descent.holds(step.length, step.energy))

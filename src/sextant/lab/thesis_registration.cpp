@@ -17,7 +17,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// Calls `body` with every node's index and its coordinates in nodes.
+/// Calls `body` with the index of each node and its coordinates in units of node spacings.
 template <class Body>
 void for_each_node(ImageShape nodes, Body body) {
     std::size_t i = 0;
@@ -71,7 +71,7 @@ Parameters rigid_derivative(const CrossCorrelation& images, registration::Point 
     return {unit * alpha, unit * x, unit * y};
 }
 
-/// The x and y parameters of a displacement field.
+/// The two halves of a displacement field's parameters: all x, then all y.
 struct Halves {
     std::span<const double> x, y;
 };
@@ -226,7 +226,7 @@ Frame restricted(const Frame& fine) {
     return coarse;
 }
 
-/// Two images on one grid, with nodes `step` pixels apart.
+/// Two images on the same grid, with nodes `step` pixels apart.
 struct Level {
     Frame reference, templ;
     Elements step = 1;

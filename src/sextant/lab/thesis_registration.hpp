@@ -9,26 +9,27 @@
 
 namespace sextant::lab {
 
-/// E[φ] = −NCC[R, T∘φ] of a rigid motion. The parameters are α, t_x and t_y; lengths are in units
-/// of the domain, and `c` is the centre of rotation. The metric is that of ∫‖∂φ‖²/|Ω|: it weighs α
-/// by the mean of ‖x − c‖², t by 1, and has no scale. `images` must outlive the functional.
+/// E[φ] = −NCC[R, T∘φ] of a rigid motion φ. The parameters are α, t_x and t_y; lengths are in units
+/// of the domain, and `c` is the centre of rotation. The metric is that of ∫‖∂φ‖²/|Ω|:
+/// α has the mean of ‖x − c‖² as its weight, t has weight 1; there is no scale. `images` must
+/// outlive the functional.
 Functional rigid_energy(const CrossCorrelation& images, registration::Point c);
 
 /// E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖Du‖² of φ = id + u. The parameters are u_x at each node, then u_y,
-/// in units of the domain. The metric is A = 1 − (s²/2)Δ with Neumann's condition. `images` must
-/// outlive the functional.
+/// in units of the domain. The metric is A = 1 − (s²/2)Δ with Neumann boundary conditions.
+/// `images` must outlive the functional.
 Functional nonrigid_energy(const CrossCorrelation& images, double lambda);
 
 struct ThesisOptions {
-    double sigma = 0;     ///< Gaussian filter of both frames; 0: none
+    double sigma = 0;     ///< of the Gaussian filter of both frames, pixels; 0: none
     double lambda = 200;  ///< weight of the Dirichlet energy; non-rigid only
-    int coarsest = 2;     ///< halvings of the first level's grid
-    int finest = 0;       ///< halvings of the last level's grid
-    int iterations = 500; ///< at most, per level
-    double stop = 1e-6;   ///< a level ends when a step lowers the energy by less
+    int coarsest = 2;     ///< number of times the first level's grid is halved
+    int finest = 0;       ///< number of times the last level's grid is halved
+    int iterations = 500; ///< maximum number per level
+    double stop = 1e-6;   ///< a level ends when a step lowers the energy by no more
 };
 
-/// E after each step, coarsest level first.
+/// The energies of each level (see Flow), coarsest level first.
 using EnergiesOfLevels = std::vector<std::vector<double>>;
 
 struct ThesisMotion {
@@ -37,21 +38,21 @@ struct ThesisMotion {
 };
 
 struct ThesisField {
-    registration::DisplacementField field; ///< on the nodes of the last level
+    registration::DisplacementField field; ///< at the nodes of the last level
     EnergiesOfLevels energies;
 };
 
 /// Registration as published: minimises E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖D(φ − id)‖², the second term
-/// for non-rigid φ only, by a gradient flow on successively finer grids. It is the readable
-/// reference for fast registration: slow, and biased towards shifts by half a pixel unless shot
-/// noise is filtered first (`sigma` of 2 px).
+/// for non-rigid φ only, by a gradient flow on successively finer grids. This is the readable
+/// reference for the library's faster registration: it is slow, and biased towards shifts by half a
+/// pixel unless shot noise is filtered first (`sigma` of 2 px).
 ///
-/// The domain Ω is the hull of the pixel centres in units of max(width, height) pixels, so that a
-/// rotation is a rotation for any aspect ratio; the integrals are those of bilinear elements. A
-/// coarser grid has every second node, x_c = x_f/2 exactly, with values by the stencil (1/16)[1 2
-/// 1; 2 4 2; 1 2 1], mirrored about the first and last node. If the number of nodes is even, the
-/// last one has no coarse counterpart and counts as a neighbour. Halving stops before a side has
-/// fewer than 8 nodes.
+/// The domain Ω is the bounding rectangle of the pixel centres, in units of max(width, height)
+/// pixels along both axes, so that rotations preserve shapes for any aspect ratio; integrals are
+/// those of bilinear elements. A coarser grid has every second node, x_c = x_f/2 exactly, with
+/// values by the stencil (1/16)[1 2 1; 2 4 2; 1 2 1], mirrored about the first and last node. If
+/// the number of nodes is even, the last one has no counterpart on the coarse grid, but contributes
+/// to its neighbour. Halving stops before a side has fewer than 8 nodes.
 ///
 /// Input     two whole frames of one size.
 /// Throws    InvalidTask unless they have at least 8x8 pixels without NaNs, the reference is not

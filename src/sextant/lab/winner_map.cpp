@@ -23,7 +23,7 @@ void check(const WinnerMap& map) {
             "the number of cells of a map of winners differs from rows times columns");
 }
 
-/// The fastest algorithms in alphabetical order, so that colours do not depend on the cases.
+/// The distinct winners in alphabetical order, so that colours do not depend on the cases' order.
 std::vector<std::string> winners(const WinnerMap& map) {
     std::vector<std::string> all;
     for (const auto& row : map.cells) {
@@ -37,7 +37,7 @@ std::vector<std::string> winners(const WinnerMap& map) {
     return all;
 }
 
-/// The width of a column that fits every cell's text.
+/// The width of a column, wide enough for the text of every cell.
 double width_of_column(const WinnerMap& map) {
     double widest = narrowest;
     for (const auto& row : map.cells) {
@@ -100,7 +100,7 @@ class Drawing {
 
     const WinnerMap& map_;
     const std::vector<std::string> winners_;
-    const double wide_; ///< of each column
+    const double wide_; ///< width of a column
     report::Svg svg_;
 };
 

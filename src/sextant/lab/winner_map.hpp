@@ -6,19 +6,19 @@
 
 namespace sextant::lab {
 
-/// A grid of cases with the winner of each.
+/// A table of cases, with the winner of each case.
 struct WinnerMap {
     struct Cell {
         std::string winner; ///< determines the colour; "" if unknown
-        std::string detail; ///< a line under it
+        std::string detail; ///< a line below the winner
     };
     std::string title, subtitle;
     std::vector<std::string> columns, rows;
     std::vector<std::vector<Cell>> cells; ///< by row, then column
 };
 
-/// An SVG with one field per case, coloured by winner. Throws std::logic_error unless there are as
-/// many rows and columns of cells as of names.
+/// The map as an SVG, with one cell per case, coloured by winner. Throws std::logic_error unless
+/// the cells match the names of rows and columns in number.
 std::string winner_map(const WinnerMap& map);
 
 } // namespace sextant::lab
