@@ -44,8 +44,8 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// The first rank with an error of its own; else the first that was cancelled; else the first that
-/// another rank's failure stopped.
+/// Returns the lowest rank with an error of its own; else the lowest that was cancelled; else the
+/// lowest that was stopped by another rank's failure.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     auto found = std::find_if(outcomes.begin(), outcomes.end(),
                               [](Outcome outcome) { return outcome > Outcome::cancelled; });
@@ -54,7 +54,7 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     return static_cast<std::size_t>(found - outcomes.begin());
 }
 
-/// On threads of one process the error does not name a rank, because all see the same files.
+/// On threads of one process the error does not name a rank, because all ranks see the same files.
 [[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
                                     const std::vector<std::string>& texts, bool one_process) {
     const std::size_t rank = rank_that_counts(outcomes);
@@ -98,7 +98,7 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
 
 namespace {
 
-/// The value of a field in Record::settings, or a text that represents none.
+/// Returns the value of a field in Record::settings, or "none" if it is absent or empty.
 std::string value_in(const std::string& settings, const std::string& name) {
     const std::string line = "\n" + name + " ";
     const std::string all = "\n" + settings;
@@ -159,8 +159,8 @@ int rounds_for(int ranks) {
     return rounds;
 }
 
-/// True if `a` comes before `b`, regardless of the ranks: ordered first by the request, so that an
-/// error names different requests if there are any.
+/// True if `a` sorts before `b`: by request, then by run, ignoring the rank. Requests come first so
+/// that an error names two different requests, if there are any.
 bool is_before(std::span<const int> a, std::span<const int> b) {
     const auto numbers = [](std::span<const int> said) {
         return said.subspan(numbers_field, static_cast<std::size_t>(said[count_field]));
@@ -194,7 +194,7 @@ Comparison::~Comparison() {
     exchange_->end();
 }
 
-/// In round k each rank receives from the rank 2^k before it everything that one has received so
+/// In round k each rank receives from the rank 2^k before it everything that rank has gathered so
 /// far. After the last round every rank has the requests of all.
 void Comparison::open() {
     const int rank = communicator_.rank(), size = communicator_.size();
@@ -213,7 +213,8 @@ void Comparison::open() {
     reopen();
 }
 
-/// Receives are always posted, so that a rank without a changed request learns that others compare.
+/// Receives are always posted, so that a rank whose request has not changed learns of a comparison
+/// started by others.
 void Comparison::reopen() {
     exchange_->begin();
     std::fill(came_.begin(), came_.end(), false);
@@ -272,7 +273,7 @@ void Comparison::merge(std::span<int> message) {
         const Said heard = part(message, which), known = part(known_, which);
         const bool same = !is_before(heard, known) && !is_before(known, heard);
         const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
-        if (replaces || (same && heard[rank_field] < known[rank_field])) // the lowest of equals
+        if (replaces || (same && heard[rank_field] < known[rank_field])) // ties: the lowest rank
             std::copy(heard.begin(), heard.end(), known.begin());
         known[begun_field] = begun;
         known[earliest_field] = earliest;
@@ -325,8 +326,8 @@ int Comparison::earliest_requested() {
     return earliest;
 }
 
-/// A rank that compares a later run is ahead of this one: unless it forwards a request for this run
-/// or an earlier one, no rank waits for this one yet.
+/// Joins only if a request for this run or an earlier one has arrived: ranks that compare only
+/// later runs are ahead of this rank and do not wait for it yet.
 void Comparison::check() {
     if (said_)
         return advance();

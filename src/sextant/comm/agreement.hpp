@@ -35,42 +35,45 @@ class AgreedFailure : public Error {
     bool reported_ = false;
 };
 
-/// Runs a part of a collective operation on every rank and makes sure that all know the outcome.
+/// Runs the local part of a collective operation on every rank and reports any failure to all
+/// ranks.
 ///
 /// Input     this rank's part; it may be empty, and it may throw.
-/// Throws    AgreedFailure on every rank if it threw on any: with the text of the lowest rank whose
-///           error was its own; over processes with that rank's number, unless all failed with the
-///           same text. Cancelled on every rank if it was thrown on any, and nothing else failed.
+/// Throws    AgreedFailure on every rank if the part threw on any rank, with the error text of the
+///           lowest rank that failed by itself, not because of a peer. If ranks are processes, that
+///           rank's number precedes the text, unless the text is the same on all ranks. Cancelled
+///           on every rank if it was thrown on any rank and no rank failed by itself.
 /// Collective.
 /// Cost      one all-gather of an int; on failure also the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
 
-/// The same; also gathers a number from each rank, returned by rank.
+/// As above; also gathers a number from each rank and returns these numbers, indexed by rank.
 std::vector<std::uint64_t> agree(const Communicator& communicator,
                                  const std::function<void()>& part, std::uint64_t number);
 
-/// Checks that all ranks have the same values in the declared fields of their options. Throws
-/// AgreedFailure on every rank that names a field, two ranks and both values. Collective.
+/// Checks that all ranks have the same values in the declared fields of their options. Otherwise
+/// throws AgreedFailure on every rank; its text names a field, two ranks and both values.
+/// Collective.
 /// Cost      one all-gather of an integer.
 void require_same(const Communicator& communicator, const Record& options);
 
-/// Runs a part that may fail, for operations that can continue without it. Returns the error of the
-/// first rank that failed, with its number; empty if none failed. The same on every rank. Use
-/// `agree` if the operation cannot continue without the part. Collective.
+/// Runs a local part that may fail, for operations that can continue without it. Returns, on every
+/// rank, the number and the error of the lowest rank that failed; empty if none failed. Use `agree`
+/// if the operation cannot continue without the part. Collective.
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part);
 
-/// Checks that all ranks request the same in each run, when requests change only occasionally. A
-/// rank whose request has changed sends it, and its run is held back until all ranks are known to
-/// have sent the same one. A rank without a change starts its run at once; if other ranks wait for
-/// its request, it notices as soon as it has to wait itself.
+/// Checks that all ranks make the same request in each run, at low cost if requests rarely change.
+/// A rank whose request has changed sends it and holds its run back until all ranks are known to
+/// have sent the same request. A rank whose request has not changed starts its run at once; if
+/// other ranks wait for its request, it notices as soon as it has to wait itself.
 ///
-/// Cost      nothing if nothing has changed, unless a rank waits for long; else ⌈log2(ranks)⌉ short
-///           messages per rank, one after another. Allocates nothing.
+/// Cost      no messages if no request has changed, only occasional polls while a rank waits; else
+///           ⌈log2(ranks)⌉ short messages per rank, one after another. Allocates nothing.
 class Comparison {
   public:
     /// Input     a communicator used only by this comparison (Communicator::split_for_notices); the
     ///           greatest length of a request, and the initial request of all ranks; for error
-    ///           messages, the names of its ranks and a function that describes a request.
+    ///           messages, the number to print for each rank and a function that formats a request.
     Comparison(Communicator communicator, std::size_t most_requested,
                std::span<const int> requested, std::vector<int> names,
                std::function<std::string(std::span<const int>)> text_of);
@@ -78,32 +81,33 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    /// Starts the next run with this rank's request; `changed`: it differs from the previous run's.
-    /// All ranks must count runs alike.
+    /// Starts the next run with this rank's request; `changed` is true if it differs from that of
+    /// the previous run. Must be called for every run on every rank.
     void begin_run(std::span<const int> requested, bool changed);
 
     /// True if the run is held back.
     bool closed() const { return said_; }
     /// True if all ranks requested the same in the last comparison.
     bool agreed() const { return agreed_; }
-    /// True if they did not, and some rank had already begun the run: its messages may still be in
-    /// transit.
+    /// True if requests differed in the last comparison and some rank had already begun the run:
+    /// that rank's messages may still be in transit.
     bool spoiled() const { return spoiled_; }
 
     /// Makes progress without waiting. Throws AgreedFailure on every rank if requests differ,
     /// naming two ranks and their requests.
     void advance();
-    /// For a run that was not held back and has to wait: takes part if other ranks compare. Throws
-    /// as `advance`.
+    /// For a run that was not held back and has to wait: joins a comparison that other ranks have
+    /// started. Throws as `advance`.
     void check();
     /// Waits until a comparison that this rank takes part in has ended. Throws as `advance`.
     void settle();
-    /// Waits as Exchange::rest.
+    /// Lets other threads and processes run, as Exchange::rest does.
     void rest(int idle) { exchange_->rest(idle); }
 
   private:
-    /// One rank's request: whether any rank known to the sender has begun, the earliest run known,
-    /// the rank's own run, the rank, and the length and numbers of the request.
+    /// One rank's request, as ints: 1 if any rank known to the sender has begun the run, the
+    /// earliest run known to the sender, the rank's own run, the rank, the length of the request,
+    /// and its numbers.
     using Said = std::span<int>;
 
     Said part(std::span<int> message, std::size_t which) const {
@@ -137,9 +141,9 @@ class Comparison {
     std::array<Completion, 64> completions_;
 
     int run_ = 0;
-    std::vector<int> own_;   // as a Said
-    std::vector<int> known_; // least and greatest request received, as two Said
-    std::vector<bool> came_; // by round
+    std::vector<int> own_;   // this rank's request
+    std::vector<int> known_; // least and greatest request received
+    std::vector<bool> came_; // by round: the message has been received
     bool said_ = false, agreed_ = true, spoiled_ = false;
     int next_ = 0;       // round to wait for next
     int sends_open_ = 0; // sends in progress

@@ -30,10 +30,10 @@ class BufferAddresses {
 
     std::span<std::byte* const> bases() const { return bases_; }
 
-    /// Operand `region` (an index into Program::regions) is read from the shared buffer `lent`
-    /// until it is returned.
+    /// From now on operand `region` (an index into Program::regions) is read from the shared buffer
+    /// `lent`, until `give_back`.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
-    /// The same for a compressed operand, which begins at element `first` of the code.
+    /// As above for a compressed operand, which begins at element `first` of `code`.
     void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
         lent_[region] = {nullptr, &code, first};
     }
@@ -72,24 +72,26 @@ class Workspace {
   public:
     explicit Workspace(int fold_threads) : team(fold_threads) {}
 
-    /// Grows the memory, which the communicator's peers can read; growing discards its contents.
+    /// Grows the scratch, which the communicator's peers can read, or the memory for compressed
+    /// messages. Growing discards the contents.
     void make_scratch(const Communicator& communicator, Bytes size);
     void make_rooms(Bytes size);
 
     Memory scratch, rooms;
     FoldTeam team;
-    int version = 0; ///< changes when either memory is moved
+    int version = 0; ///< changes when either memory is reallocated
 };
 
-/// The offsets in scratch of a program's own buffers (its scratch and the outputs that the caller
-/// does not bind), each aligned to a cache line. By buffer; -1 if not its own.
+/// The offsets in the workspace's scratch of a program's own buffers (its scratch buffers, and its
+/// outputs for when the caller does not bind them), each aligned to a cache line. Indexed by
+/// buffer; -1 for inputs and in_outs.
 std::vector<Bytes> own_offsets(const Program& program, const BufferAddresses& places);
-/// The total size of these buffers in bytes.
+/// The total size of a program's own buffers in bytes.
 Bytes own_bytes(const Program& program, const BufferAddresses& places);
 
 /// With shared memory, touches the destinations of folds that usually write directly into another
-/// rank's memory (Loans::taker). Such a fold falls back to its own destination if the address comes
-/// too late; touching it now avoids page faults in a later frame.
+/// rank's memory (Loans::taker). Such a fold falls back to its own destination if the address
+/// arrives too late; touching it now avoids page faults in a later frame.
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,
                   const BufferAddresses& places);
 

@@ -73,7 +73,7 @@ std::uint64_t host_identity() {
 std::vector<int> nodes_of(const Communicator& communicator) {
     struct Place {
         std::uint64_t host;
-        int node; ///< among the nodes that the host counts as
+        int node; ///< Transport::node_of_host
         auto operator<=>(const Place&) const = default;
     };
     std::map<Place, int> numbers;

@@ -15,9 +15,9 @@
 
 namespace sextant {
 
-/// A group of ranks, and this rank's position in it: a small value that transfers bytes and knows
-/// nothing of images. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp) or `launch`
-/// (launch.hpp).
+/// A group of ranks, and this rank's position in it: a value type, cheap to copy, that transfers
+/// bytes and knows nothing of images. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp)
+/// or `launch` (launch.hpp).
 class Communicator {
   public:
     explicit Communicator(std::shared_ptr<Transport> transport)
@@ -38,7 +38,8 @@ class Communicator {
 
     /// True if ranks of a node read each other's memory (share_nodes.hpp), or all ranks do.
     bool shares_nodes() const { return transport_->shares_nodes(); }
-    /// The reason why some of the memory that this rank requested is not shared; empty if all is.
+    /// The reason why some of the memory that this rank requested is not shared; empty if all of it
+    /// is.
     std::string shortage() const { return transport_->shortage(); }
 
     /// See Transport::shared_segments. Collective.
@@ -59,7 +60,7 @@ class Communicator {
         return all;
     }
 
-    /// The same for bytes, equally many from each rank.
+    /// As above for bytes; every rank passes the same number.
     void all_gather(std::span<const std::byte> own, std::span<std::byte> all) const {
         transport_->all_gather(own, all);
     }
@@ -83,15 +84,17 @@ class Communicator {
     std::shared_ptr<Transport> transport_;
 };
 
-/// Returns the texts of all ranks, by rank, on every rank: messages for people, of any length.
-/// Collective.
-/// Cost      an all-gather of the lengths, and one of 1 KiB, or one for each 16 KiB of the longest.
+/// Returns the texts of all ranks, indexed by rank, on every rank. Texts may have any length; meant
+/// for error messages. Collective.
+/// Cost      an all-gather of the lengths, then one of 1 KiB per rank if every text fits, else one
+///           for each 16 KiB of the longest text.
 std::vector<std::string> all_gather_texts(const Communicator& communicator, const std::string& own);
 
 /// Gathers bytes from all ranks, `sizes[rank]` from each, concatenated in rank order.
-/// Requires  the same `sizes` on every rank, and `all` of their total size (std::logic_error).
+/// Requires  the same `sizes` on every rank; `all` has their total size (std::logic_error).
 /// Collective.
-/// Cost      as all_gather_texts without the lengths; allocates only 16 KiB per rank.
+/// Cost      as all_gather_texts, but without gathering the lengths; allocates only 16 KiB per
+///           rank.
 void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> own,
                       std::span<const std::size_t> sizes, std::span<std::byte> all);
 
@@ -109,7 +112,7 @@ std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<
     return all;
 }
 
-/// A number that identifies this host since its start: equal for ranks that can share clocks and
+/// A number that identifies this host until it reboots: equal on ranks that can share clocks and
 /// memory.
 std::uint64_t host_identity();
 

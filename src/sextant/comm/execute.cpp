@@ -17,7 +17,7 @@ Execution& Execution::operator=(Execution&&) noexcept = default;
 Execution::~Execution() = default;
 
 void Execution::bind(int buffer, std::span<const std::byte> memory) {
-    // Inputs are never written: Dependences rejects a program that would.
+    // Inputs are never written: Dependences rejects a program that would write one.
     runner_->bind(buffer, const_cast<std::byte*>(memory.data()), memory.size());
 }
 
@@ -90,7 +90,7 @@ void Flight::wait(Execution& execution) {
             continue;
         if (under_way_.size() == 1)
             under_way_.front()->rest();
-        else // none may block: a message may arrive for another
+        else // no run may block: a message may arrive for another run
             std::this_thread::yield();
     }
     execution.finish();

@@ -16,20 +16,20 @@
 
 namespace sextant {
 
-/// One run of a compute step: the regions it reads and makes, and their addresses.
+/// One run of a compute step: the regions it reads and computes, and their addresses.
 struct Computation {
     const Step& step;
     std::span<const Region> read, made;
     std::span<std::byte* const> buffers; ///< address of each buffer of the program
-    /// The address to write each region made to: its own, or one in another rank's memory, with the
-    /// same number and length of runs but possibly another stride.
+    /// The destination of each region of `made`: its own address, or one in another rank's memory,
+    /// with the same number and length of contiguous runs but possibly another stride.
     std::span<const Blocks> places;
-    /// Long-running kernels must call this from time to time, so that messages keep moving.
+    /// Long-running kernels must call this from time to time, so that messages make progress.
     const std::function<void()>& progress;
 };
 
-/// The code of compute steps: computes all elements of the regions made, reading only the regions
-/// read. May throw, as an operator may.
+/// The function of a compute step: computes all elements of the regions `made`, reading only the
+/// regions `read`. It may throw, as an operator may.
 using Kernel = std::function<void(const Computation& computation)>;
 
 class Comparison;
@@ -48,8 +48,8 @@ struct ExecuteOptions {
     /// Resources shared by executions that never run at the same time (buffers.hpp), created with
     /// `fold_threads`; null: each execution has its own.
     std::shared_ptr<Workspace> workspace = {};
-    /// Holds back runs, each of which has been started on it before (agreement.hpp). Must outlive
-    /// the execution.
+    /// If not null, holds runs back while ranks compare their requests (agreement.hpp). The caller
+    /// calls Comparison::begin_run before each run. Must outlive the execution.
     Comparison* comparison = nullptr;
 };
 
@@ -66,15 +66,15 @@ struct Sent {
 ///
 /// If a rank fails in a run (an operator or kernel throws), it notifies the ranks that wait for it,
 /// and they notify those that wait for them. Every message still completes, `run` throws on each
-/// rank that was reached, and the communicator stays usable. Ranks that were not reached finish
-/// normally: use `agree` if all must know.
+/// rank that was notified, and the communicator stays usable. Ranks that were not notified finish
+/// normally: use `agree` if all ranks must know of the failure.
 class Execution {
   public:
     /// Input     the rank's program, whose peers are ranks of `communicator`; the operator of its
-    ///           folds, whose element type the program uses; the kernels of its compute steps, by
-    ///           number.
-    /// Requires  programs of all ranks that form a schedule accepted by `prove`; a kernel for each
-    ///           number (std::logic_error).
+    ///           folds, whose element type the program uses; the kernels of its compute steps,
+    ///           indexed by kernel number.
+    /// Requires  the programs of all ranks to form a schedule accepted by `prove`; a kernel for
+    ///           each kernel number (std::logic_error).
     /// Not collective.
     Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options = {},
               std::vector<Kernel> kernels = {});
@@ -88,13 +88,13 @@ class Execution {
     void bind(int buffer, std::span<std::byte> memory);
 
     /// Maps the peers of the program to ranks; not during a run. By default peer i is rank i.
-    /// Throws InvalidTask if a message then needs a tag that does not exist.
+    /// Throws InvalidTask if a message would need a tag beyond the limit of the transport.
     /// Cost      one pass over the messages; nothing is allocated.
     void set_peers(std::span<const int> ranks);
 
     /// Runs the program. Collective: every rank runs its own.
-    /// Throws    what an operator or kernel throws, PeerFailed if another rank's failure reached
-    ///           this one, CommunicationFailed.
+    /// Throws    what an operator or kernel throws, PeerFailed if this rank was notified of another
+    ///           rank's failure, CommunicationFailed.
     /// Cost      after the first run nothing is allocated, unless traced.
     void run();
 
@@ -103,11 +103,13 @@ class Execution {
     /// `run`.
     void run_failed(std::exception_ptr failure);
 
-    /// `run` and `run_failed` in parts, so that several executions can be in progress at once
-    /// (Flight), each on its own communicator: begins a run and returns.
+    /// Begins a run and returns, so that several executions can be in progress at once (Flight),
+    /// each on its own communicator. Together with `advance` and `finish` equivalent to `run` or
+    /// `run_failed`.
     void start();
     void start_failed(std::exception_ptr failure);
-    /// Makes progress without waiting; true if there was anything to do. `finish` throws errors.
+    /// Makes progress without waiting; true if there was anything to do. Errors are thrown by
+    /// `finish`.
     bool advance();
     /// True if no run is in progress.
     bool over() const;

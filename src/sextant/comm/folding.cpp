@@ -59,7 +59,8 @@ void FoldPass::add_operand(std::uint32_t region) {
         add(lent.data, program_.regions[region]);
 }
 
-/// Processes slices that are contiguous in everything that is read.
+/// Processes the fold slice by slice; within a slice, the destination and every source are
+/// contiguous.
 void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     const Bytes size = places_.element_size(to.buffer);
     const Elements slice = std::max<Elements>(1, slice_ / size);
@@ -83,8 +84,8 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     }
 }
 
-/// Finds the form of each item from an element on. Returns the number of elements for which these
-/// forms are valid, at most `count`.
+/// Finds the form of each source at an element: data, one repeated element, or empty elements.
+/// Returns the number of elements, at most `count`, over which no source changes its form.
 Elements FoldPass::find_stretches(Elements element, Elements count) {
     stretches_.clear();
     for (Item& item : items_) {
@@ -106,7 +107,7 @@ kernel::Stretch FoldPass::stretch(Item& item, Elements element) const {
     return {item.data + element * size, std::numeric_limits<Elements>::max()};
 }
 
-/// Adjacent empty operands count once, which gives the same bits (Operator::fill_identity).
+/// Adjacent empty operands are folded as one, which gives the same bits (Operator::fill_identity).
 void FoldPass::gather(Elements count) {
     sources_.clear();
     const std::byte* const nothing = patches_.nothing();
@@ -121,8 +122,8 @@ void FoldPass::gather(Elements count) {
 
 namespace {
 
-/// True if operands may be combined before the destination may be written. Two operands would both
-/// have to be there already, so they wait for it and need no extra memory.
+/// True if operands may be combined in an accumulator before the destination may be written. A fold
+/// of two operands gains nothing from an accumulator: it waits for its destination.
 bool combined_aside(const Step& fold) {
     return fold.count >= 3;
 }
@@ -159,8 +160,8 @@ Folding::Folding(const Program& program, const Operator& op, const BufferAddress
     make_accumulators();
 }
 
-/// Allocates accumulators for the fold with the most operands, of the size of the largest, so that
-/// runs allocate none.
+/// Allocates the accumulators in advance: enough for the fold with the most operands, each large
+/// enough for the largest fold.
 void Folding::make_accumulators() {
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return;
@@ -199,7 +200,9 @@ const Folding::Run* Folding::run_from(const Fold& fold, std::uint32_t operand) c
     return nullptr;
 }
 
-/// The first two or more adjacent operands that have arrived; in order, from the first one on.
+/// Finds the first group of two or more adjacent operands that have arrived. With
+/// Association::in_order, the group must begin with the fold's first operand. Fewer than two items:
+/// there is none.
 Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     Group group;
@@ -220,7 +223,7 @@ Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     return group;
 }
 
-/// True if the destination holds nothing that is still needed, except operands of the group.
+/// True if the destination holds no operand that is still needed, except those of the group.
 bool Folding::destination_free(const Fold& fold, Group group) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     const auto inside = [&](std::uint32_t operand) {
@@ -243,7 +246,7 @@ bool Folding::destination_free(const Fold& fold, Group group) const {
 }
 
 int Folding::combine_some(const Walk& walk) {
-    // In order, the bits must not depend on the order of arrival.
+    // With Association::in_order, the bits must not depend on the order of arrival.
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return Walk::none;
     while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished) {
@@ -288,7 +291,7 @@ void Folding::complete(int index) {
     }
 }
 
-/// Lists the runs and single operands of a group.
+/// Lists the runs and single operands of a group as the sources of the next pass.
 void Folding::list(const Fold& fold, Group group) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     pass_.clear();
@@ -328,7 +331,8 @@ void Folding::settle(Fold& fold) {
     fold.settled = true;
 }
 
-/// The accumulator of a run to extend in place (a fold may overwrite a source), or null.
+/// Returns the accumulator of a run of the group, to be extended in place (a fold may overwrite a
+/// source), or null.
 std::byte* Folding::accumulator_of(const Fold& fold, Group group) {
     for (const Run& run : fold.runs) {
         if (run.data && run.first >= group.first && run.last <= group.last)

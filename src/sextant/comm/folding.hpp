@@ -19,18 +19,18 @@ namespace sextant {
 /// its elements cannot be compressed.
 std::vector<std::byte> nothing_of(const Operator& op);
 
-/// Substitute data for elements that a compressed operand leaves out: some empty elements and, for
-/// each operand, some copies of one repeated element.
+/// Buffers that stand in for elements omitted by compression: one of empty elements and, for each
+/// operand, one with copies of a repeated element.
 class Patches {
   public:
     Patches() = default;
     Patches(const Operator& op, std::size_t operands);
 
-    /// The number of elements of each kind.
+    /// The number of elements in each buffer.
     Elements elements() const { return elements_; }
     const std::byte* nothing() const { return memory_.data(); }
 
-    /// `count` copies of one element for an operand, valid until the operand's next call.
+    /// Returns `count` copies of an element, valid until the next call for the same operand.
     const std::byte* repeated(std::size_t operand, const std::byte* element, Elements count);
 
   private:
@@ -65,8 +65,8 @@ class FoldPass {
     void run(const Region& to, std::byte* in_one_piece);
 
   private:
-    /// Compressed data from element `first` on; else contiguous at `data`, in the shape of
-    /// `region`; else the data of `region`.
+    /// A source. If `code` is set: compressed data, from element `first` on. Else if `data` is not
+    /// null: contiguous data of the shape of `region`. Else: the data of `region` itself.
     struct Item {
         const std::byte* data = nullptr;
         const Region* region = nullptr;
@@ -81,9 +81,9 @@ class FoldPass {
     const Program& program_;
     const Operator& operator_;
     const BufferAddresses& places_;
-    const Bytes slice_; // between two calls of `progress`
+    const Bytes slice_; // bytes of the destination per slice, and between two calls of `progress`
     const std::function<void()> progress_;
-    Patches patches_; // if operands may be compressed
+    Patches patches_; // empty unless operands may be compressed
     std::vector<Item> items_;
     std::vector<kernel::Stretch> stretches_; // of the current slice, by item
     std::vector<const std::byte*> sources_;  // of the current slice
@@ -96,12 +96,12 @@ class Folding {
     /// An alternative destination of a fold, contiguous; null: its own destination.
     struct ReceiveBuffer {
         std::byte* at = nullptr;
-        bool awaited = false; ///< may still be announced, until all operands have arrived
+        bool awaited = false; ///< its address may still arrive, until all operands have arrived
     };
 
     /// `options.sparse`: operands may be compressed. `progress` is called every few microseconds
-    /// within long folds, to keep messages moving. `room` is called before a fold first writes to
-    /// its destination.
+    /// within long folds, to keep messages moving. `room` returns the alternative destination of a
+    /// fold; it is called before the fold first writes.
     Folding(const Program& program, const Operator& op, const BufferAddresses& places,
             const ExecuteOptions& options, std::function<void()> progress,
             std::function<ReceiveBuffer(int fold)> room);

@@ -89,7 +89,7 @@ std::string mpi_of_build() {
 
 namespace {
 
-/// Initialises MPI for the duration of a body.
+/// Initialises MPI, and finalizes it on destruction.
 class Session {
   public:
     explicit Session(const LaunchedBy& by) {
@@ -120,7 +120,7 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
     try {
         body(world);
     } catch (AgreedFailure& error) {
-        // Every rank is here. A launcher may kill all processes when the first one fails, so all
+        // Every rank gets here. A launcher may kill all processes when the first one fails, so all
         // wait until the error has been printed.
         if (world.rank() == 0)
             tell(error.what());

@@ -13,29 +13,29 @@ enum class Launcher { none, open_mpi, mpich, pmix, slurm_without_mpi };
 
 struct LaunchedBy {
     Launcher launcher = Launcher::none;
-    std::string evidence; ///< the environment variable, for messages
+    std::string evidence; ///< the environment variable that shows this, for error messages
     int size = 0;         ///< number of processes, if the launcher states it; else 0
     int rank = 0;         ///< of this process; 0 without a launcher
 };
 
 LaunchedBy detect_launcher();
 
-/// The MPI that this was built with, for example "Open MPI 4.1.4"; "" without MPI.
+/// The MPI library that Sextant was built with, for example "Open MPI 4.1.4"; "" without MPI.
 std::string mpi_of_build();
 
-/// The reason why this process cannot run under its launcher: the launcher is another MPI's, or it
-/// started several tasks without an MPI to join them, which would become separate jobs. "" if there
-/// is none.
+/// The reason why this process cannot run under its launcher; "" if it can. Either the launcher
+/// belongs to a different MPI library, or it started several tasks without MPI, which would run as
+/// separate jobs.
 std::string launcher_mismatch(const LaunchedBy& by);
 
 /// Runs `body` on every rank: under an MPI launcher on its processes, otherwise on `ranks` threads
-/// of this process, without touching MPI.
+/// of this process, without using MPI.
 ///
 /// Under a launcher, rank 0 prints an AgreedFailure, which is rethrown on every rank after MPI has
 /// been finalized. Any other error is printed with its rank and ends all processes at once (exit
 /// code 1), because others may wait for this one. For programs: callers of the library manage MPI
 /// themselves (mpi.hpp).
-/// Throws    InvalidTask at a launcher mismatch; what `body` throws.
+/// Throws    InvalidTask on a launcher mismatch; what `body` throws.
 void launch(int ranks, const std::function<void(Communicator)>& body);
 
 } // namespace sextant

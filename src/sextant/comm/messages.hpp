@@ -43,8 +43,8 @@ class MessageTable {
 /// data uses only a part of it.
 class Encoding {
   public:
-    /// Requires  an operator that defines the empty element, of a multiple of 4 bytes
-    ///           (std::logic_error).
+    /// Requires  an operator that defines the empty element; an element size that is a multiple of
+    ///           4 bytes (std::logic_error).
     /// Keeps references to its arguments.
     Encoding(const Program& program, const MessageTable& table, const BufferAddresses& places,
              const Operator& op, Workspace& workspace);

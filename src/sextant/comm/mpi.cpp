@@ -221,10 +221,11 @@ class HostGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Limits the size to a safe part of the shared memory and of the file size limit. MPI may print
-/// errors or not detect a shortage, and a file beyond the limit kills its process with a signal.
+/// Limits the size of a segment to a safe part of the free shared memory and of the file size
+/// limit. If memory is short, MPI may print errors or not notice; a file beyond the limit kills its
+/// process with a signal.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
-    const auto sharers = 2 * static_cast<Bytes>(ranks); // half is left to others
+    const auto sharers = 2 * static_cast<Bytes>(ranks); // half is left to other processes
     Bytes share = wanted;
     struct statvfs there {};
     if (statvfs("/dev/shm", &there) == 0)

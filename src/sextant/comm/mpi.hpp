@@ -8,9 +8,9 @@
 namespace sextant {
 
 /// Makes a Communicator from a caller's MPI communicator. The first call duplicates it, without
-/// blocking inside MPI, and caches the duplicate with it; later calls return the same one. The
-/// duplicate is freed when the caller's communicator is freed and nothing uses the duplicate any
-/// more. After MPI_Finalize a Communicator may be destroyed but not used.
+/// blocking inside MPI, and caches the duplicate as an attribute of it; later calls return the same
+/// one. The duplicate is freed once the caller's communicator has been freed and nothing uses the
+/// duplicate any more. After MPI_Finalize a Communicator may be destroyed but not used.
 ///
 /// Requires  MPI initialised; a call on every rank of `communicator` (collective the first time).
 ///           MPI calls must not be made from several threads at once unless MPI was initialised for
@@ -19,7 +19,7 @@ namespace sextant {
 Communicator from_mpi(MPI_Comm communicator);
 
 /// The duplicate behind a Communicator, for direct MPI calls; MPI_COMM_NULL on threads. Its errors
-/// are returned, not fatal. No message on it may be pending while a program runs.
+/// are returned, not fatal. No direct call on it may be pending while a program runs.
 MPI_Comm to_mpi(const Communicator& communicator);
 
 } // namespace sextant

@@ -43,7 +43,8 @@ bool mpi_finalized() {
 
 namespace {
 
-/// A type of `length` contiguous bytes; above the range of int, built of whole chunks and a rest.
+/// A type of `length` contiguous bytes; above the range of int, built of whole chunks and a
+/// remainder.
 MPI_Datatype contiguous_type(Bytes length) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (length <= INT_MAX) {
@@ -91,8 +92,8 @@ Datatype::Datatype(std::span<const Blocks> blocks) {
 
 namespace {
 
-/// Messages as MPI requests, which are kept dense, so that one MPI_Testsome tests exactly the open
-/// ones.
+/// Messages as MPI requests. Open requests are stored contiguously, so that one MPI_Testsome tests
+/// all of them and no others.
 class MpiExchange : public Exchange {
   public:
     MpiExchange(MPI_Comm comm, const MpiConditions& conditions, std::vector<Message> messages)
@@ -114,7 +115,7 @@ class MpiExchange : public Exchange {
         statuses_.resize(most_requests);
     }
 
-    /// Withdraws unanswered receives, since their memory is freed.
+    /// Cancels pending receives, because their memory may be freed next.
     ~MpiExchange() override {
         if (!requests_.empty() && !mpi_finalized())
             withdraw();
@@ -152,9 +153,9 @@ class MpiExchange : public Exchange {
 
     void leave() override { abandon(); }
 
-    /// Cancels receives; MPI cannot cancel sends.
+    /// Cancels pending receives and detaches pending sends, which MPI cannot cancel.
     void withdraw() {
-        compact(); // the failure may have completed some
+        compact(); // a failed poll may have completed some
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
                 MPI_Request_free(&requests_[i]);
@@ -183,7 +184,7 @@ class MpiExchange : public Exchange {
         }
     }
 
-    /// A receive has one chunk per chunk of its buffer; chunks without data are sent empty.
+    /// The receiver expects every chunk of its buffer, so chunks without data are sent empty.
     void start_short(int m, Bytes bytes) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
         prepared.open = prepared.chunks;
@@ -209,7 +210,7 @@ class MpiExchange : public Exchange {
         if (requests_.empty())
             return 0;
         const int room = static_cast<int>(std::min(completions.size(), requests_.size()));
-        // Test only as many requests as completions fit; the oldest come first.
+        // Test no more requests than `completions` has room for, oldest first.
         int done = 0;
         const int code =
             MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());

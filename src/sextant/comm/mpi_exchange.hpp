@@ -13,10 +13,11 @@
 
 namespace sextant {
 
-/// Throws CommunicationFailed with the text of MPI's error code, unless it is MPI_SUCCESS.
+/// Throws CommunicationFailed with the text of MPI's error code, unless `code` is MPI_SUCCESS.
 void mpi_check(int code, const char* call);
 
-/// Completes a request without blocking inside MPI, which may spin; yields the processor meanwhile.
+/// Waits for a request by polling and yields the processor meanwhile, because a blocking MPI call
+/// may spin.
 void mpi_finish(MPI_Request& request, const char* call);
 
 /// True if MPI has been finalized: MPI objects must not be freed then.
@@ -46,15 +47,16 @@ class Datatype {
 };
 
 /// Allocates MPI memory shared by the ranks of a host (MPI_Win_allocate_shared), for systems where
-/// processes cannot open each other's memory. Returns segments by rank: this rank's and those of
-/// its host, empty segments for other hosts. Each has at most `size` bytes, and no more than a safe
-/// part of the host's shared memory.
+/// processes cannot open each other's memory. Returns one segment per rank, empty for ranks of
+/// other hosts. Each has at most `size` bytes, and no more than a safe part of the host's shared
+/// memory.
 /// Throws    CommunicationFailed.
-/// Collective. Blocks inside MPI. MPI keeps the addresses until it is finalized, because freeing
-/// them would block too; touched memory is returned to the system with the segments.
+/// Collective. Blocks inside MPI. MPI keeps the address ranges until it is finalized, because
+/// freeing them would block too; the segments return touched memory to the system when they are
+/// destroyed.
 std::vector<Segment> segments_by_window(MPI_Comm comm, Bytes size);
 
-/// The properties of a communicator that its messages depend on.
+/// The properties of a communicator that affect its messages.
 struct MpiConditions {
     bool crowded = false; ///< more ranks than cores on this node
     int most_tag = 32767; ///< MPI_TAG_UB

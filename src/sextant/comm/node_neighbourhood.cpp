@@ -28,7 +28,7 @@ bool SharedInbox::post(const Note& note) {
             if (posted_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed))
                 break;
         } else if (turn < free) {
-            return false; // still holds a note of the previous lap
+            return false; // full: the slot still holds a note of the previous lap
         } else {
             position = posted_.load(std::memory_order_relaxed);
         }
@@ -53,9 +53,9 @@ bool SharedInbox::take(Note& note) {
     return true;
 }
 
-/// The poster stores a note and then checks whether the owner sleeps; the owner announces its sleep
-/// and then checks for notes. All four operations are sequentially consistent, so at least one side
-/// sees the other.
+/// The producer stores a note and then checks whether the consumer sleeps; the consumer announces
+/// its sleep and then checks for notes. All four operations are sequentially consistent, so at
+/// least one side sees the other's store.
 void SharedInbox::wake() {
     if (asleep_.load() == 0)
         return;
@@ -74,7 +74,7 @@ void SharedInbox::sleep() {
 struct NodeNeighbourhood::Head {
     std::uint64_t token = 0;     ///< random number chosen by its owner
     std::atomic<int> running{0}; ///< the owner is in a run
-    std::atomic<int> failed{0};  ///< 1 + the rank that cancelled
+    std::atomic<int> failed{0};  ///< 1 + the rank whose failure cancelled the run; 0: none
     SharedInbox inbox;
 };
 
@@ -92,7 +92,8 @@ Bytes memory_of_machine() {
     return static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// The smallest segment: for lists of messages, and small frames in tests.
+/// The least memory of a segment besides its header: enough for lists of messages, and for small
+/// frames in tests.
 constexpr Bytes smallest = Bytes{64} << 10;
 
 std::uint64_t random_token() {
@@ -157,7 +158,7 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
     if (!why_not.empty())
         return nullptr;
     const std::vector<Card> cards = communicator.all_gather(local);
-    // A rank that knows that no other failed also knows that all have mapped their segments.
+    // If no rank failed here, all ranks have mapped all segments, so descriptors can be closed.
     why_not = first_failure(communicator, [&] { made->join(cards, ranks_per_node, of_peer); });
     if (!why_not.empty())
         return nullptr;
@@ -209,7 +210,7 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
 void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
     Peer peer{rank, std::move(segment)};
     bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
-    if (head(rank).token != card.token) { // here the process number belongs to another process
+    if (head(rank).token != card.token) { // the process number refers to another process here
         throw CommunicationFailed(
             fmt::format("process {} is not rank {} in this PID namespace", card.process, rank));
     }
@@ -241,7 +242,7 @@ void NodeNeighbourhood::post(int to, const Note& note) {
         held_.push_back({to, note});
 }
 
-/// Posts as many notes as there is space for, in order.
+/// Posts held notes in order, until an inbox is full.
 void NodeNeighbourhood::send_held() {
     std::size_t sent = 0;
     while (sent < held_.size() && head(held_[sent].to).inbox.post(held_[sent].note))

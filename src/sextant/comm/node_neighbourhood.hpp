@@ -17,24 +17,24 @@
 
 namespace sextant {
 
-/// A queue of notes for one rank in memory shared by processes: several post, one takes. Notes are
-/// taken in the order in which they were posted, over all posters. All zero bytes is the valid
-/// initial state, wherever it is mapped.
+/// A queue of notes to one rank, in memory shared by processes: many producers, one consumer. Notes
+/// are taken in the order in which they were posted, across all producers. All zero bytes is a
+/// valid initial state; each process may map the queue at a different address.
 class SharedInbox {
   public:
-    /// Returns false, posting nothing, if it is full.
+    /// Returns false, posting nothing, if the queue is full.
     bool post(const Note& note);
-    /// Returns false if there is none.
+    /// Returns false if the queue is empty.
     bool take(Note& note);
-    /// Ends a sleep.
+    /// Wakes the consumer if it sleeps.
     void wake();
-    /// Sleeps until something is posted or another process calls wake, but only for a short time,
-    /// because the poster may have died.
+    /// Sleeps until a note is posted or another process calls `wake`, but only for a short time,
+    /// because the expected producer may have died.
     void sleep();
 
   private:
     static constexpr std::uint64_t slots = 2048;
-    /// `turn` is 2 lap if the slot is free for that lap, 2 lap + 1 if it was filled in it.
+    /// In lap n around the ring, `turn` is 2n while the slot is free and 2n + 1 once it is filled.
     struct alignas(64) Slot {
         std::atomic<std::uint64_t> turn;
         Note note;
@@ -44,18 +44,19 @@ class SharedInbox {
     Slot& slot(std::uint64_t position) { return slots_[position % slots]; }
     bool empty();
 
-    alignas(64) std::atomic<std::uint64_t> posted_; // positions given to posters
-    alignas(64) std::uint64_t taken_;               // used by the owner only
+    alignas(64) std::atomic<std::uint64_t> posted_; // positions claimed by producers
+    alignas(64) std::uint64_t taken_;               // used by the consumer only
     alignas(64) std::atomic<std::uint32_t> asleep_;
     std::array<Slot, slots> slots_;
 };
 
-/// One rank's view of the processes of a node. Each process has a segment that all have mapped. The
-/// start of the segment is written by the others: an inbox, and the cancellation of a run.
+/// One rank's view of the processes of its node. Each process has a segment that all of them have
+/// mapped. Its header, which the other processes write to, holds an inbox and the cancellation of a
+/// run.
 class NodeNeighbourhood : public Neighbourhood {
   public:
-    /// Sets up shared memory. Null, with the reason in `why_not`, on every rank if it is
-    /// unavailable on some rank. Collective.
+    /// Sets up shared memory. Returns null on every rank, with the reason in `why_not`, if it is
+    /// unavailable on any rank. Collective.
     static std::unique_ptr<NodeNeighbourhood>
     meet(const Communicator& communicator, const NodeSharing& sharing, std::string& why_not);
 
@@ -78,9 +79,10 @@ class NodeNeighbourhood : public Neighbourhood {
 
     /// Throws PeerFailed if a process of this node has ended, or a run was cancelled.
     void check_peers();
-    /// The index of this node among those that its host counts as.
+    /// The index of this node on its host, which may count as several nodes
+    /// (NodeSharing::ranks_per_node).
     int node() const { return node_; }
-    /// A later failure to allocate shared memory; empty if there was none.
+    /// The first failure to allocate shared memory after setup; empty if there was none.
     const std::string& shortage() const { return shortage_; }
 
   private:
@@ -124,7 +126,7 @@ class NodeNeighbourhood : public Neighbourhood {
     std::vector<std::uintptr_t> bases_; // by rank; 0 if not a neighbour
     std::vector<Peer> peers_;
     ProcessWatch processes_; // of peers
-    std::size_t room_ = 0;   // for notes
+    std::size_t room_ = 0;   // capacity for notes
     std::vector<Note> taken_;
     std::vector<Held> held_; // notes for inboxes that were full
     std::string shortage_;

@@ -13,7 +13,7 @@ namespace sextant {
 /// The decision whether processes of a node share memory, and its reason; the same on all ranks.
 struct NodeSharingChoice {
     bool shares = false;
-    bool settled = true; ///< if false, predictions decide
+    bool settled = true; ///< false: predictions decide (choose_sharing)
     std::string reason;  ///< empty if ranks are threads
 };
 
@@ -22,29 +22,29 @@ Record record_of(const NodeSharingChoice& choice);
 struct OfferedSharing {
     std::optional<Communicator> shared; ///< same ranks, with memory shared within nodes
     NodeSharingChoice choice;
-    std::string warning; ///< set if it is unavailable and was not required
+    std::string warning; ///< set if sharing is unavailable but was not required
 };
 
 /// Sets up memory sharing as requested: "auto", "on" or "off".
-/// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads; its text
-///           begins with "shared_memory".
+/// Throws    InvalidTask on all ranks if `requested` is "on" and sharing is unavailable, or "off"
+///           and ranks are threads; its text begins with "shared_memory".
 /// Collective.
 OfferedSharing offer_sharing(const std::string& requested, const Communicator& communicator);
 
-/// True if every rank can read every other's memory, as threads do; costs measured on threads then
+/// True if every rank can read every other's memory, as threads do. Costs measured on threads then
 /// apply.
 bool reads_all(const Communicator& communicator, const std::vector<int>& nodes);
 
-/// The reason why messages replaced shared memory, from the first rank where they did; empty if
-/// none. For a warning to the user, once. Collective.
+/// Returns the reason why messages replaced shared memory, from the lowest rank that had to use
+/// messages; empty if no rank had to. For a single warning to the user. Collective.
 std::string shortage_of(const Communicator& communicator);
 
-/// A short text: "shared memory within nodes (requested)".
+/// A short description, such as "shared memory within nodes (requested)".
 std::string within_nodes(const NodeSharingChoice& choice);
 
 /// Chooses the transport that rank 0 predicts to be faster; shared memory if there is no
 /// prediction.
-/// Input     the predictions of both plans, at rank 0.
+/// Input     the predicted times of both plans; only those of rank 0 are used.
 /// Collective.
 NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,
                                  std::optional<Seconds> messages);

@@ -125,8 +125,8 @@ int NodeExchange::poll(std::span<Completion> completions) {
     return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
 }
 
-/// Starts the receive of a message over the other transport when its sender announces it, not
-/// earlier.
+/// When a sender announces a message over the transport between nodes, starts the receive over that
+/// transport, not earlier.
 int NodeExchange::poll_near(std::span<Completion> completions) {
     const int count = near_.poll(completions);
     int kept = 0;
@@ -148,7 +148,8 @@ int NodeExchange::poll_far(std::span<Completion> completions) {
     return count;
 }
 
-/// A rank with messages in transit must stay awake for them.
+/// A rank with messages in progress over the transport between nodes must keep polling, so it does
+/// not sleep.
 void NodeExchange::rest(int idle) {
     constexpr int between_looks = 4096;
     if (sent_ == 0)

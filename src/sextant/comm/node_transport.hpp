@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-/// Messages between ranks on several nodes: read in place in the sender's memory within a node,
-/// sent between nodes. Data in memory that neighbours cannot access is first copied to shared
-/// memory or, if there is no space, sent as a message.
+/// Messages between ranks on several nodes: within a node the receiver reads the sender's memory in
+/// place, and between nodes messages are sent. Data in memory that neighbours cannot access is
+/// first copied to shared memory or, if there is no space, sent as a message.
 class NodeExchange : public Exchange {
   public:
     NodeExchange(NodeNeighbourhood& neighbours, const Communicator& messages,
@@ -53,7 +53,7 @@ class NodeExchange : public Exchange {
     void choose_delivery(int m);
     int poll_near(std::span<Completion> completions);
     int poll_far(std::span<Completion> completions);
-    /// The transport between nodes, for messages sent over it.
+    /// Returns the transport between nodes, and counts one more message in progress over it.
     Exchange& far() {
         ++sent_;
         return *far_;

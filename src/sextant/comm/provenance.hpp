@@ -7,10 +7,10 @@
 
 namespace sextant {
 
-/// The host that a result was made on.
+/// The name of this host.
 std::string host();
 
-/// The transport between ranks: "threads", or the name of the MPI.
+/// The transport between ranks: "threads", or the MPI library, as `mpi_of_build`.
 std::string transport_of(const Communicator& communicator);
 
 /// The number of cores of this host, including those that this process may not use.

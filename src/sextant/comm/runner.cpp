@@ -81,7 +81,7 @@ void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     moved_ = true;
 }
 
-/// Assigns tags as message_tags does: peers that are the same rank share one count.
+/// Assigns tags as message_tags does: peers mapped to the same rank share one counter.
 void Execution::Runner::set_peers(std::span<const int> ranks) {
     std::fill(sends_to_.begin(), sends_to_.end(), 0);
     std::fill(receives_from_.begin(), receives_from_.end(), 0);
@@ -117,7 +117,7 @@ void Execution::Runner::check_bound() const {
     }
 }
 
-/// Places the buffers that the caller did not bind.
+/// Assigns workspace memory to the buffers that the caller did not bind.
 void Execution::Runner::place_own() {
     for (std::size_t b = 0; b < own_offsets_.size(); ++b) {
         if (own_offsets_[b] >= 0 && !bound_[b])
@@ -142,9 +142,9 @@ void Execution::Runner::place_messages() {
             if (!encodes(m))
                 continue;
             messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
-            messages[static_cast<std::size_t>(m)].free = false; // not for compressed data
+            messages[static_cast<std::size_t>(m)].free = false; // not written directly
         }
-        for (const Message& message : messages) // for the next time that a buffer moves
+        for (const Message& message : messages) // so that placing them again allocates nothing
             blocks_.reserve(message.blocks.size());
         exchange_ = communicator_.open(std::move(messages));
         for (int m = 0; m < table_.size(); ++m)
@@ -196,8 +196,8 @@ void Execution::Runner::start_failed(std::exception_ptr failure) {
     open_or_wait(std::move(failure));
 }
 
-/// A rank that receives nothing never waits, so it must check here for others that wait for its
-/// comparison.
+/// A rank that receives nothing never waits, so it checks here whether other ranks wait for its
+/// request.
 void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);
@@ -257,15 +257,15 @@ bool Execution::Runner::advance() {
 void Execution::Runner::fail(std::exception_ptr failure) {
     outcome_ = std::move(failure);
     over_ = true;
-    if (std::exchange(opening_, false)) { // nothing has begun here
+    if (std::exchange(opening_, false)) { // this rank's run has not begun
         if (exchange_ && comparison_ && comparison_->spoiled())
-            exchange_->leave(); // messages of its last run may be in transit
+            exchange_->leave(); // messages of the previous run may be in transit
         return;
     }
     try {
         if (comparison_)
             comparison_->settle();
-    } catch (...) { // other ranks know of this failure too
+    } catch (...) { // the comparison failed on all ranks
         outcome_ = std::current_exception();
     }
     tracer_.end();
@@ -303,13 +303,13 @@ void Execution::Runner::abandon() {
 
 /// Makes progress; true if there was anything to do.
 bool Execution::Runner::take_turn() {
-    // The number of idle polls to wait for more operands before combining some: if operands are
-    // read in place, one pass over all of them is cheaper than several.
+    // The number of idle polls to wait for more operands before combining those that have arrived:
+    // if operands are read in place, one pass over all of them is cheaper than several.
     const int patience = any_lent_ ? 300 : 1;
     if (transport_failure_)
         std::rethrow_exception(transport_failure_);
     start_messages();
-    // Messages also move between two steps of work, since an operator may take seconds.
+    // Messages also make progress between two steps of work, because an operator may take seconds.
     const bool worked = work();
     if ((!finished() && pump()) || worked) {
         if (idle_ > 0)
@@ -336,7 +336,7 @@ std::vector<int>::iterator Execution::Runner::held_that_may_start() {
     return std::find_if(held_.begin(), held_.end(), [this](int step) { return may_start(step); });
 }
 
-/// Holds back kernels that write directly into another rank's memory until its address is known.
+/// Holds back kernels that write directly into another rank's memory until the address is known.
 int Execution::Runner::next_work() {
     if (const auto known = held_that_may_start(); known != held_.end()) {
         const int step = *known;
@@ -426,15 +426,16 @@ void Execution::Runner::start_message(int index) {
         send(index);
     else
         exchange_->start_empty(message);
-    // No step of this rank waits for a zero-copy send, so the step is done; the run is not.
+    // No step of this rank waits for a zero-copy send, so the step is done. The run ends only when
+    // the buffer has been returned.
     if (sends && loans_.may_lend(index) && lends(index)) {
         ++loans_out_;
         walk_.finish(index);
     }
 }
 
-/// Keeps messages moving while an operator or kernel works. Transport errors are kept, because they
-/// are not failures of the operator.
+/// Makes progress on messages while an operator or kernel runs. Transport errors are stored and
+/// thrown later, because they are not failures of the operator.
 void Execution::Runner::pump_within_work() {
     if (transport_failure_)
         return;
@@ -445,8 +446,8 @@ void Execution::Runner::pump_within_work() {
     }
 }
 
-/// Handles arrived messages and starts the steps that they enable. True if an awaited message
-/// arrived.
+/// Handles completed messages and starts the messages that they enable. True if a message has
+/// completed or a computation that was held back may start.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)
@@ -482,7 +483,8 @@ Bytes Execution::Runner::bytes_of(const Region& region) const {
     return region.elements() * places_.element_size(region.buffer);
 }
 
-/// The used bytes of a region: for a single element of the operator only its used part, else all.
+/// The number of bytes of a region that are in use: for a single element of the operator's type the
+/// part given by Operator::used, else all.
 Bytes Execution::Runner::used_bytes(const Region& region) const {
     const bool of_operator = program_.buffers[static_cast<std::size_t>(region.buffer)].element == 0;
     if (operator_.used && of_operator && region.elements() == 1)
@@ -492,14 +494,14 @@ Bytes Execution::Runner::used_bytes(const Region& region) const {
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // contiguous lists
+    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // both regions are contiguous
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});
 }
 
 /// Sends a message: unchanged, compressed, or only the used part of a single element. If it was
-/// written directly into the receiver's memory, only reports that.
+/// written directly into the receiver's memory, only reports this.
 void Execution::Runner::send(int index) {
     const int message = table_.message_of(index);
     const Bytes all = table_.bytes(message);

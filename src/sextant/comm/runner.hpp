@@ -20,7 +20,7 @@
 
 namespace sextant {
 
-/// Runs a program on one rank. Never moves, because its parts refer to each other.
+/// Runs a program on one rank. Must not be moved, because its members refer to each other.
 class Execution::Runner {
   public:
     Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options,
@@ -84,10 +84,10 @@ class Execution::Runner {
     const Communicator communicator_;
     const int rank_;
     Program program_;
-    const std::vector<int> peers_; // of messages, by step, as in the original program
+    const std::vector<int> peers_; // by step: the peer in the original program
     const std::shared_ptr<Workspace> workspace_;
     const Operator operator_;
-    const std::function<void()> progress_; // of folds and kernels
+    const std::function<void()> progress_; // called by folds and kernels
     const Dependences dependences_;
     const Loans loans_;
     Walk walk_;
@@ -103,26 +103,26 @@ class Execution::Runner {
     std::vector<bool> bound_;              // buffers that the caller bound
     int workspace_version_ = 0;
     Comparison* const comparison_;
-    bool receives_ = false;                     // any message
-    std::vector<int> sends_to_, receives_from_; // by rank: number of messages given a tag
+    bool receives_ = false;                     // true if the program has a receive step
+    std::vector<int> sends_to_, receives_from_; // by rank: number of tags assigned
     std::unique_ptr<Exchange> exchange_;
-    bool any_lent_ = false;      // any message can be zero-copy
-    bool moved_ = true;          // a buffer was bound since messages were placed
+    bool any_lent_ = false;      // true if some message can be zero-copy
+    bool moved_ = true;          // true if a buffer was bound since messages were placed
     std::vector<Blocks> blocks_; // of the message being placed
 
-    // State of the current run, or the last one.
+    // State of the current run, or of the last one.
     bool over_ = true;
-    bool opening_ = false;       // start held back until the comparison ends
+    bool opening_ = false;       // true if the start is held back until the comparison ends
     std::exception_ptr outcome_; // error that `finish` throws
     int idle_ = 0;               // consecutive idle turns
-    // an operand has arrived since the last fruitless attempt to combine
+    // true if an operand has arrived since the last unsuccessful attempt to combine operands
     bool arrived_ = false;
-    int loans_out_ = 0;     // zero-copy sends not yet given back
+    int loans_out_ = 0;     // zero-copy sends whose buffer has not been returned yet
     std::vector<int> held_; // computations waiting for their destination
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // peer that reported a failure
-    std::exception_ptr transport_failure_; // found within work, to be thrown after it
+    std::exception_ptr transport_failure_; // raised during work, to be rethrown after it
     std::array<Completion, 64> completions_;
 };
 

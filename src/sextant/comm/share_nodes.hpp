@@ -11,8 +11,8 @@ namespace sextant {
 struct NodeSharing {
     /// The number of successive ranks of a host that count as a node; 0: all of them.
     int ranks_per_node = 0;
-    /// The shared memory that each rank may allocate; 0: as much as the machine has. Memory is used
-    /// only when it is touched.
+    /// The most shared memory that each rank may allocate, in bytes; 0: the size of the machine's
+    /// memory. Memory is used only when it is touched.
     Bytes most = 0;
 };
 

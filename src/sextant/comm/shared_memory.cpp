@@ -25,7 +25,8 @@ constexpr Bytes page = 4096, huge_page = Bytes{2} << 20;
     throw CommunicationFailed(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-/// A process that makes a file longer than its limit is killed by a signal, so check first.
+/// A process that extends a file beyond the limit is killed by a signal, so the limit is checked
+/// first.
 void check_file_limit(Bytes size) {
     rlimit limit{};
     const bool known = getrlimit(RLIMIT_FSIZE, &limit) == 0;
@@ -118,10 +119,10 @@ Segment::~Segment() {
 }
 
 bool Segment::has_memory(Bytes offset, Bytes size) const {
-    if (end_ == End::unmap) // has no file system that can be full
+    if (end_ == End::unmap) // a memfd is in no file system that can be full
         return true;
     const int made = madvise(data_ + offset, static_cast<std::size_t>(size), MADV_POPULATE_WRITE);
-    return made == 0 || errno == EINVAL; // an older Linux cannot tell
+    return made == 0 || errno == EINVAL; // EINVAL: an older Linux, which cannot tell
 }
 
 void Segment::clear(Bytes offset, Bytes size) const {

@@ -17,7 +17,7 @@ namespace sextant {
 class Segment {
   public:
     Segment() = default;
-    /// Creates a segment of whole pages: zeroed, and using memory only when it is touched.
+    /// Creates a zeroed segment of whole pages, which use memory only when they are touched.
     /// Throws    CommunicationFailed, with the reason.
     static Segment create(Bytes size);
     /// Maps a segment of another process that still has its descriptor open.
@@ -55,7 +55,7 @@ class Segment {
     End end_ = End::unmap;
 };
 
-/// Allocates memory from a segment. Memory that is given back is zeroed and uses no pages.
+/// Allocates memory from a segment. Memory that is returned is zeroed and its pages are released.
 /// Allocations keep the segment alive. Not thread-safe.
 class Arena : public std::enable_shared_from_this<Arena> {
   public:
@@ -64,7 +64,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
 
     const Segment& segment() const { return segment_; }
     void close_descriptor() { segment_.close_descriptor(); }
-    /// Allocates zeroed memory; nothing if there is no space.
+    /// Allocates zeroed memory. Returns std::nullopt if there is no space.
     std::optional<Memory> take(Bytes size);
     bool holds(const std::byte* data, Bytes size) const;
 

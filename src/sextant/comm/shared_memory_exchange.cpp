@@ -117,7 +117,8 @@ void LoanExchange::begin() {
         take(note);
 }
 
-/// Posts rooms before any offer, so that a peer that folds this rank's data knows the destination.
+/// Announces the destinations before any offer, so that a peer whose fold computes this rank's data
+/// knows where to write it.
 void LoanExchange::show_rooms() {
     for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))
@@ -127,7 +128,7 @@ void LoanExchange::show_rooms() {
     }
 }
 
-/// True if a receive's memory may be written before the message comes.
+/// True if the sender may write directly into a receive's memory.
 bool LoanExchange::has_room(int m) const {
     const Message& message = at(m);
     return message.free && !message.lends && message.blocks.size() == 1 &&
@@ -165,7 +166,8 @@ int LoanExchange::poll(std::span<Completion> completions) {
     return static_cast<int>(count);
 }
 
-/// A peer that returned may have posted notes before: takes them once more before reporting it.
+/// A peer that has returned may have posted notes before. So this throws only at the second check,
+/// when these notes have been taken and the peer is still awaited.
 void LoanExchange::rest(int idle) {
     constexpr int between_looks = 16, before_looks = 256;
     neighbours_.rest(idle);
@@ -179,7 +181,8 @@ void LoanExchange::rest(int idle) {
     suspects_ = gone >= 0;
 }
 
-/// The peer of a pending message that has returned; -1 if there is none.
+/// Returns a peer that has returned although a message from or to it is pending; -1 if there is
+/// none.
 int LoanExchange::awaited_that_is_gone() const {
     for (int m = 0; m < size(); ++m) {
         const auto i = static_cast<std::size_t>(m);
@@ -237,8 +240,8 @@ void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
     neighbours_.post(at(m).peer, note);
 }
 
-/// A peer may be one run ahead. A late room belongs to a finished run, after which the receiver may
-/// use the memory for something else, so it is ignored.
+/// A peer may be one run ahead; its notes are kept for the next run. A note of an earlier run is a
+/// destination announced too late, and ignored: the receiver may have reused the memory.
 void LoanExchange::take(const Note& note) {
     const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
     if (note.kind == Note::Kind::returned) {

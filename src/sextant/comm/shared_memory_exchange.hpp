@@ -15,19 +15,19 @@ struct Note {
     enum class Kind : std::uint8_t {
         offer,     ///< the data is in `pieces` blocks, listed at `list`
         announced, ///< the data is sent over another transport
-        delivered, ///< the data is already in the receiver's room
-        room,      ///< write the data here: one block, listed at `list`
-        no_room,   ///< no room: keep the data at the sender
+        delivered, ///< the data is already in the receiver's memory
+        room,      ///< the sender may write the data here: one block, listed at `list`
+        no_room,   ///< the sender must keep the data in its own memory
         returned,  ///< the data has been read
     };
     Kind kind = Kind::offer;
-    bool lends = false; ///< offer: may be read in place until returned
+    bool lends = false; ///< offer: the data may be read in place until returned
     int source = 0;     ///< rank that posted the note
     int tag = 0;
     int message = 0; ///< source's number of the message; in `returned`, the number in the offer
     std::uint32_t pieces = 0;
-    std::uint32_t run = 0;  ///< count of runs in which the two ranks exchange anything
-    Bytes bytes = 0;        ///< of an offer; 0: its sender failed
+    std::uint32_t run = 0;  ///< number of runs in which the two ranks exchange messages
+    Bytes bytes = 0;        ///< size of the message; 0 in an offer: the sender failed
     std::uint64_t list = 0; ///< position of the list in the source's memory, relative to its base
 };
 
@@ -41,42 +41,42 @@ class Neighbourhood {
     /// Ranks are numbered as in the communicator.
     virtual int own_rank() const = 0;
     virtual bool has(int rank) const = 0;
-    /// The address here that positions in a neighbour's memory are relative to.
+    /// The address in this process of the base of a neighbour's memory.
     virtual std::uintptr_t base(int rank) const = 0;
-    /// True if neighbours see these bytes of this rank.
+    /// True if neighbours can access these bytes of this rank.
     virtual bool shows(const std::byte* data, Bytes size) const = 0;
-    /// Memory that neighbours see, if there is any left; else private memory.
+    /// Allocates memory that neighbours can access; if none is left, private memory.
     virtual Memory memory(Bytes size) = 0;
 
-    /// Reserves space for notes waiting for this rank, so that runs allocate nothing. Only one run
+    /// Reserves space for `notes` notes to this rank, so that runs allocate nothing. Only one run
     /// is in progress at a time, so the largest number of any run suffices.
     virtual void make_room(std::size_t notes) = 0;
     virtual void post(int to, const Note& note) = 0;
     /// Takes the notes posted to this rank, in an order that respects causality.
     /// Throws    PeerFailed if a neighbour has failed.
     virtual const std::vector<Note>& take() = 0;
-    /// Waits for a moment if there is nothing to do; `idle` counts the calls.
+    /// Waits for a moment if there is nothing to do; `idle` counts consecutive calls.
     virtual void rest(int idle) = 0;
-    /// True if a neighbour will never post again, because its part of the program is over.
+    /// True if a neighbour will never post again, because its body has returned (run_threads).
     virtual bool is_gone(int) const { return false; }
 
     virtual void enter_run() = 0;
     virtual void leave_run() = 0;
-    /// Ends a run of all neighbours by PeerFailed; returns when none of them is in one.
+    /// Ends the run of all neighbours by PeerFailed; returns when none of them is in a run.
     virtual void abandon_run() = 0;
-    /// The same for a run that all neighbours in it end by themselves.
+    /// Leaves a run that every neighbour ends by itself; returns when none of them is in a run.
     virtual void leave_with_all() = 0;
 
     std::vector<Note> early;         ///< notes for the next run
-    std::vector<std::uint32_t> runs; ///< by rank: number of runs with any exchange
+    std::vector<std::uint32_t> runs; ///< by rank: number of runs with messages to or from it
 };
 
-/// Messages between ranks that see each other's memory. The sender announces the address of its
-/// data; the receiver copies or reads the data there and reports when it is done. Alternatively the
-/// receiver first announces a destination, and the sender writes there.
+/// Messages between ranks that can access each other's memory. The sender announces the address of
+/// its data; the receiver copies the data or reads it in place, and reports when it is done.
+/// Alternatively the receiver first announces a destination, and the sender writes there.
 class LoanExchange : public Exchange {
   public:
-    /// Messages of ranks that are not neighbours are only numbered.
+    /// Messages of ranks that are not neighbours are numbered but not transferred.
     LoanExchange(Neighbourhood& neighbours, std::vector<Message> messages);
 
     bool lends(int m) const override { return neighbours_.has(at(m).peer); }
@@ -109,7 +109,7 @@ class LoanExchange : public Exchange {
     bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
 
   private:
-    /// A block in the form that peers read.
+    /// A block in the form in which it is shown to peers.
     struct Piece {
         std::uint64_t at; ///< relative to the base of the note's source
         Bytes length, stride;
@@ -117,12 +117,12 @@ class LoanExchange : public Exchange {
     };
     struct Receive {
         bool started = false, offered = false;
-        bool held = false; ///< zero-copy data, until it is given back
+        bool held = false; ///< the sender's data is being read in place
         Note offer;
         std::vector<Blocks> lent; ///< blocks of the offer, as mapped here
     };
     struct Send {
-        /// `answered`: the receiver has answered with a room, or that there is none.
+        /// `answered`: the receiver has announced its destination, or that there is none.
         bool started = false, answered = false;
         bool ended = false;
         Blocks room; ///< destination at the receiver; null base: none
@@ -133,8 +133,8 @@ class LoanExchange : public Exchange {
         auto operator<=>(const Known&) const = default;
     };
 
-    /// The most notes waiting at once: for each message an offer or a room, and its return, for
-    /// this run and, if a peer is ahead, the next.
+    /// The greatest number of notes waiting at once: two per message (an offer or a destination,
+    /// and a return), for this run and for the next run, which peers may have begun.
     std::size_t most_notes() const { return 4 * messages_.size(); }
     int awaited_that_is_gone() const;
     void number_all();
@@ -159,13 +159,13 @@ class LoanExchange : public Exchange {
     std::vector<Send> sends_;              // by message
     std::vector<Known> known_receives_;    // sorted
     std::vector<Known> known_sends_;       // sorted
-    std::vector<int> peers_;               // neighbours with any message
-    bool numbered_ = false;                // false after a message was given another peer or tag
+    std::vector<int> peers_;               // neighbours that exchange messages with this rank
+    bool numbered_ = false;                // false if a peer or tag has changed
     std::vector<std::size_t> first_piece_; // by message
     Memory lists_;                         // pieces of all messages
     std::vector<Note> waiting_;            // early notes being processed
     std::vector<Completion> finished_;
-    bool suspects_ = false; // that a peer has returned
+    bool suspects_ = false; // true if an awaited peer had returned at the last check
 };
 
 } // namespace sextant

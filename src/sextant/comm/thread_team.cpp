@@ -12,8 +12,8 @@ namespace sextant {
 
 namespace {
 
-/// The time that a thread spins for work before it sleeps: longer than the gaps within a
-/// registration and than a wake-up takes, shorter than the time to read a frame between
+/// The time that a thread spins for work before it sleeps: longer than a wake-up and than the gaps
+/// between the jobs of one registration, but shorter than the time to read a frame between
 /// registrations.
 constexpr std::chrono::microseconds patience{200};
 
@@ -22,11 +22,11 @@ std::uint64_t parts_between(std::uint64_t first, std::uint64_t last) {
     return first << 32 | last;
 }
 
-/// Spins until `done` returns true or the patience is over.
+/// Spins until `done` returns true or `patience` has passed.
 template <class Done>
 void look_out(const Done& done) {
     const auto until = std::chrono::steady_clock::now() + patience;
-    constexpr int looks = 64; // between two looks at the clock
+    constexpr int looks = 64; // polls between two readings of the clock
     while (std::chrono::steady_clock::now() < until) {
         for (int look = 0; look < looks; ++look) {
             if (done())
@@ -127,7 +127,7 @@ void Team::work(int member) {
 
 namespace {
 
-/// The smallest part for which it pays to wake a thread.
+/// The smallest part, in bytes, that is worth waking a thread for.
 constexpr Bytes smallest_part = Bytes{16} << 10;
 
 } // namespace

@@ -12,10 +12,10 @@
 
 namespace sextant {
 
-/// Threads that share a sequence of short jobs, too short to start threads for. An idle thread
-/// takes the next part; half of the members start from the first part and half from the last. So a
-/// thread that is preempted delays only the part that it has, and neighbouring parts mostly stay
-/// with one thread and its cache.
+/// Threads that share jobs too short to start threads for. A job is divided into parts, and an idle
+/// thread takes the next part; half of the members start from the first part and half from the
+/// last. So a thread that is preempted delays only its current part, and neighbouring parts mostly
+/// stay with one thread and its cache.
 ///
 /// Deterministic if the parts are: only the assignment of parts to threads varies.
 class Team {
@@ -31,7 +31,7 @@ class Team {
 
     /// Calls body(part, member) for each part from 0 on, with members numbered 0 ... size() − 1,
     /// and returns when all are done.
-    /// Requires  one caller at a time, and none within a body.
+    /// Requires  one caller at a time; no call from within a body.
     /// Throws    the first exception of a body; later parts may not have been done.
     /// Cost      about a microsecond if the threads have not fallen asleep; allocates nothing.
     template <class Body>
@@ -61,13 +61,12 @@ class Team {
     std::exception_ptr failure_; ///< set by the thread that set failed_
     std::atomic<bool> failed_{false}, over_{false};
     std::vector<std::thread> others_;
-    alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< the first part not taken yet, and the
-                                                          ///< end of those
+    alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< range of parts not taken yet
     alignas(line) std::atomic<int> undone_{0};            ///< unfinished parts
-    alignas(line) std::atomic<unsigned> round_{0};        ///< number of the job
+    alignas(line) std::atomic<unsigned> round_{0};        ///< number of the current job
 };
 
-/// The same; on the calling thread alone if there is no team.
+/// Runs a job by Team::run, or on the calling thread alone if there is no team.
 template <class Body>
 void run_parts(Team* team, int parts, const Body& body) {
     if (team && team->size() > 1 && parts > 1)
@@ -89,8 +88,8 @@ class FoldTeam {
 
     int threads() const { return team_.size(); }
 
-    /// Operator::fold of a pass or of a slice of one, with the same bits, because elements are
-    /// independent. Throws what `fold` throws on any thread, once all are done.
+    /// Divides one call of Operator::fold among the threads, with the same bits, because elements
+    /// are independent. Throws what `fold` throws on any thread, once all threads are done.
     /// Requires  a thread-safe `fold`. One caller at a time.
     /// Cost      nothing is allocated.
     void fold(const FoldFunction& fold, FoldFunction::Sources sources, std::byte* to, Bytes size,

@@ -26,7 +26,7 @@ namespace sextant {
 
 namespace {
 
-/// A queue of notes for one rank: several ranks post, one takes.
+/// A queue of notes to one rank: many producers, one consumer.
 class Inbox {
   public:
     void post(const Note& note);
@@ -34,16 +34,17 @@ class Inbox {
     void take(std::vector<Note>& to);
     /// Reserves space for `notes` notes, so that posting them allocates nothing.
     void reserve(std::size_t notes);
-    /// Ends a sleep, with or without a note.
+    /// Wakes the consumer if it sleeps, even without a note.
     void wake();
-    /// Sleeps until something has been posted since the last take, but only for a short time.
+    /// Sleeps until `post` or `wake` has been called since the last `take`, but only for a short
+    /// time.
     void sleep();
 
   private:
     std::mutex mutex_;
     std::vector<Note> notes_;
     std::atomic<std::uint32_t> posted_{0};
-    std::uint32_t taken_ = 0; // used by the owner only
+    std::uint32_t taken_ = 0; // used by the consumer only
     std::atomic<bool> asleep_{false};
 };
 
@@ -69,7 +70,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// Throws PeerFailed once the group is cancelled.
     void check() const;
 
-    /// Makes every rank throw from whatever it waits for, in this group and all its subgroups.
+    /// Makes every waiting rank throw PeerFailed, in this group and all its subgroups.
     void cancel(int failed_rank);
 
     /// Marks a rank as done with this group and its subgroups: ranks that wait for it throw
@@ -77,18 +78,19 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void rank_returns(int rank);
     bool has_returned(int rank) const;
 
-    /// Each rank stores its value and then reads all; waits twice, so that none is overwritten
-    /// early.
+    /// Each rank stores its value and then reads all values. Ranks meet twice, so that no value is
+    /// overwritten before every rank has read it.
     void all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all);
 
     void barrier();
 
-    /// Counts ranks in a run, which may be reading each other's memory.
+    /// Counts the ranks that are in a run, because these may read each other's memory.
     void enter_run();
     void leave_run() { running_.fetch_sub(1); }
     void wait_until_none_runs() const;
 
-    /// The group of all ranks that call with the same key; created by the first.
+    /// Returns the subgroup of all ranks that call this with the same `sequence` and `color`; the
+    /// first call creates it.
     std::shared_ptr<ThreadGroup> child(int sequence, int color, std::vector<int> ranks);
 
   private:
@@ -97,7 +99,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void wake_with_children();
     int first_returned() const; ///< -1: none
 
-    /// Each rank runs its part under the lock, then waits until all have.
+    /// Each rank runs its part under the lock, then waits until all ranks have.
     template <class Part>
     void meet(Part&& part);
 
@@ -156,7 +158,7 @@ class ThreadTransport : public Transport, private Neighbourhood {
     const bool crowded_;
     Yielding yielding_;
     int splits_ = 0;
-    std::size_t room_ = 0;    // for notes
+    std::size_t room_ = 0;    // capacity for notes
     std::vector<Note> taken_; // swapped with the inbox's vector, so that both keep their capacity
 };
 
@@ -171,9 +173,9 @@ class Errors {
         first_.compare_exchange_strong(nobody, rank);
     }
 
-    /// Throws the first error, by rank, that was not caused by another rank. If there is none,
-    /// throws the first that names a rank without an error, which returned too early; else the
-    /// earliest.
+    /// Throws the lowest rank's error that was not caused by another rank. If there is none, throws
+    /// the lowest rank's PeerFailed that names a rank without an error, which therefore returned
+    /// too early; else the error that was thrown first.
     void rethrow() const {
         std::exception_ptr of_one_that_returned;
         for (const std::exception_ptr& error : of_rank_) {
@@ -362,7 +364,7 @@ void ThreadGroup::rank_returns(int rank) {
 }
 
 void ThreadGroup::wake_with_children() {
-    for (const auto& child : children()) { // locks, so ranks that have checked sleep
+    for (const auto& child : children()) { // locks: a rank that has already checked is asleep now
         if (const auto group = child.lock())
             group->wake_with_children();
     }

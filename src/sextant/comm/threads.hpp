@@ -9,9 +9,10 @@ namespace sextant {
 
 /// Runs `body` once per rank, each on its own thread, and waits for all.
 ///
-/// If a rank's body throws, the others are cancelled: whatever they wait for throws PeerFailed. If
-/// a body returns while other ranks wait for it, they throw a PeerFailed that names it. When all
-/// have ended, the first error (not a PeerFailed, if there is another) is rethrown.
+/// If a rank's body throws, the others are cancelled: every call in which they wait throws
+/// PeerFailed. If a body returns while other ranks wait for its rank, these throw a PeerFailed that
+/// names the rank. When all threads have ended, the first error is rethrown; a PeerFailed only if
+/// there is no other error.
 /// Requires  ranks >= 1 (InvalidTask).
 void run_threads(int ranks, const std::function<void(Communicator)>& body);
 

@@ -138,7 +138,7 @@ Program asking() {
     return builder.finish(answer);
 }
 
-/// Its kernel reads the clock when the question has arrived.
+/// The program's kernel reads the clock once the question has arrived.
 Program answering(int who) {
     ProgramBuilder builder;
     const Region question = builder.scratch(1), answer = builder.scratch(1);

@@ -17,16 +17,17 @@ namespace sextant {
 /// the steady clock.
 class TickClock {
   public:
-    /// Starts the clock; call it first. The first call in a program takes 2 ms to calibrate.
+    /// Starts the clock; must be called first. The first call in a process takes 2 ms for
+    /// calibration.
     void restart();
     /// Ticks since restart(). May decrease slightly on a processor whose cores' counters differ.
     std::int64_t ticks() const { return read() - start_; }
-    /// The time of restart() on the steady clock, which is common to all programs of a host.
+    /// The time of restart() on the steady clock, which is common to all processes of a host.
     Seconds origin() const {
         return std::chrono::duration<double>(begun_.time_since_epoch()).count();
     }
-    /// The length of a tick since restart(): measured by the steady clock if enough time has
-    /// passed.
+    /// The mean length of a tick since restart(), measured by the steady clock; the calibrated
+    /// length if too little time has passed.
     Seconds tick() const;
 
     /// True if it reads the processor's counter.
@@ -35,7 +36,7 @@ class TickClock {
   private:
     static std::int64_t read();
 
-    Seconds usual_ = 0; // length of a tick
+    Seconds usual_ = 0; // calibrated length of a tick
     std::int64_t start_ = 0;
     std::chrono::steady_clock::time_point begun_;
 };
@@ -105,13 +106,12 @@ struct HostClock {
     static HostClock steady();
 };
 
-/// Measures the offsets of all clocks from rank 0's. The first rank on each other clock exchanges
-/// messages with rank 0 that return its time; the reading is assigned to the middle of the shortest
-/// round trip.
+/// Measures the offsets of all clocks from rank 0's. The lowest rank on each other clock repeatedly
+/// asks rank 0 for its time; the answer is assigned to the middle of the shortest round trip.
 ///
-/// Output    by clock, in the order of their first ranks, the same on every rank. Rank 0's is the
-///           first, with offset 0. The uncertainty is half of the shortest round trip; it is
-///           infinite for a clock that ran backwards in every round trip.
+/// Output    one offset per clock, ordered by the clocks' lowest ranks, the same on every rank.
+///           Rank 0's clock is the first, with offset 0. The uncertainty is half of the shortest
+///           round trip; it is infinite for a clock that ran backwards in every round trip.
 /// Collective.
 /// Cost      `trips` round trips for each clock, one clock after another; nothing for a single
 ///           clock.
@@ -119,9 +119,9 @@ struct HostClock {
 std::vector<ClockOffset> clock_offsets(const Communicator& communicator, const HostClock& clock,
                                        int trips = 64);
 
-/// The correction to add to a time of a clock to get rank 0's time, from two offsets measured long
-/// apart: offset and drift. If they were measured at nearly the same time, so that the drift is
-/// unknown, the more precise offset.
+/// Returns the correction to add to a clock's time to get rank 0's time, from the offset and drift
+/// given by two measurements. If these were too close in time to determine the drift, returns the
+/// more precise offset.
 Seconds correction(const ClockOffset& before, const ClockOffset& after, Seconds time);
 
 } // namespace sextant

@@ -13,7 +13,8 @@
 
 namespace sextant {
 
-/// Strided bytes in memory: `count` runs of `length` bytes, `stride` apart, numbered run by run.
+/// Strided bytes in memory: `count` runs of `length` bytes, `stride` apart. Bytes are numbered run
+/// by run, without gaps.
 struct Blocks {
     std::byte* base = nullptr;
     Bytes length = 0, stride = 0;
@@ -25,28 +26,31 @@ struct Blocks {
     std::byte* at(Bytes i) const {
         return contiguous() ? base + i : base + i / length * stride + i % length;
     }
-    /// The number of contiguous bytes from byte `i` on, itself included.
+    /// The number of contiguous bytes from byte `i` on, that byte included.
     Bytes run_left(Bytes i) const { return contiguous() ? bytes() - i : length - i % length; }
 };
 
-/// Copies bytes to equally many bytes; the two sides may be divided differently.
+/// Copies all bytes of `from` to `to`, of the same total size; the two may be divided into blocks
+/// and runs differently.
 void copy(std::span<const Blocks> to, std::span<const Blocks> from);
 
-/// A part of `whole` that begins at byte `first`, with runs of the length and number of those of
-/// `shape`, whose stride counts as if `whole` were contiguous. Has a null base if the part is not a
-/// Blocks.
+/// Returns the part of `whole` that begins at byte `first` and has the runs of `shape`; the stride
+/// of `shape` is counted as if `whole` were contiguous. The base is null if the part cannot be
+/// described by one Blocks.
 Blocks within(const Blocks& whole, Bytes first, const Blocks& shape);
 
-/// The address of bytes [first, first + count) of several blocks; null unless they are contiguous.
+/// Returns the address of bytes [first, first + count) of several blocks; null unless these bytes
+/// are contiguous.
 const std::byte* in_one_piece(std::span<const Blocks> blocks, Bytes first, Bytes count);
 
-/// One message that is exchanged repeatedly, from the same memory unless moved.
+/// A message that is exchanged in every run, always in the same memory unless Exchange::place moves
+/// it.
 struct Message {
     bool sends = false;
     int peer = 0;
     int tag = 0;        ///< same on both sides; unique per pair and run
-    bool lends = false; ///< send: may be read in place; receive: may stay in place
-    bool free = false;  ///< receive: its memory is unused until the message comes
+    bool lends = false; ///< the receiver may read the data in the sender's memory
+    bool free = false;  ///< receive: its memory is unused until the message arrives
     std::vector<Blocks> blocks = {};
 
     Bytes bytes() const {
@@ -61,29 +65,30 @@ struct Message {
 struct Completion {
     int message = 0;
     Bytes bytes = 0; ///< 0: the peer failed (real messages are never empty)
-    /// Zero-copy receive: the sender's own bytes, which may be read until they are given back.
+    /// Zero-copy receive: the sender's buffer, which may be read until `give_back`.
     std::span<const Blocks> lent;
 };
 
-/// The receiver's destination for a send, which the sender may write directly.
+/// The receiver's destination for a send, to which the sender may write directly.
 struct ReceiveBuffer {
-    Blocks at = {};        ///< null base: none, or not announced
+    Blocks at = {};        ///< null base: none, or not announced yet
     bool open = false;     ///< may still be announced in this run
-    bool promised = false; ///< the receiver announces it, or its absence, as soon as it runs
+    bool promised = false; ///< announced, or denied, as soon as the receiver begins the run
 };
 
-/// The messages of one program on one rank: prepared once, exchanged repeatedly. Nothing here
-/// blocks, except `rest` for a moment. Messages are identified by their index.
+/// The messages of one program on one rank: prepared once, exchanged repeatedly. During a run no
+/// call blocks, except `rest` for a moment. Messages are identified by their index.
 class Exchange {
   public:
     virtual ~Exchange() = default;
 
-    /// True if a message may be zero-copy; such a send completes when the data is given back.
+    /// True if a message may be zero-copy; such a send completes when the receiver has returned the
+    /// buffer.
     virtual bool lends(int message) const = 0;
     /// Moves a message to other memory of the same shape; not during a run.
     virtual void place(int message, const std::vector<Blocks>& blocks) = 0;
-    /// Gives a message another peer and tag; not during a run. Throws InvalidTask if there is no
-    /// such tag.
+    /// Changes the peer and tag of a message; not during a run. Throws InvalidTask if the tag is
+    /// beyond the limit of the transport.
     virtual void address(int message, int peer, int tag) = 0;
 
     /// Begins and ends a run: each message is started once in between, and completes once.
@@ -93,7 +98,7 @@ class Exchange {
     /// After this call no other rank reads or writes this rank's memory, except for messages that
     /// MPI has in transit, because MPI cannot cancel a send.
     virtual void abandon() = 0;
-    /// The same if every rank in the run ends it by itself: waits for all.
+    /// As `abandon`, for a run that every rank ends by itself: waits for all ranks.
     virtual void leave() = 0;
     virtual void start(int message) = 0;
     /// Called instead of a contiguous send: sends only its first `bytes` bytes, at least one.
@@ -107,9 +112,10 @@ class Exchange {
     /// Lists messages that completed since the last call; returns their number. Throws
     /// CommunicationFailed, PeerFailed.
     virtual int poll(std::span<Completion> completions) = 0;
-    /// Gives back the data of a completed zero-copy receive, if it holds any.
+    /// Returns the buffer of a completed zero-copy receive to the sender, if it has not been
+    /// returned.
     virtual void give_back(int message) = 0;
-    /// Copies zero-copy data into the receive's own memory and gives it back.
+    /// Copies zero-copy data into the receive's own memory and returns the buffer.
     virtual void copy_loan(int message) = 0;
     /// Called if there is nothing to do: lets other threads and processes run, and returns soon.
     /// `idle` counts the calls since something last happened.
@@ -129,23 +135,24 @@ class Transport {
     virtual std::unique_ptr<Exchange> open(std::vector<Message> messages) = 0;
     /// True if ranks of a node read each other's memory.
     virtual bool shares_nodes() const { return shares_memory(); }
-    /// The index of this rank's node among those that its host counts as.
+    /// The index of this rank's node on its host, which may count as several nodes.
     virtual int node_of_host() const { return 0; }
-    /// The reason why some memory is not shared; empty if all is.
+    /// The reason why some memory is not shared; empty if all of it is.
     virtual std::string shortage() const { return ""; }
     /// Zeroed memory of the kind that is cheapest for messages.
     virtual Memory memory(Bytes size) { return Memory(size); }
 
     /// Memory shared by the ranks of a host, for systems where processes cannot open each other's
-    /// memory: by rank, of at most this many bytes, empty for ranks of other hosts. An empty vector
-    /// if the transport has no such memory. Collective; throws CommunicationFailed.
+    /// memory. Returns one segment per rank, of at most the given size, empty for ranks of other
+    /// hosts; an empty vector if the transport has no such memory. Collective; throws
+    /// CommunicationFailed.
     virtual std::vector<Segment> shared_segments(Bytes) { return {}; }
 
     /// Collective, as are the following.
     virtual void barrier() = 0;
     virtual void all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
     virtual std::shared_ptr<Transport> split(int color, int key) = 0;
-    /// The same for messages of a few bytes: without memory shared within nodes.
+    /// As `split`, for messages of a few bytes: does not share memory within nodes.
     virtual std::shared_ptr<Transport> split_for_notices(int color, int key) {
         return split(color, key);
     }

@@ -26,13 +26,13 @@ inline void pause_briefly() {
 #endif
 }
 
-/// The number of polls before a rank with a core of its own sleeps: some hundred microseconds. It
-/// never yields: next to another program a yield costs a time slice of milliseconds, while a
-/// sleeping rank is woken at once.
+/// The number of polls before a rank with a core of its own sleeps: a few hundred microseconds.
+/// Such a rank never yields: if another program shares its core, a yield costs a time slice of
+/// milliseconds, while a sleeping rank is woken at once.
 inline constexpr int looks_before_sleep = 2000;
 
-/// Yields for ranks that share cores: yielding to another rank is cheaper than sleeping, yielding
-/// to another program is not.
+/// Yields for ranks that share cores: yielding to another rank is cheaper than sleeping, but
+/// yielding to another program is not.
 class Yielding {
   public:
     /// Yields the processor. Returns false, without yielding, if a recent yield took long.
@@ -42,9 +42,9 @@ class Yielding {
     int sleeps_left_ = 0; // number of sleeps before it yields again
 };
 
-/// Sleeps while `word` has this value, but only for a short time, because the process that would
-/// wake this one may have died or be waiting for it elsewhere. Returns at once if the value
-/// differs. The word may be in memory shared by processes.
+/// Sleeps while `word` has the given value, but only for a short time, because the process that
+/// would wake this one may have died or be waiting for this one elsewhere. Returns at once if the
+/// value differs. The word may be in memory shared by processes.
 void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value);
 /// Wakes one thread that sleeps on a word.
 void wake_one(std::atomic<std::uint32_t>& word);
@@ -81,7 +81,7 @@ class ProcessWatch {
     ProcessWatch& operator=(const ProcessWatch&) = delete;
     ~ProcessWatch();
 
-    /// Watches a process, given its number on this host. Processes are indexed in the order of
+    /// Watches a process, given its process ID on this host. Processes are indexed in the order of
     /// addition.
     void add(int process);
 

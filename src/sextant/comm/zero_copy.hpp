@@ -25,7 +25,7 @@ class Borrowing {
     /// Lets the folds that use a received message read the sender's buffer. Returns false, doing
     /// nothing, if an operand is not contiguous there; the message must then be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
-    /// The same for a compressed message, which can be read from any position.
+    /// As above for a compressed message, which can be read from any position.
     void borrow(int receive, const kernel::SparseCode& code);
 
     /// Reports that a fold is done: calls `give_back` with each receive whose data is no longer
@@ -54,7 +54,8 @@ class Borrowing {
 
 /// Folds and kernels that write their result directly into the receiver's memory, so that the
 /// message moves no data. Without a destination from the receiver they write into their own region,
-/// and the message is sent from there. Which applies may be known only once the receiver runs.
+/// and the message is sent from there. Which of the two applies may be known only once the receiver
+/// has begun the run.
 class DirectDelivery {
   public:
     /// Messages whose size varies, or that are compressed, are always sent. Keeps references to its
@@ -69,11 +70,12 @@ class DirectDelivery {
     /// The destination of a fold's result in the memory of the rank that receives it.
     Folding::ReceiveBuffer room_for(int fold);
 
-    /// True if the destinations of a compute step's results are settled. They settle as soon as the
-    /// receiving ranks run. No rank needs anything else to get there, so waiting for this cannot
+    /// True if the destinations of a compute step's results are known. They become known as soon as
+    /// the receiving ranks begin the run, which depends on nothing else, so waiting for them cannot
     /// deadlock.
     bool is_settled(const Step& step);
-    /// The blocks that a kernel writes a region to (an index into Program::regions), once settled.
+    /// The blocks to which a kernel writes a region (an index into Program::regions); call only if
+    /// is_settled.
     Blocks place_of_made(std::uint32_t region) const;
 
     /// True if all data of a send is in the receiver's memory already.
@@ -93,10 +95,10 @@ class DirectDelivery {
     const BufferAddresses& places_;
     const bool varies_in_size_;
     const std::optional<Encoding>& encoding_;
-    // State of the current run, or the last one.
+    // State of the current run, or of the last one.
     const Exchange* exchange_ = nullptr;
     std::vector<std::uint8_t> delivered_; // by step: sends whose data is at the receiver
-    std::vector<std::uint8_t> settled_;   // by step: sends whose destination is settled
+    std::vector<std::uint8_t> settled_;   // by step: sends whose destination is known
 };
 
 /// Runs the compute steps of a program by their kernels.
@@ -104,7 +106,7 @@ class Computing {
   public:
     /// `progress` is for kernels to call (Computation::progress). Keeps references to its
     /// arguments.
-    /// Requires  a kernel for each number (std::logic_error naming the rank).
+    /// Requires  a kernel for each kernel number (std::logic_error naming the rank).
     Computing(const Program& program, std::vector<Kernel> kernels, const BufferAddresses& places,
               const DirectDelivery& delivery, int rank, const std::function<void()>& progress);
 
