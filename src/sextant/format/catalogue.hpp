@@ -18,7 +18,7 @@ struct ImageHeader {
     bool operator==(const ImageHeader&) const = default;
 };
 
-/// One image file format: one source file and one row of the catalogue.
+/// An image file format: a row of the catalogue.
 struct Format {
     std::string_view name;      ///< "OpenEXR"
     std::string_view extension; ///< ".exr", matched in upper or lower case
@@ -26,17 +26,17 @@ struct Format {
     /// Throws InvalidFile with the path, what was found and what was expected.
     ImageHeader (*read_header)(const std::string& path);
     /// Reads the pixels, premultiplied, top row first, into `to` (shape.elements() elements of the
-    /// header's format). Throws InvalidFile, also if the file no longer matches `header`, which
-    /// leaves `to` in any state; std::logic_error if `to` has another size.
+    /// header's format). Throws InvalidFile, also if the file no longer matches `header`; the
+    /// contents of `to` are then unspecified. Throws std::logic_error if `to` has the wrong size.
     void (*read_pixels)(const std::string& path, const ImageHeader& header,
                         std::span<std::byte> to);
     /// Writes a temporary file and renames it, so that a failure leaves nothing behind and an
     /// existing file intact. Throws InvalidFile. Null if the format is read-only.
     void (*write)(const std::string& path, const Image& image);
-    bool halves = false; ///< true if `write` also takes rgba_f16
+    bool halves = false; ///< true if `write` also accepts rgba_f16
     /// True if values are encoded for display (sRGB), false if they are linear.
     bool for_display = false;
-    /// The same for deep images; null if the format has none.
+    /// Read and write deep images in the same way; null if the format has none.
     DeepImage (*read_deep)(const std::string& path) = nullptr;
     void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;
 };
@@ -50,15 +50,15 @@ const Format& format_of(const std::string& path);
 /// True if a path ends in an extension such as ".exr", in upper or lower case.
 bool has_extension(std::string_view path, std::string_view extension);
 
-/// Find the format of the path and call the function of its row.
+/// Call the function of this name for the format of the path.
 ImageHeader read_header(const std::string& path);
 void read_pixels(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 /// Throws InvalidFile, also if the pixels do not fit in memory.
 Image read_image(const std::string& path);
 /// Throws InvalidFile, also if the format of `path` is read-only or cannot hold the image.
 void write_image(const std::string& path, const Image& image);
-/// Read and write deep images. Throw InvalidFile, also if the format of `path` has none, if the
-/// file is flat, or if an image is invalid (fault_of).
+/// Read and write deep images. Throw InvalidFile, also if the format of `path` cannot hold deep
+/// images, if the file is flat, or if an image is invalid (fault_of).
 DeepImage read_deep(const std::string& path);
 void write_deep(const std::string& path, const DeepImage& image);
 

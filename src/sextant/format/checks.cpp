@@ -102,7 +102,7 @@ struct Believed {
     double least, most;
 };
 
-/// Lengths from a nucleus to a continent; the same numbers for units that are not lengths.
+/// For lengths, the range is from the size of a nucleus to that of a continent.
 Believed believed_of(std::string_view unit) {
     const double metres = metres_of(unit);
     return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
@@ -282,7 +282,7 @@ bool not_a_number(const RgbaDepthF32& pixel) {
     return has_nan(pixel) || std::isnan(pixel.depth);
 }
 
-/// Comparisons with NaN are false: such a pixel is counted by not_a_number() only.
+/// Comparisons with NaN are false, so NaNs are counted by not_a_number() only.
 template <class Pixel>
 bool not_premultiplied(const Pixel& pixel) {
     constexpr float tolerance = premultiplied_tolerance;

@@ -14,14 +14,14 @@
 
 namespace sextant::format {
 
-/// The most pixels that a reader accepts before it allocates memory: 256 GiB at 16 bytes each.
+/// The largest number of pixels for which a reader allocates memory: 256 GiB at 16 bytes per pixel.
 inline constexpr Elements maximum_pixels = Elements{1} << 34;
 
 /// The highest compression ratio that deflate can reach.
 inline constexpr Bytes deflate_ratio = 1032;
 
-/// Images up to this size, 8192×8192 pixels, may be nearly empty and therefore stored in a small
-/// file.
+/// Images of up to this many pixels (8192×8192) may be nearly empty, so their files may be
+/// arbitrarily small.
 inline constexpr Elements believable_image = Elements{1} << 26;
 
 /// Returns the shape stated by a file. Throws InvalidFile unless both sides are positive and their
@@ -32,21 +32,21 @@ ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64
 /// compression ratio of at most `ratio`. Detects damaged headers before memory is allocated.
 void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ratio);
 
-/// Throws InvalidFile if an image that is held whole in memory is too large for a file of `size`
-/// bytes: above believable_image, at most deflate_ratio pixels per byte of the file.
+/// For images held in memory as a whole: throws InvalidFile if `pixels` exceeds both
+/// believable_image and deflate_ratio pixels per byte of a file of `size` bytes.
 void check_held(const std::string& path, Elements pixels, Bytes size);
 
-/// Throws InvalidFile if a single row, which is held whole in memory, is too large for a file of
-/// `size` bytes at any compression ratio.
+/// Throws InvalidFile if a single row, which is held in memory as a whole, is implausibly large for
+/// a file of `size` bytes.
 void check_row(const std::string& path, const FrameHeader& frame, Bytes size);
 
-/// Throws InvalidFile unless a file opened to read its pixels still matches `expected`, and
-/// std::logic_error unless `to` has exactly that size.
+/// Throws InvalidFile unless the header found when the pixels are read equals `expected`, and
+/// std::logic_error unless `to` has exactly the size of the pixels.
 void check_expected(const std::string& path, const ImageHeader& found, const ImageHeader& expected,
                     std::span<const std::byte> to);
 
 /// Throws InvalidFile unless the image has pixels, no side exceeds `longest_side`, and its element
-/// format is one of the two that all image files hold, or rgba_f16 if `halves`.
+/// format is rgba_f32, rgba_depth_f32 or, if `halves`, rgba_f16.
 void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
                     bool halves = false);
 
@@ -58,24 +58,26 @@ std::string to_text(const ImageShape& shape);
 void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
                  const FrameHeader& expected);
 
-/// Adds a remark on the first frame that differs from the header, if there is one.
+/// Adds a remark on the first frame that differs from the header, if any.
 void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 
-/// Adds a remark if frames are on several axes, which may be channels. `lengths` are those of all
-/// axes except rows and columns.
+/// Adds a remark if the frames extend over several axes, because some of these may be channels.
+/// `lengths` has the lengths of all axes except rows and columns.
 void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
 
-/// Returns "truncated: 17 of 20 frames whole".
+/// Returns "truncated: 17 of 20 frames complete".
 std::string truncated(std::int64_t whole, std::int64_t stated);
 
 /// Throws InvalidFile unless at least one frame can be read.
 void require_frames(const std::string& path, const FrameHeader& header);
 
-/// Throws InvalidFile unless there are frames with pixels, of a sample type in `held`.
+/// Throws InvalidFile unless there is at least one frame, its sides are positive, and its sample
+/// type is in `held`.
 void check_sink(const std::string& path, const FrameHeader& header,
                 std::initializer_list<Sample> held);
 
-/// Throws InvalidFile if text follows "::" in a name for a format that has no use for it.
+/// For formats without named parts: throws InvalidFile if `detail`, the text after "::" in a name,
+/// is not empty.
 void refuse_detail(const std::string& path, const std::string& detail);
 
 /// Normalises a unit for display: "µm" for um, micron or \u00B5m, "Å" for Angstrom and A, "nm" for
@@ -88,10 +90,11 @@ double metres_of(std::string_view unit);
 /// Converts a frame interval to seconds; 0 if it is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
 
-/// Returns a pixel size if it is plausible, otherwise an unknown one, and adds a remark.
+/// Returns the stated pixel size if it is plausible; otherwise adds a remark and returns an unknown
+/// one.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 
-/// The numbers of pixels that are invalid in a composite. A pixel may be counted in both.
+/// Numbers of pixels that cannot be composited correctly. A pixel may be counted in both.
 struct PixelCheck {
     Elements not_a_number = 0;      ///< a channel, including depth, is NaN
     Elements not_premultiplied = 0; ///< a channel is negative or exceeds alpha, or alpha exceeds 1
@@ -99,11 +102,11 @@ struct PixelCheck {
     bool operator==(const PixelCheck&) const = default;
 };
 
-/// The most by which a colour may exceed alpha, because renderers that blend in 8 bits round each.
+/// The tolerated excess of a colour over alpha: renderers that blend in 8 bits round both.
 inline constexpr float premultiplied_tolerance = 1.0F / 255;
 
-/// Counts pixels that are not premultiplied RGBA. The result is only a hint, because emitted light
-/// that covers nothing rightly exceeds its alpha.
+/// Counts pixels that are not premultiplied RGBA. The result is only a hint, because the colour of
+/// a pixel that emits light may legitimately exceed its alpha.
 ///
 /// Input     pixels as a reader returns them; an image of either element format (std::logic_error
 ///           otherwise).

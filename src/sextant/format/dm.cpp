@@ -28,7 +28,7 @@ namespace {
 enum Kind { group = 20, value = 21 };
 enum Composed { structure = 15, text = 18, array = 20 };
 
-/// Bytes of the plain types by number; 0 if a number is not a plain type.
+/// Sizes of the plain types in bytes, by type number; 0 for numbers of other types.
 constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
 
 Bytes size_of_plain(std::uint64_t type) {
@@ -130,11 +130,12 @@ class Walk {
         return description;
     }
 
-    /// Returns the bytes of an element of the type described from index `at` on.
+    /// Returns the size of an element whose type is described from index `at` on.
     Bytes element_bytes(const std::vector<std::uint64_t>& description, std::size_t at) const {
         if (description[at] != structure)
             return size_of_plain(description[at]);
-        Bytes bytes = 0; // name length, fields; name length and type of each
+        Bytes bytes = 0; // after the type: name length, number of fields; then name length and type
+                         // of each field
         for (std::size_t field = at + 4; field < description.size(); field += 2)
             bytes += size_of_plain(description[field]);
         return bytes;
@@ -178,7 +179,7 @@ void for_each_dm_tag(SourceFile& file, const std::function<void(const DmTag&)>& 
     Walk(file, visit).run();
 }
 
-/// Returns the value of a tag with a single number; 0 if it has none.
+/// Returns the value of a tag with a single number; 0 for other tags.
 double dm_number(SourceFile& file, const DmTag& tag) {
     std::array<std::byte, 8> bytes{};
     file.read_at(tag.start, std::span(bytes).first(static_cast<std::size_t>(std::clamp<Bytes>(
@@ -224,7 +225,7 @@ std::string dm_text(SourceFile& file, const DmTag& tag) {
 
 constexpr std::size_t most_axes = 8;
 
-/// One image of a file, as far as its tags have been read.
+/// An image of a file, with the tags read so far.
 struct DmImage {
     DmTag data;
     int type = 0;
@@ -233,7 +234,7 @@ struct DmImage {
     std::array<std::string, 3> unit;
 };
 
-/// The number that a text begins with, and the text after the slash that follows it.
+/// The two parts of a text such as "0/Scale".
 struct Indexed {
     std::size_t index = 0;
     std::string_view rest;
@@ -298,7 +299,8 @@ std::optional<Sample> sample_of(int type) {
     }
 }
 
-/// Thumbnails are in colour, and may have more bytes than the image that they show.
+/// Prefers images that are not in colour: thumbnails are in colour and may have more bytes than the
+/// image that they show.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
     for_each_dm_tag(file, [&](const DmTag& tag) {

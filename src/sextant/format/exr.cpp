@@ -39,7 +39,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A window with exclusive ends in 64 bits; the library's are inclusive ints.
+/// A window of pixels with exclusive 64-bit ends; the library's windows have inclusive ends.
 struct Window {
     std::int64_t left, top, right, bottom;
     explicit Window(const Imath::Box2i& box)
@@ -82,7 +82,7 @@ bool skip_name(SourceFile& file) {
     throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
 }
 
-/// Checks that no attribute exceeds the file. Returns the version with its flags.
+/// Checks that no attribute extends beyond the end of the file. Returns the version with its flags.
 int check_attributes(SourceFile& file) {
     const std::string& path = file.path();
     if (read_integer(file) != Imf::MAGIC) {
@@ -106,9 +106,9 @@ int check_attributes(SourceFile& file) {
     return version;
 }
 
-/// Checks the attributes before the library reads them, because it allocates as much memory as a
-/// damaged length states. Throws InvalidFile, also for multi-image files, and exceptions of the
-/// library.
+/// Reads the header. The attributes are checked first, because the library would allocate as much
+/// memory as a damaged length states. Throws InvalidFile, also for multi-image files, and
+/// exceptions of the library.
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
@@ -333,7 +333,8 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
 /// library gets the addresses of these arrays before it reads anything.
 class Samples {
   public:
-    /// `frame` has the image's pixels; the library handles those of `window`, which is within it.
+    /// `frame` is the window of the image; `window`, which is within it, is the one that the
+    /// library reads or writes.
     Samples(const Window& frame, const Window& window)
         : frame_(frame),
           window_(window),
@@ -354,7 +355,7 @@ class Samples {
         return buffer;
     }
 
-    /// Converts the counts that were read to the image's index of fragments.
+    /// Converts the counts to the positions of each pixel's fragments in the image.
     void lay_out(DeepImage& image) const {
         each([&](std::size_t i, std::size_t pixel) { image.first[pixel + 1] = counts_[i]; });
         std::partial_sum(image.first.begin(), image.first.end(), image.first.begin());

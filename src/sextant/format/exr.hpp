@@ -13,10 +13,10 @@ namespace sextant::format {
 /// samples, in any compression. Colours are premultiplied in the file.
 ///
 /// The image is the display window. Pixels outside the data window are transparent and infinitely
-/// far; those of the data window outside the display window are dropped.
+/// far; pixels outside the display window are dropped.
 ///
-/// Requires  one part, no subsampled channel, no layers; otherwise throws InvalidFile. Of deep
-///           files only the header is read (see read_exr_deep).
+/// Requires  one part, no subsampled channel, no layers; otherwise throws InvalidFile. Of a deep
+///           file, only the header can be read; read_exr_deep reads the pixels.
 ImageHeader read_exr_header(const std::string& path);
 void read_exr(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
@@ -26,9 +26,9 @@ void write_exr(const std::string& path, const Image& image);
 /// Reads deep scan lines: channels R, G, B, A and Z of half, float or integer samples, colours
 /// premultiplied. Pixels outside the data window have no fragments.
 ///
-/// Requires  all five channels, at full resolution; points, no extents (ZBack); no tiles; a data
-///           window within the display window; otherwise throws InvalidFile. The caller checks the
-///           order of fragments (fault_of).
+/// Requires  all five channels, at full resolution; point samples, without extent in depth (ZBack);
+///           no tiles; a data window within the display window; otherwise throws InvalidFile. The
+///           caller checks the order of fragments (fault_of).
 DeepImage read_exr_deep(const std::string& path);
 
 /// Writes float channels, bit for bit with lossless compression (ZIPS).

@@ -75,8 +75,8 @@ struct Name {
     std::string path, detail;
 };
 
-/// Splits at "::", which separates the name of a part of the file, unless a file has that whole
-/// name.
+/// Splits a name at "::" into a path and the name of a part of that file, unless there is a file
+/// with the whole name.
 Name split(const std::string& name) {
     const std::size_t at = name.rfind("::");
     std::error_code unknown;
@@ -91,14 +91,15 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
     }
-    std::error_code unknown; // the name may be wrong altogether, not only its extension
+    std::error_code unknown; // report a missing file rather than an unknown extension
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
         throw InvalidFile(parts.path, "does not exist");
     return known_format(parts.path).open(parts.path, parts.detail, options);
 }
 
-/// Formats without named axes have one channel and one slice.
+/// Throws InvalidFile unless the wanted channel or slice is the one that is read. Formats without
+/// named axes have one channel and one slice.
 void require_plane(const std::string& name, std::string_view axis, std::int64_t wanted,
                    std::int64_t read) {
     if (wanted != read)
@@ -381,7 +382,7 @@ class Sequence : public FrameSource {
     FrameFiles files_;
     SourceOptions options_;
     std::unique_ptr<FrameSource> open_; ///< the file read last
-    std::int64_t number_ = 0;           ///< its number
+    std::int64_t number_ = 0;           ///< frame number of that file
 };
 
 } // namespace

@@ -15,7 +15,7 @@ namespace sextant::format {
 /// The axis along which frames follow one another.
 enum class StackAxis { time, slices };
 
-/// Describes the frames of a file, for formats that name their axes.
+/// Options for writing frames, used by formats that name their axes.
 struct SinkOptions {
     StackAxis axis = StackAxis::time;
 };
@@ -23,11 +23,11 @@ struct SinkOptions {
 /// The channel and slice of a hyperstack to read, counted from 0; default: the first.
 struct SourceOptions {
     std::optional<std::int64_t> channel = {}, slice = {};
-    /// True if samples may be read from any file named by the series (HDF5).
+    /// True if samples may be read from any other file to which the series refers (HDF5).
     bool allow_external = false;
 };
 
-/// One file format of one or more grey or colour frames: one source file, one catalogue row.
+/// A file format for one or more grey or colour frames: a row of the catalogue.
 struct FrameFormat {
     std::string_view name;       ///< "TIFF"
     std::string_view extensions; ///< ".tif .tiff", matched in upper or lower case
@@ -41,13 +41,13 @@ struct FrameFormat {
     /// sample types that the format does not hold. Null if the format is read-only.
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
-    std::string_view written = {}; ///< sample types that `create` takes: "u8 u16 f32"
+    std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
 };
 
 /// Returns all frame formats, in the order of `sextant list formats`.
 std::span<const FrameFormat> frame_catalogue();
 
-/// Returns the row of a path's extension, or null.
+/// Returns the format for a path's extension, or null if there is none.
 const FrameFormat* find_frame_format(const std::string& path);
 
 /// Opens a series of frames by name:
@@ -61,7 +61,7 @@ const FrameFormat* find_frame_format(const std::string& path);
 std::unique_ptr<FrameSource> open_frames(const std::string& name,
                                          const SourceOptions& options = {});
 
-/// Returns the files of such a name.
+/// Returns the files of a series that open_frames opens by this name.
 std::vector<std::string> files_of_frames(const std::string& name);
 
 /// Returns the format of a series that open_frames can open: "TIFF", or "files of PNG".
@@ -77,9 +77,9 @@ struct FrameFiles {
     std::vector<std::string> remarks;
 };
 
-/// Returns the files of a name that stands for several: a folder, a pattern with * ? or [, a number
-/// such as %04d, or a list with the extension .txt. Empty if the name is that of one file. Throws
-/// InvalidFile if there are none, or if a folder holds files of several formats.
+/// Returns the files denoted by a name that stands for several: a folder, a pattern with * ? or [,
+/// a number such as %04d, or a list with the extension .txt. Empty if the name denotes a single
+/// file. Throws InvalidFile if no file matches, or if a folder holds files of several formats.
 std::optional<FrameFiles> find_frame_files(const std::string& name);
 
 /// True if `a` sorts before `b` when numbers in names are compared as numbers: "frame_9" before
@@ -87,7 +87,7 @@ std::optional<FrameFiles> find_frame_files(const std::string& name);
 bool naturally_before(std::string_view a, std::string_view b);
 
 /// Opens files of one frame each as a series; each file is opened when it is read. Shape, sample
-/// type and pixel size are those of the first.
+/// type and pixel size are those of the first file.
 ///
 /// Requires  files of known formats (InvalidFile on opening), each with one frame like the first
 ///           (InvalidFile when that frame is read).

@@ -8,41 +8,41 @@
 
 namespace sextant::format {
 
-/// Gatan DigitalMicrograph, DM3 and DM4: the largest image of the file with integers of 8 to 32
-/// bits, f32 or f64 (thumbnails are in colour). Axes after columns and rows are frames. The pixel
-/// size is the image's calibration.
+/// Gatan DigitalMicrograph, DM3 and DM4. Reads the largest image whose samples are integers of 8 to
+/// 32 bits, f32 or f64; thumbnails, which are in colour, are ignored. Axes after columns and rows
+/// are frames. The pixel size is the image's calibration.
 std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
                                      const SourceOptions& options);
 
 /// HDF5, with images in the conventions of microscopes and their software: Velox EMD (rows,
 /// columns, frames), Berkeley EMD and HyperSpy (frames, rows, columns), with their pixel sizes; or
 /// any dataset of integers or floats with two or more axes, of which the last two are rows and
-/// columns. `detail` names a dataset; by default the largest of the first of these kinds is read,
-/// and the others are listed in a remark.
+/// columns. `detail` names a dataset; by default, the largest dataset of the first of these kinds
+/// is read, and the others are listed in a remark.
 ///
 /// A separate process reads the file (read_apart.hpp), because libhdf5 can crash on files whose
 /// internal tables are damaged. A crash is reported as InvalidFile.
 ///
-/// Other files to which the file refers are read only if allowed, except the sources of a virtual
-/// dataset in the folder of the file or below it.
+/// Other files to which the file refers are read only if allowed. Sources of a virtual dataset that
+/// are in the folder of the file or below it are always read.
 ///
 /// Cost      each chunk is decoded once if rows are read in order and a frame's chunks fit in 256
 ///           MiB or eight times their stored size.
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
-/// JPEG as a frame of 8-bit samples, grey or RGB, baseline or progressive. Its resolution is meant
-/// for printing and is not used as pixel size.
+/// JPEG as a frame of 8-bit samples, grey or RGB, baseline or progressive. The stored resolution is
+/// meant for printing and is not used as pixel size.
 ///
 /// Requires  an intact file: damaged or missing data, which the library would fill with grey,
 ///           throws InvalidFile when its rows are read.
 std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
                                              const SourceOptions& options);
 
-/// MRC and CCP4 maps and stacks: modes 0 (i8, or u8 if IMOD says so), 1 (i16), 2 (f32), 6 (u16) and
-/// 12 (f16), in either byte order, with an extended header of any length. One frame per section; by
-/// convention the row stored first is the lowest. The pixel size is the cell divided by its
-/// intervals, in Å.
+/// MRC and CCP4 maps and stacks: modes 0 (i8, or u8 if IMOD's header states this), 1 (i16), 2
+/// (f32), 6 (u16) and 12 (f16), in either byte order, with an extended header of any length. One
+/// frame per section; by convention, the first stored row is the bottom row. The pixel size is the
+/// cell size divided by the number of intervals, in Å.
 ///
 /// Source    Cheng et al., MRC2014, J. Struct. Biol. 192 (2015), doi:10.1016/j.jsb.2015.04.002
 std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
@@ -53,9 +53,9 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options);
 
-/// NumPy arrays of two axes (rows, columns) or more (those before them are frames), of integers of
-/// 8 to 64 bits, floats of 16 to 64 bits or bools, in C or Fortran order and either byte order. The
-/// format has no pixel size.
+/// NumPy arrays of two or more axes: the last two are rows and columns, all others are frames.
+/// Elements are integers of 8 to 64 bits, floats of 16 to 64 bits or bools, in C or Fortran order
+/// and either byte order. The format has no pixel size.
 ///
 /// Source    https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
@@ -66,7 +66,7 @@ std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader
                                       const SinkOptions& options);
 
 /// Image series written by TIA (Emispec), with offsets of 32 or 64 bits: integers of 8 to 32 bits,
-/// f32 and f64. The row stored first is the lowest. The pixel size is in m, for diffraction
+/// f32 and f64. The first stored row is the bottom row. The pixel size is in m, for diffraction
 /// patterns in the unit of their axes.
 ///
 /// Requires  images of the shape and sample type of the first; others cause a remark, and
@@ -80,13 +80,13 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
 /// Reduced copies of pages and masks are skipped. Stacks that ImageJ stores after a single page are
 /// read. Integers are inverted if 0 is white; palettes, which are for display, are not applied.
 ///
-/// Channels and slices are those of ImageJ, OME, or tifffile's description of axes; interleaved
-/// grey samples that are not alpha are channels too. One channel of one slice is read. Slices
-/// without other frames are the frames, unless one is requested. The frame interval is ImageJ's or
-/// OME's.
+/// Channels and slices are read from the metadata of ImageJ, OME or tifffile; interleaved grey
+/// samples that are not alpha are channels too. One channel of one slice is read. If a file has
+/// slices but only one frame per slice, the slices are read as frames, unless a slice is requested.
+/// The frame interval is read from the metadata of ImageJ or OME.
 ///
-/// The pixel size is that of ImageJ or OME, or else a resolution per centimetre; one per inch is
-/// meant for printing and is not used.
+/// The pixel size is read from the metadata of ImageJ or OME, or else from a resolution in pixels
+/// per centimetre. A resolution in pixels per inch is meant for printing and is not used.
 ///
 /// Requires  pages of the shape and sample type of the first; others cause a remark, and
 ///           InvalidFile when read. Pages beyond the end of a truncated file are left out.

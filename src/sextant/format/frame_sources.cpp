@@ -16,10 +16,10 @@ namespace sextant::format {
 
 namespace {
 
-/// The most bytes read at once to pick scattered samples from.
+/// The maximum number of bytes read at once to gather scattered samples.
 constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
-/// Returns the bytes from the start of a frame to its end.
+/// Returns the number of bytes from the start of a frame to its end.
 Bytes extent(const FrameHeader& header, const StoredLayout& layout) {
     const ImageShape shape = header.shape;
     const Elements last = (shape.height - 1) * layout.row + (shape.width - 1) * layout.column;
@@ -164,7 +164,7 @@ RowwiseFrame::RowwiseFrame(const std::string& path, FrameHeader header)
 
 void RowwiseFrame::load(std::int64_t, Rows rows, std::span<std::byte> to) {
     const auto bytes = static_cast<std::size_t>(row_bytes());
-    std::int64_t next = std::exchange(next_, -1); // -1 unless all rows succeed
+    std::int64_t next = std::exchange(next_, -1); // stays -1 unless all rows are decoded
     if (next < 0 || next > rows.first) {
         restart();
         next = 0;

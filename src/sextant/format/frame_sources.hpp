@@ -13,10 +13,10 @@
 namespace sextant::format {
 
 /// The layout of uncompressed samples in a file: sample x of row y of frame i begins `start(i) +
-/// size · (y · row + x · column)` bytes into the file. Channels are interleaved within columns.
+/// size · (y · row + x · column)` bytes into the file. The channels of a pixel are adjacent.
 struct StoredLayout {
     std::vector<Bytes> starts; ///< of each known frame, or only of the first
-    Elements frame = 0;        ///< samples between frames; 0 if all are in `starts`
+    Elements frame = 0;        ///< samples from one frame to the next; 0 if `starts` has all frames
     Elements row = 0, column = 1;
     bool swapped = false;               ///< true if in foreign byte order
     bool boolean = false;               ///< true if bytes other than 0 are read as 1
@@ -28,8 +28,8 @@ struct StoredLayout {
     }
 };
 
-/// Returns a layout of rows and frames without padding from `start` on. The shape of the header
-/// must have been checked by checked_frames.
+/// Returns the layout of frames stored from byte `start` on, without padding between rows or
+/// frames. The shape of the header must have been checked by checked_frames.
 StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped);
 
 /// Throws InvalidFile unless frames, sides and channels are positive and their total bytes do not
@@ -39,7 +39,7 @@ void checked_frames(const std::string& path, const FrameHeader& header);
 /// Returns a source of frames of that layout in a file. Incomplete frames are left out, with a
 /// remark; throws InvalidFile if none is complete.
 ///
-/// Cost      in Fortran order, each request of rows visits every column, some rows at a time.
+/// Cost      in Fortran order, each request for rows visits every column.
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
                                            StoredLayout layout);
 

@@ -28,7 +28,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A dataset and its meaning by the convention that its position in the file follows.
+/// A dataset, and its metadata by the convention that the file follows.
 struct Hdf5Series {
     Hdf5Dataset dataset;
     std::size_t row_axis = 0, column_axis = 1; ///< all other axes are frames
@@ -49,7 +49,7 @@ Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     return {dataset, axes - 2, axes - 1};
 }
 
-/// Returns Velox's metadata of the first frame: JSON in a column of bytes.
+/// Returns Velox's metadata of the first frame, JSON text in the first column of a matrix of bytes.
 std::string first_column(const Hdf5Input& file, const std::string& name) {
     const auto described = describe_hdf5(file, name);
     constexpr std::int64_t longest = 1 << 20;
@@ -63,7 +63,7 @@ std::string first_column(const Hdf5Input& file, const std::string& name) {
     return text.substr(0, text.find('\0'));
 }
 
-/// Velox stores numbers as strings.
+/// Returns a number of JSON metadata, or 0. Velox stores numbers as strings.
 double number_in_json(const JsonField& object, const char* key) {
     constexpr double most = std::numeric_limits<double>::max();
     const auto found = object.find(key);
@@ -93,7 +93,7 @@ std::optional<Hdf5Series> velox(const Hdf5Input& file, const Hdf5Dataset& datase
     return Hdf5Series{dataset, 0, 1, velox_pixel(file, dataset.name)};
 }
 
-/// Berkeley groups have a vector of positions for each axis, numbered from 1.
+/// Berkeley EMD groups have a vector of positions for each axis; axes are numbered from 1.
 std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
@@ -114,7 +114,7 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
     return series;
 }
 
-/// HyperSpy groups describe each axis, numbered from 0, by attributes.
+/// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
 std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
@@ -139,7 +139,7 @@ std::optional<Hdf5Series> plain(const Hdf5Input&, const Hdf5Dataset& dataset) {
     return with_last_axes(dataset);
 }
 
-/// In order of priority.
+/// The conventions in order of priority.
 constexpr std::array conventions{velox, berkeley, hyperspy, plain};
 
 Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
@@ -180,7 +180,7 @@ std::string names_of(const std::vector<Hdf5Dataset>& datasets, std::size_t excep
 }
 
 /// Returns the dataset that holds the frames: the named one, or the largest among those of the
-/// first convention that the file follows. Throws InvalidFile, which lists the datasets.
+/// first convention that the file follows. Throws InvalidFile if there is none.
 Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
                             std::vector<std::string>& remarks) {
     if (!wanted.empty())
@@ -219,15 +219,16 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 /// The most bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// True if rows are read from large chunks while these are decoded.
+/// True if chunks are too large to decode as a whole and rows are read while the chunks are
+/// decoded.
 bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
     const std::size_t axes = storage.sides().size();
     return Hdf5LargeChunks::has(storage) && series.row_axis + 2 == axes &&
            series.column_axis + 1 == axes;
 }
 
-/// Returns a cache size for all chunks of a frame, so that each is decoded once; larger than usual
-/// only if the file is large.
+/// Returns the size of a cache that holds all chunks of a frame, so that each chunk is decoded
+/// once; larger than usual only if the file is large.
 Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
     if (storage.chunk().empty() || streams(series, storage))
         return least_cache;
@@ -304,10 +305,11 @@ class Hdf5Frames : public FrameSource {
             load_rows(frame, rows, to);
     }
 
-    /// Each call decodes chunks of virtual sources again, so many rows are read at once.
+    /// Reads many rows at once and keeps them, because every call of the library decodes the chunks
+    /// of virtual sources again.
     void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
-            kept_frame_ = -1; // until the rows are read
+            kept_frame_ = -1; // invalid until the rows are read
             const std::int64_t fit = std::max(rows.count(), usual_cache / row_bytes());
             kept_rows_ = {rows.first, std::min(rows.first + fit, header().shape.height)};
             kept_.resize(static_cast<std::size_t>(kept_rows_.count() * row_bytes()));
@@ -355,7 +357,7 @@ class Hdf5Frames : public FrameSource {
         }
     }
 
-    /// Reads columns [left, right) of rows into rows of the image.
+    /// Reads columns [left, right) of the rows into the same columns of `to`.
     void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
                     std::span<std::byte> to) {
         std::vector<hsize_t> start = start_of(frame), count(start.size(), 1);
@@ -399,7 +401,7 @@ class Hdf5Frames : public FrameSource {
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;
-    std::vector<std::byte> kept_; ///< rows of a virtual dataset, read last
+    std::vector<std::byte> kept_; ///< the last rows read of a virtual dataset
     std::int64_t kept_frame_ = -1;
     Rows kept_rows_;
 };

@@ -66,7 +66,7 @@ std::optional<Sample> sample_of(hid_t type) {
     }
 }
 
-/// The innermost error comes first.
+/// Takes the first error on the stack, which is the innermost.
 herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
     if (number == 0 && error->desc)
         *static_cast<std::string*>(user) = error->desc;
@@ -106,12 +106,12 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
     return 0;
 }
 
-/// For a virtual dataset whose sources cannot be read, returns the stated sides.
+/// Returns the sides of a virtual dataset; the stated ones if its sources cannot be read.
 std::vector<std::int64_t> sides_of_virtual(const Hdf5Input& file, const std::string& name,
                                            hid_t created) {
     try {
         return Hdf5Storage(file, name).sides();
-    } catch (const InvalidFile&) { // reported when it is read
+    } catch (const InvalidFile&) { // reported when the dataset is read
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
         return stated ? sides_of(stated.id()) : std::vector<std::int64_t>();
     }
@@ -141,8 +141,8 @@ std::string hdf5_complaint() {
 
 Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     : path_(path), allow_external_(allow_external) {
-    const SourceFile regular(path);              // reports a wrong path first
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // thread-local: errors become exceptions
+    const SourceFile regular(path);              // reports a wrong path before the library does
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only; errors become exceptions
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!handle_)
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
@@ -164,7 +164,8 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
         return std::nullopt;
     Hdf5Dataset described{name, {}, sample_of(type.id())};
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        dataset = {}; // close: the first handle's access properties apply to all
+        dataset =
+            {}; // close it: the access properties of the first open handle apply to all handles
         described.sides = sides_of_virtual(file, name, created.id());
         return described;
     }

@@ -41,8 +41,8 @@ class Hdf5Handle {
 /// An HDF5 file opened for reading.
 class Hdf5Input {
   public:
-    /// Turns the library's own messages off. Throws InvalidFile with its reason, also if the path
-    /// is not a regular file.
+    /// Disables the library's own messages. Throws InvalidFile with the library's reason, also if
+    /// the path is not a regular file.
     Hdf5Input(const std::string& path, bool allow_external);
 
     hid_t id() const { return handle_.id(); }
@@ -56,14 +56,14 @@ class Hdf5Input {
     bool allow_external_;
 };
 
-/// Returns the innermost reason of the library's last error.
+/// Returns the innermost message on the library's error stack.
 std::string hdf5_complaint();
 
 /// Description of a dataset.
 struct Hdf5Dataset {
     std::string name;
     std::vector<std::int64_t> sides; ///< length of each axis
-    std::optional<Sample> sample;    ///< none for types that are not samples
+    std::optional<Sample> sample;    ///< empty if the type is not a sample type
     std::int64_t elements() const;
 };
 
@@ -89,8 +89,8 @@ std::string hdf5_text(const Hdf5Input& file, const std::string& object,
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
-/// Returns the first `count` values of a dataset as doubles, or fewer if it has fewer; empty if
-/// they cannot be read.
+/// Returns up to `count` values from the start of a dataset as doubles; empty if they cannot be
+/// read.
 std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& dataset,
                                 std::int64_t count);
 

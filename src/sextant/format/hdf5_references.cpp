@@ -27,7 +27,7 @@ bool lies_in(const fs::path& folder, const fs::path& file) {
            outer.end();
 }
 
-/// Returns the folder of the path, and the folder that a symbolic link leads to.
+/// Returns the folder of the path and, if the path is a symbolic link, the folder of its target.
 std::vector<fs::path> folders_of(const Hdf5Input& file) {
     const fs::path named = fs::path(file.path()).parent_path();
     std::error_code unknown;
@@ -64,7 +64,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
 
 constexpr std::string_view link_starts = "refers to another file, ";
 
-/// Pushes the innermost of the library's errors, which `complaint_of_link` finds.
+/// Adds an error to the library's stack as the innermost, where `complaint_of_link` finds it.
 hid_t fail_link(const std::string& what) {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, "%s%s",
              link_starts.data(), what.c_str());
@@ -88,7 +88,7 @@ hid_t refuse_link(const char*, hid_t, const void* value, std::size_t size, hid_t
         fmt::format("{}: --allow-external allows this", target.file ? target.file : "unknown"));
 }
 
-/// Opens the object that a link names, or sets `failed` to the reason.
+/// Opens the target of a link, or sets `failed` to the reason why it cannot be opened.
 hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& failed) {
     std::size_t links = 0; // links that may still be followed, because links may form a cycle
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
@@ -121,7 +121,7 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
     hid_t object = -1;
     try {
         object = open_target(group, target, access, failed);
-    } catch (const std::exception& error) { // must not pass through C
+    } catch (const std::exception& error) { // exceptions must not pass through C
         failed = error.what();
     }
     // Must be last: closing handles clears the library's list of errors.
@@ -164,7 +164,7 @@ std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string&
             require_readable(file, place.path, true);
         try {
             return Hdf5Input(place.path.string(), file.allows_external());
-        } catch (const InvalidFile&) { // go on, as the library does
+        } catch (const InvalidFile&) { // try the next path, as the library does
         }
     }
     return std::nullopt;
@@ -236,8 +236,8 @@ bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
     return true;
 }
 
-/// Returns the stated selection in a source. A selection of everything has no sides and gets those
-/// of the block that it fills.
+/// Returns the stated selection in a source. A selection of the whole source has no stated sides;
+/// it gets those of the block that it fills.
 Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
     Hdf5Handle from(H5Pget_virtual_srcspace(created, index), H5Sclose);
     if (!from || H5Sget_select_type(from.id()) != H5S_SEL_ALL)
@@ -331,8 +331,8 @@ void Hdf5Sources::find(const Hdf5Input& file, hid_t created, int depth) {
     }
 }
 
-/// Numbered sources end at the first missing one, which is not reported as missing unless it is
-/// number 0.
+/// Finds the sources of a name with %b. They end at the first missing source, which is reported as
+/// missing only if it is number 0.
 void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth) {
     constexpr std::int64_t most = 100000;
     for (std::int64_t number = 0; number < most; ++number) {
@@ -345,11 +345,11 @@ void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern
     }
 }
 
-/// Finds the sides. A dataset that grows with its sources ends at the first missing one; later ones
-/// are looked for only to report their loss.
+/// Finds the sides. A dataset that grows with its sources ends at the first missing source; later
+/// sources are searched for only to report that they are not read.
 void Hdf5Sources::find_sides(const Hdf5Input& file) {
     const auto sides_by = [&](H5D_vds_view_t view) {
-        constexpr hsize_t farthest = 100; // most consecutive missing sources
+        constexpr hsize_t farthest = 100; // maximum number of consecutive missing sources
         const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
         H5Pset_virtual_view(access.id(), view);
         H5Pset_virtual_printf_gap(access.id(), view == H5D_VDS_FIRST_MISSING ? 0 : farthest);

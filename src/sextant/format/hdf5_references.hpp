@@ -17,52 +17,55 @@
 // storage. This file decides which of them may be opened.
 namespace sextant::format {
 
-/// Returns the path by which the file of an object was opened.
+/// Returns the path with which the file of an object was opened.
 std::string path_of(hid_t object);
 
 /// Throws InvalidFile unless `other`, which holds samples of `file`, is a regular file that may be
-/// read: `file` allows others, or `inside` is true and it is in the folder of `file` or below it.
+/// read: either `file` allows external files, or `inside` is true and `other` is in the folder of
+/// `file` or below it.
 void require_readable(const Hdf5Input& file, const std::filesystem::path& other, bool inside);
 
-/// Opens another HDF5 file where libhdf5 looks for it: at an absolute path, in the folders of an
-/// environment variable, in the folder of the referring file, in the working folder. Empty if there
-/// is none. Throws InvalidFile if it may not be read.
+/// Opens an HDF5 file to which `file` refers. Searches where libhdf5 does: at an absolute path, in
+/// the folders listed in the environment variable `variable`, in the folder of `file`, in the
+/// working folder. Empty if the file is not found. Throws InvalidFile if it may not be read.
 std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string& stated,
                                        const char* variable);
 
-/// Makes libhdf5 follow external links by open_referred, and only if allowed, from now on and in
-/// the whole process.
+/// Makes libhdf5 follow external links through open_referred, or refuse them unless `allowed`.
+/// Takes effect in the whole process.
 void guard_external_links(bool allowed);
 
 /// Returns the library's error about an external link that was not followed; "" if its last error
-/// is another one.
+/// has another cause.
 std::string complaint_of_link();
 
-/// The source datasets of a virtual dataset. libhdf5 fills in samples of missing sources; this
-/// class detects them.
+/// The source datasets of a virtual dataset. libhdf5 silently returns the fill value for samples of
+/// missing sources; this class detects missing sources.
 class Hdf5Sources {
   public:
-    /// Input     the dataset's creation properties, and how many virtual datasets led to it.
-    /// Throws    InvalidFile if a source may not be read (hdf5_references.hpp) or would be refused
-    ///           as a dataset of its own, or if no source is available.
+    /// Input     the dataset's creation properties, and its depth in nested virtual datasets.
+    /// Throws    InvalidFile if a source may not be read (require_readable), if it would be
+    ///           rejected when read as a dataset of its own, or if no source is available.
     /// Cost      opens every source.
     Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth);
 
-    /// Sides of the dataset; one that grows with its sources ends at the first missing one.
+    /// Sides of the dataset. A dataset that grows with its sources ends at the first missing
+    /// source.
     const std::vector<std::int64_t>& sides() const { return sides_; }
     /// Totals over all sources: stored bytes and highest compression ratio.
     Bytes stored() const { return stored_; }
     Bytes ratio() const { return ratio_; }
-    /// Missing samples, to be shown to users.
+    /// Remarks on missing samples, for users.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
-    /// Throws InvalidFile, beginning with `what`, if a source of a block is missing.
+    /// Throws InvalidFile, with a message that begins with `what`, if a source of a block is
+    /// missing.
     void require(const std::string& what, std::span<const hsize_t> start,
                  std::span<const hsize_t> count) const;
 
   private:
     struct Source {
-        std::string trouble = {}; ///< why it gives no samples; "" if it does
+        std::string trouble = {}; ///< why no samples can be read; "" if they can
         std::vector<std::int64_t> sides = {};
         Bytes stored = 0, ratio = 1;
     };
@@ -70,9 +73,9 @@ class Hdf5Sources {
     struct Mapping {
         Hdf5Handle where, from; ///< selections in the dataset and in its source
         SourceName name;
-        const Source* source = nullptr;             ///< null for numbered names
-        bool grows = false;                         ///< has no fixed end
-        bool cut = false;                           ///< its source is shorter than the selection
+        const Source* source = nullptr; ///< null if the name is a pattern with %b
+        bool grows = false;             ///< true if the selection is unlimited
+        bool cut = false;               ///< true if the source is shorter than the selection
         std::vector<hsize_t> first = {}, last = {}; ///< corners of the selection in the dataset
     };
 

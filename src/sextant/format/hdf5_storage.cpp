@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 /// The assumed upper bound of the compression ratio of filters other than deflate.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
 constexpr Bytes largest_chunk = Bytes{1} << 32; // the library's own limit
-/// Chunks are counted only up to this number, because the library visits all of them.
+/// Chunks are counted only if there are at most this many, because the library visits all of them.
 constexpr double most_counted = 1e5;
 
 struct Filter {
@@ -47,7 +47,7 @@ std::vector<Filter> filters_of(hid_t created) {
     return filters;
 }
 
-/// Returns the name of a registered filter; files do not always state one.
+/// Returns the name of a filter; files do not always state it.
 std::string name_of(const Filter& filter) {
     constexpr std::array<std::pair<H5Z_filter_t, const char*>, 10> known{{{4, "SZIP"},
                                                                           {307, "BZIP2"},
@@ -106,7 +106,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_external(file, created.id());
         return;
     }
-    // An external link may have led to another file.
+    // The dataset may be in another file, through an external link.
     stored_ = std::min(static_cast<Bytes>(H5Dget_storage_size(dataset.id())),
                        SourceFile(path_of(dataset.id())).size());
     const bool empty = product(sides_, sample_) == 0;
@@ -178,10 +178,11 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
     }
 }
 
-/// A missing filter may have been skipped for chunks that it would not shrink.
+/// Throws InvalidFile if a filter is not installed, unless the first chunk was stored without it:
+/// writers may skip filters for chunks that they would not shrink.
 void Hdf5Storage::require_filters(hid_t dataset, hid_t created) {
     const std::vector<Filter> filters = filters_of(created);
-    ratio_ = deflate_ratio; // also for datasets with few written chunks
+    ratio_ = deflate_ratio; // even without filters, because missing chunks occupy no bytes
     std::vector<H5Z_filter_t> ids;
     for (const Filter& filter : filters)
         ids.push_back(filter.id);

@@ -19,16 +19,17 @@
 
 namespace sextant::format {
 
-/// Chunks up to this size are decoded as a whole in any compression.
+/// Chunks up to this size are decoded as a whole, whatever their compression.
 inline constexpr Bytes modest_chunk = Bytes{1} << 28;
 
-/// The storage of a dataset's samples and its readability: in the dataset's own file, in external
-/// storage or, if it is virtual, in other datasets.
+/// Finds where the samples of a dataset are stored (in its own file, in external files or, if it is
+/// virtual, in other datasets) and checks that they can be read.
 class Hdf5Storage {
   public:
-    /// Throws    InvalidFile if a file with samples may not be read or is not a regular file,
-    ///           samples were never written, a filter is missing, or a chunk states more data than
-    ///           its stored bytes can give; for virtual datasets also if no source is available.
+    /// Throws    InvalidFile if a file with samples may not be read or is not a regular file, if
+    ///           samples were never written, a filter is not installed, or chunks are larger than
+    ///           their stored bytes can decode to; for virtual datasets, also if no source is
+    ///           available.
     /// Cost      opens all sources of a virtual dataset.
     Hdf5Storage(const Hdf5Input& file, const std::string& name, int depth = 0);
 
@@ -40,19 +41,20 @@ class Hdf5Storage {
     /// True if deflate is the only filter, except for shuffle before it and a checksum after it.
     bool is_deflated() const { return deflated_; }
     bool is_shuffled() const { return shuffled_; }
-    /// The bytes that the samples take in files.
+    /// The number of bytes that the samples occupy in files.
     Bytes stored() const { return stored_; }
     /// Upper bound of the compression ratio.
     Bytes ratio() const { return ratio_; }
     bool is_virtual() const { return sources_.has_value(); }
-    /// Missing samples, to be shown to users.
+    /// Remarks on missing samples, for users.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
     /// Opens the dataset with a cache for decoded chunks. Virtual datasets that grow with their
-    /// sources end at the first missing one.
+    /// sources end at the first missing source.
     Hdf5Handle open(const Hdf5Input& file, Bytes cache) const;
 
-    /// Throws InvalidFile, beginning with `what`, if a source of a block is missing.
+    /// Throws InvalidFile, with a message that begins with `what`, if a source of a block is
+    /// missing.
     void require(const std::string& what, std::span<const hsize_t> start,
                  std::span<const hsize_t> count) const;
 
@@ -82,7 +84,8 @@ class Hdf5Inflater {
     Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
                  Pace pace);
 
-    /// Reads samples as stored, starting at number `first`. Throws Error for damaged data.
+    /// Reads samples in their stored type, starting at index `first`. Throws Error for damaged
+    /// data.
     void read(Elements first, std::span<std::byte> to);
 
   private:
@@ -112,7 +115,7 @@ class Hdf5Inflater {
 /// bytes of the chunks of the current row.
 class Hdf5LargeChunks {
   public:
-    /// True if a dataset needs this. Its rows must be along the last axis.
+    /// True if a dataset needs this class. Its rows must be along the last axis.
     static bool has(const Hdf5Storage& storage);
 
     /// `storage` and `dataset` must outlive this object.

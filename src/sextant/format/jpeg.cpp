@@ -17,10 +17,11 @@ namespace sextant::format {
 
 namespace {
 
-/// A block of 64 samples takes at least about one bit, a third of that with subsampled colours.
+/// Upper bound of the compression ratio: a block of 64 samples takes at least about one bit, or a
+/// third of a bit with subsampled colours.
 constexpr Bytes jpeg_ratio = 2048;
 
-/// The library's error handler; it jumps back because exceptions must not pass through C.
+/// The library's error handler; it returns by longjmp because exceptions must not pass through C.
 struct Errors {
     jpeg_error_mgr manager{};
     std::jmp_buf back{};
@@ -33,13 +34,14 @@ struct Errors {
     std::longjmp(errors->back, 1);
 }
 
-/// Warnings (negative levels) are about damaged data.
+/// Treats warnings (negative levels) as errors, because they report damaged data.
 void take_warnings_as_errors(j_common_ptr library, int level) {
     if (level < 0)
         jump_back(library);
 }
 
-/// A file of many scans of a few bytes each would keep the decoder busy for hours.
+/// Limits the number of scans: many scans of a few bytes each would keep the decoder busy for
+/// hours.
 void limit_scans(j_common_ptr library) {
     constexpr int most = 500;
     if (reinterpret_cast<j_decompress_ptr>(library)->input_scan_number > most) {

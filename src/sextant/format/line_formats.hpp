@@ -9,7 +9,8 @@
 
 namespace sextant::format {
 
-/// Writes contour,rank,x,y: one row per point; contours and ranks count from 0, rank 0 is the head.
+/// Writes the columns contour,rank,x,y with one row per point; contours and ranks count from 0,
+/// rank 0 is the head.
 void write_csv(const std::string& path, LineReader& contours);
 
 /// Writes a FeatureCollection: one LineString per contour, starting at its head and, if closed,
@@ -24,7 +25,7 @@ void write_npy(const std::string& path, LineReader& contours);
 /// Writes one path per contour through its pixel centres; the drawing has the size of the image.
 void write_svg(const std::string& path, LineReader& contours);
 
-/// A format for pixel contours: one source file and one row of the catalogue.
+/// A file format for pixel contours: a row of the catalogue.
 struct LineFormat {
     std::string_view name;      ///< "GeoJSON"
     std::string_view extension; ///< ".geojson"

@@ -58,7 +58,7 @@ std::vector<int> permutation(std::string_view meaning, const std::vector<JsonFie
     return numbers;
 }
 
-/// The image file of a brick, relative to the manifest's folder.
+/// Returns the image file of a brick; its name is relative to the manifest's folder.
 std::string file_of(const JsonField& brick, int id, const ElementFormat& element,
                     const std::string& path) {
     const char* extension = element == rgba_depth_f32 ? "rgbaz32f" : "rgba32f";
@@ -160,7 +160,8 @@ void write_manifest(const std::string& path, const Partials& partials) {
                           {"order_front_to_back", partials.order},
                           {"bricks", bricks}};
     const std::string text = content.text(1) + "\n";
-    partials_of(JsonField::parse(text, path), path); // throws if it could not be read back
+    partials_of(JsonField::parse(text, path),
+                path); // throws if the manifest could not be read back
     write_file(path, text);
 }
 

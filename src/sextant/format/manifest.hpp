@@ -9,13 +9,13 @@
 namespace sextant::format {
 
 /// A set of partial images of one scene, described by a JSON manifest; docs/manifest.md has the
-/// schema. `read_pixels(paths[i], header(), to)` reads partial i without a header in the file,
-/// because raw pixels have none.
+/// schema. `read_pixels(paths[i], header(), to)` reads partial i; raw files have no header of their
+/// own.
 struct Partials {
     ImageShape shape;
     ElementFormat element;
     std::vector<std::string> paths; ///< one file per partial, by number
-    std::vector<int> order;         ///< order[i]: the partial at depth i, front to back
+    std::vector<int> order;         ///< order[i]: number of the i-th partial from the front
     ImageHeader header() const { return {shape, element}; }
 };
 

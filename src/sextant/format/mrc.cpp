@@ -60,8 +60,8 @@ std::int32_t integer(const Header& header, std::size_t at, bool swapped) {
     return number_in<std::int32_t>(header, at, swapped);
 }
 
-/// True if the machine stamp says so, or, without one, if mode and extended header are valid only
-/// when swapped.
+/// True if the machine stamp states foreign byte order or, if there is no stamp, if mode and
+/// extended header are valid only when swapped.
 bool is_swapped(const Header& header) {
     const auto stamp = std::to_integer<int>(header[machine_stamp]);
     if (stamp == 0x44)
@@ -75,7 +75,7 @@ bool is_swapped(const Header& header) {
     return !makes_sense(false) && makes_sense(true);
 }
 
-/// IMOD writes unsigned bytes unless a flag says otherwise.
+/// True if the samples of mode 0 are unsigned: IMOD writes unsigned bytes unless a flag is set.
 bool has_unsigned_bytes(const Header& header, bool swapped) {
     constexpr std::int32_t imod = 1146047817;
     constexpr std::int32_t signed_flag = 1;
@@ -133,7 +133,7 @@ Header make_header(const FrameHeader& frames) {
         if (row.sample == frames.sample)
             put_number(header, mode, row.number);
     }
-    // A maximum below the minimum and a mean below both mark these as undetermined.
+    // A maximum below the minimum and a mean below both mark the three values as undetermined.
     put_number(header, minimum, 0.0F);
     put_number(header, minimum + 4, -1.0F);
     put_number(header, minimum + 8, -2.0F);

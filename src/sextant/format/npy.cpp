@@ -25,11 +25,11 @@ namespace sextant::format {
 
 namespace {
 
-/// A Python value, as far as headers need it.
+/// A Python value of a kind that headers may have.
 struct Literal {
     enum class Kind { text, boolean, integer, tuple, other };
     Kind kind = Kind::other;
-    std::int64_t number = 0; ///< also of a boolean, 0 or 1
+    std::int64_t number = 0; ///< the value of an integer; 0 or 1 for a boolean
     std::string text = {};
     std::vector<Literal> entries = {};
 };
@@ -46,7 +46,7 @@ bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Returns the number that the digits of a literal state; single underscores may separate digits.
+/// Returns the value of the digits of a literal; single underscores may separate digits.
 std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     std::string digits;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -62,7 +62,7 @@ std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     return whole ? std::optional(number) : std::nullopt;
 }
 
-/// Python integers: no leading zeros, except for 0 itself.
+/// Parses a Python integer, which has no leading zeros, except for 0 itself.
 std::optional<std::int64_t> integer_in(std::string_view text) {
     if (text.size() > 2 && text[0] == '0') {
         const char kind = text[1];
@@ -85,7 +85,7 @@ class LiteralReader {
     LiteralReader(const std::string& path, std::string_view text, int version)
         : path_(path), rest_(text), version_(version) {}
 
-    /// Returns the dictionary that is the whole text. The last value of a repeated key counts.
+    /// Parses the whole text as a dictionary. The last value of a repeated key counts.
     std::map<std::string, Literal> dictionary() {
         while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'))
             rest_.remove_prefix(1);
@@ -197,7 +197,7 @@ class LiteralReader {
         while (!rest_.starts_with(end)) {
             if (rest_.empty() || (rest_[0] == '\n' && end.size() == 1))
                 fail("has a string without its closing quote");
-            if (rest_[0] == '\\') // no key or type of NumPy's has one
+            if (rest_[0] == '\\') // no key or type of NumPy has a backslash
                 fail(raw ? "has a backslash in a string" : "has an escape in a string");
             to += rest_[0];
             rest_.remove_prefix(1);
@@ -205,7 +205,7 @@ class LiteralReader {
         rest_.remove_prefix(end.size());
     }
 
-    /// Parses after "(": a tuple, or one value in parentheses.
+    /// Parses the text after "(": a tuple, or one value in parentheses.
     Literal tuple(int depth) {
         Literal all{Literal::Kind::tuple};
         bool comma = false;
@@ -303,7 +303,7 @@ std::optional<Sample> sized(std::string_view text) {
     int bytes = 0;
     const char* const last = text.data() + text.size();
     std::string_view digits = text.substr(std::min<std::size_t>(1, text.size()));
-    // NumPy reads the number as C does.
+    // Like C, NumPy allows spaces and a plus sign before the number.
     while (!digits.empty() && is_space(digits[0]))
         digits.remove_prefix(1);
     if (digits.starts_with('+'))

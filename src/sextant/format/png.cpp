@@ -63,7 +63,7 @@ int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
         static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
         return 0;
     } catch (...) {
-        return SPNG_IO_ERROR; // the file keeps the reason
+        return SPNG_IO_ERROR; // the file stores the reason
     }
 }
 
@@ -105,8 +105,8 @@ int encode_row(spng_ctx* context, const void* row, std::size_t bytes) {
     return error == SPNG_EOI ? 0 : error; // returned by the last row
 }
 
-/// Straight RGBA, 16 bits per sample. Samples of fewer bits scale to it exactly, because 65535 is a
-/// multiple of 255, 15, 3 and 1, so all PNGs take the same path.
+/// Straight RGBA, 16 bits per sample. Samples of 1 to 8 bits scale to 16 bits exactly, because
+/// 65535 is a multiple of 255, 15, 3 and 1, so all PNGs are read in this format.
 using Straight = std::array<std::uint16_t, 4>;
 
 /// An open PNG with a plausible header that is decoded as a whole.
@@ -269,7 +269,8 @@ class PngDecoder : private PngInput {
     void begin_rows() {
         require(spng_decode_image(context_.get(), nullptr, 0, format(), SPNG_DECODE_PROGRESSIVE));
     }
-    /// Decodes the next line, of a row or of a pass; `to` has its size.
+    /// Decodes the next line: a row of the image or, if interlaced, of a pass. `to` must have the
+    /// size of the line.
     void decode_line(std::span<std::byte> to) {
         if (!is_packed()) {
             decode_stored(to);
@@ -283,7 +284,7 @@ class PngDecoder : private PngInput {
         else
             unpack<4>(packed_, to);
     }
-    /// Decodes the line of a pass in a row, skipping lines before it.
+    /// Decodes the line of a pass that belongs to an image row, skipping the lines before it.
     void decode_line(int pass, std::int64_t row, std::span<std::byte> to) {
         for (;;) {
             spng_row_info next{};

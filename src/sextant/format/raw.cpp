@@ -30,7 +30,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw files are copied as they are");
 
-/// A zstd block of at least three bytes gives up to 128 KiB.
+/// Upper bound of the compression ratio: a zstd block has at least three bytes and decodes to at
+/// most 128 KiB.
 constexpr Bytes zstd_ratio = Bytes{1} << 16;
 
 struct Free {
@@ -107,7 +108,7 @@ class Decompression {
           context_(ZSTD_createDCtx()) {
         if (!context_)
             throw std::bad_alloc();
-        // Allow any window: its memory is bounded by the output.
+        // Allow any window size: the memory of the window is bounded by that of the output.
         const ZSTD_bounds windows = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
         ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, windows.upperBound);
     }
@@ -181,7 +182,7 @@ void write_compressed(AtomicFile& file, std::span<const std::byte> bytes) {
 
 ImageHeader read_raw_header(const std::string& path) {
     const auto beside = std::filesystem::path(path).parent_path() / "manifest.json";
-    const SourceFile exists(path); // reports a wrong path first
+    const SourceFile exists(path); // reports a wrong path before a missing manifest
     std::error_code ignored;
     if (!std::filesystem::exists(beside, ignored)) {
         throw InvalidFile(
@@ -207,7 +208,8 @@ void read_raw(const std::string& path, const ImageHeader& header, std::span<std:
     SourceFile file(path);
     const Bytes got = file.read(to);
     if (got < bytes_of(header))
-        fail_size(path, std::to_string(got), header); // the file shrank meanwhile
+        fail_size(path, std::to_string(got),
+                  header); // the file has shrunk since its size was checked
 }
 
 void write_raw(const std::string& path, const Image& image) {
@@ -223,7 +225,7 @@ void write_raw(const std::string& path, const Image& image) {
 
 namespace {
 
-/// The layout stated after the name.
+/// The layout stated after "::" in a name.
 struct Description {
     std::optional<ImageShape> shape;
     std::optional<Sample> sample;

@@ -13,10 +13,10 @@ namespace sextant::format {
 /// Raw pixels: little-endian floats, premultiplied, top row first, nothing else; ".zst" files are
 /// compressed by zstd. The file has no header: read_raw_header takes shape and channels from
 /// "manifest.json" in the same folder (docs/manifest.md), which need not list the file. Callers
-/// that know the header otherwise, such as from a manifest of another name, call read_raw with it.
+/// that have the header from elsewhere, such as a manifest of another name, pass it to read_raw.
 ///
-/// Requires  exactly the bytes of the header's pixels; an extension ".rgba32f" or ".rgbaz32f"
-///           (before ".zst"), if there is one, that matches the element; otherwise throws
+/// Requires  a file of exactly the size of the header's pixels; an extension ".rgba32f" or
+///           ".rgbaz32f" (before ".zst"), if present, must match the element; otherwise throws
 ///           InvalidFile.
 ImageHeader read_raw_header(const std::string& path);
 void read_raw(const std::string& path, const ImageHeader& header, std::span<std::byte> to);

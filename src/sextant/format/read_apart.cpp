@@ -23,7 +23,7 @@ namespace sextant::format {
 
 namespace {
 
-constexpr int most_ends = 3; // of children, after which nothing more is read
+constexpr int most_ends = 3; // children that may end before reading is given up
 
 class ReadApart : public FrameSource {
   public:
@@ -92,16 +92,17 @@ struct PlainHeader {
     std::uint64_t remarks = 0;
 };
 
-/// Global in the child, for its signal handler.
+/// Process ID of the parent; global because the child's signal handler reads it.
 volatile std::sig_atomic_t parent_of_child = 0;
 
-/// The death signal also arrives when only the thread that forked the child ends.
+/// Handles the signal sent when the parent ends, which also arrives when only the thread that
+/// forked the child ends.
 extern "C" void end_without_parent(int) {
     if (getppid() != static_cast<pid_t>(parent_of_child))
         _exit(0);
 }
 
-/// The child's side.
+/// The child, which opens the source and answers requests.
 class Reader {
   public:
     Reader(Channel& channel, pid_t parent, std::string path, Seconds patience)
@@ -123,11 +124,12 @@ class Reader {
                 answer_request(*source);
         } catch (const Error&) { // the parent no longer listens
         }
-        _exit(0); // destroys neither the source nor anything of the parent
+        _exit(0); // runs no destructors of the source or of the parent's objects
     }
 
   private:
-    /// Resets the handlers installed for the parent, which would report it.
+    /// Resets signal handlers inherited from the parent, which would report a crash as the
+    /// parent's.
     static void crash_quietly() {
         for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF, SIGTERM})
             std::signal(number, SIG_DFL);
@@ -154,7 +156,7 @@ class Reader {
                                         sextant::size_of(header.sample));
     }
 
-    /// Ends the child by SIGPROF when the CPU time is over.
+    /// Sets the CPU time after which SIGPROF ends the child.
     void set_time(Seconds seconds) const {
         itimerval time{};
         time.it_value.tv_sec = static_cast<time_t>(seconds);

@@ -13,24 +13,24 @@
 
 namespace sextant::format {
 
-/// Called by a source before each piece of its work, with the bytes that it decodes next. Ends the
-/// time limit of the piece before and starts the next.
+/// Called by a source before each piece of work, with the number of bytes that it decodes next.
+/// Restarts the time limit for the new piece.
 using Pace = std::function<void(Bytes ahead)>;
 
 /// Opens a source, in the process that reads it.
 using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
 
 /// Opens and reads a source in a separate process, for libraries that may crash or loop for ever on
-/// damaged files. The child is a fork of this process that does nothing else and always ends with
-/// it.
+/// damaged files. The child is a fork of this process that only reads the source and ends when this
+/// process does.
 ///
-/// Throws    InvalidFile as the source does, and if the child ends or computes for an answer or a
-///           piece of it longer than `patience`, plus as long again per GiB: "damaged: reading
-///           frame 3 ended with signal 11". Other frames can still be read, by another child, until
-///           three children have ended.
+/// Throws    InvalidFile as the source does, and if the child ends or exceeds the CPU time limit of
+///           a piece of work, which is `patience` plus the same time again per GiB to decode:
+///           "damaged: reading frame 3 ended with signal 11". Other frames can still be read by a
+///           new child, until three children have ended.
 /// Cost      one process, and one more copy of each sample.
-/// Requires  that no other thread holds a resource the child needs: the library must be used only
-///           by such sources.
+/// Requires  that no other thread holds a lock that the child needs. The library must therefore be
+///           used only through such sources.
 std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& open,
                                         Seconds patience = 60);
 
@@ -40,12 +40,12 @@ class ReadingEnded : public Error {
     using Error::Error;
 };
 
-/// A process that opens a source and answers read requests through a socket. It ends with this
-/// object and with its parent.
+/// A process that opens a source and answers read requests through a socket. It ends when this
+/// object is destroyed or its parent ends.
 class ReadingChild {
   public:
-    /// Forks a child that opens the source. Throws InvalidFile as opening does or if no child can
-    /// be started, and ReadingEnded.
+    /// Forks a child that opens the source. Throws InvalidFile if the source cannot be opened or no
+    /// child can be started, and ReadingEnded if the child ends.
     ReadingChild(const std::string& path, const Opening& open, Seconds patience);
 
     /// The header of the source.

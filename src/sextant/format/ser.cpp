@@ -22,7 +22,8 @@ constexpr std::int16_t series = 0x0197;
 constexpr std::int16_t version_of_64_bits = 0x0220;
 constexpr std::int32_t images = 0x4122;
 
-/// Two doubles and an integer per axis, the type, and two sizes; the samples follow.
+/// An image header has two doubles and an integer per axis, the sample type, and two sizes. The
+/// samples follow it.
 constexpr std::size_t image_header_bytes = 50;
 using ImageHead = std::array<std::byte, image_header_bytes>;
 
@@ -54,7 +55,7 @@ Series read_series(SourceFile& file) {
             wide ? 8U : 4U};
 }
 
-/// Returns the position of each image's header, as far as the table exists.
+/// Returns the positions of the image headers; fewer if the table of positions is truncated.
 std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     const auto size = static_cast<Bytes>(stated.offset_bytes);
     const Bytes room = stated.offsets < 0 ? 0 : file.size() - stated.offsets;

@@ -24,7 +24,7 @@ class SourceFile {
 
     const std::string& path() const { return path_; }
     Bytes size() const { return size_; }
-    /// For libraries that read by themselves; closed with this object.
+    /// The stream, for libraries that do their own reading; closed with this object.
     std::FILE* handle() { return handle_.get(); }
 
     /// Reads until `to` is full or the file ends. Returns the number of bytes read.
@@ -43,8 +43,8 @@ class SourceFile {
     Bytes size_ = 0;
 };
 
-/// Returns the number at byte `at` of a header that has been read whole. Throws std::logic_error if
-/// it is not within the header.
+/// Returns the number at byte `at` of a header that has been read completely. Throws
+/// std::logic_error if it is not within the header.
 template <class T>
 T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     if (at + sizeof(T) > header.size())
@@ -56,7 +56,7 @@ T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     return std::bit_cast<T>(bytes);
 }
 
-/// Stores a number in this machine's byte order, which is that of the files we write.
+/// Stores a number in little-endian byte order, which all written files have.
 template <class T>
 void put_number(std::span<std::byte> header, std::size_t at, T value) {
     static_assert(std::endian::native == std::endian::little);

@@ -23,7 +23,8 @@ namespace sextant::format {
 
 namespace {
 
-/// A file, the library's handle, and its pages. The library points to it, so it must not move.
+/// An open file: its bytes, libtiff's handle, and its pages. Must not be moved, because libtiff
+/// keeps a pointer to it.
 struct OpenTiff {
     explicit OpenTiff(const std::string& path)
         : file(path),
@@ -51,7 +52,7 @@ void find_pages(OpenTiff& open) {
         } catch (const InvalidFile&) {
             if (open.pages.empty())
                 throw;
-            open.pages.push_back({}); // placeholder, unlike any frame
+            open.pages.push_back({}); // placeholder that matches no frame
         }
     } while (TIFFReadDirectory(tiff));
     open.end = std::exchange(open.bytes.complaint, {});
@@ -63,7 +64,7 @@ void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
         return;
     if (!TIFFSetSubDirectory(tiff, page.directory))
         fail_tiff(open.bytes, fmt::format("frame {} cannot be read", frame));
-    // The library forgets this with every page.
+    // libtiff resets this setting with every page.
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 }
 
@@ -145,7 +146,7 @@ class TiffFrames : public FrameSource {
     void read_line(const Line& wanted, const TiffPage& page) {
         const bool goes_on = !page.compressed || wanted == next_;
         std::int64_t y = goes_on ? wanted.row : wanted.row / page.strip * page.strip;
-        next_ = {}; // until the row is decoded
+        next_ = {}; // invalid until the row is decoded
         for (; y <= wanted.row; ++y) {
             if (TIFFReadScanline(open_->tiff.get(), line_.data(), static_cast<std::uint32_t>(y),
                                  static_cast<std::uint16_t>(wanted.plane)) < 0) {
@@ -169,7 +170,7 @@ class TiffFrames : public FrameSource {
 
     /// Reads the row of tiles that begins with row `first`.
     void read_band(std::int64_t frame, const TiffPage& page, std::int64_t first) {
-        band_frame_ = -1; // until it is complete
+        band_frame_ = -1; // invalid until the band is complete
         const std::int64_t rows = std::min(page.tile.height, header().shape.height - first);
         band_.resize(static_cast<std::size_t>(rows * row_bytes()));
         for (int plane = 0; plane < planes(page); ++plane) {
@@ -206,7 +207,7 @@ class TiffFrames : public FrameSource {
     std::vector<std::byte> line_, tile_;
     std::vector<std::byte> band_; ///< row of tiles read last
     std::int64_t band_frame_ = -1, band_row_ = 0;
-    Line next_; ///< position of the codec
+    Line next_; ///< the line that the codec decodes next
 };
 
 /// Returns the number of pages before the first incomplete one.
@@ -225,7 +226,8 @@ StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     for (const TiffPage& page : open.pages) {
         const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
                            page.frame.channels == header.channels;
-        layout.starts.push_back(alike ? page.start : 0); // others are refused before they are read
+        layout.starts.push_back(alike ? page.start
+                                      : 0); // other pages are refused before they are read
         layout.each.push_back(page.frame);
     }
     return layout;
@@ -255,7 +257,8 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
     return std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample);
 }
 
-/// Opens a stack stored after one page. Returns null if the file is not laid out like this.
+/// Opens an ImageJ stack in which all images follow a single page. Returns null if the file is not
+/// laid out like this.
 std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
                                         const PlaneChoice& choice, std::int64_t images) {
     const TiffPage& first = open.pages.front();

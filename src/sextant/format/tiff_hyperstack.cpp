@@ -23,7 +23,8 @@ namespace sextant::format {
 
 namespace {
 
-/// Upper bound of steps: beyond any file, yet without overflow of positions.
+/// Upper bound of steps: more planes than any file has, but few enough that positions do not
+/// overflow.
 constexpr std::int64_t most_planes = std::int64_t{1} << 29;
 
 } // namespace
@@ -128,7 +129,8 @@ PixelSize pixel_in_centimetres(TIFF* file) {
     return resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : "");
 }
 
-/// Like ImageJ, accepts the axes only if their product is the number of images.
+/// Reads ImageJ's metadata. Like ImageJ, accepts the axes only if their product is the number of
+/// images.
 TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
     notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
@@ -147,7 +149,7 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     return notes;
 }
 
-/// tifffile's metadata: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
+/// Reads tifffile's metadata: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
 TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& path,
                        std::int64_t pages, int samples) {
     TiffNotes notes;
@@ -162,7 +164,7 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
                 std::clamp<std::int64_t>(side.integer(INT64_MIN, INT64_MAX), 1, longest_axis));
         letters = json.text_or_empty("axes");
     } catch (const InvalidFile&) {
-        return notes; // not tifffile's
+        return notes; // not written by tifffile
     }
     const std::size_t leading = letters.find('Y');
     const bool known = letters.size() == sides.size() && leading != std::string::npos &&
@@ -221,7 +223,7 @@ std::string_view attribute_of(std::string_view element, std::string_view name) {
     return element.substr(value, element.find('"', value) - value);
 }
 
-/// Splits XML at the start tags of an element.
+/// Splits XML at the start tags of an element, into at most `most` parts.
 std::vector<std::string_view> elements_of(std::string_view text, std::string_view name,
                                           std::size_t most) {
     std::vector<std::string_view> elements;
@@ -255,8 +257,8 @@ std::string_view root_of(std::string_view text) {
     return rest.substr(0, rest.find('>'));
 }
 
-/// Decides if planes are in this file: by identifier or else by name. If all planes are in one
-/// file, it is this one, perhaps renamed.
+/// Decides whether the planes of a TiffData element are in this file, by the UUID or else the name
+/// of their file. If all elements name the same file, it is this one, possibly renamed.
 class OwnPlanes {
   public:
     OwnPlanes(std::string_view text, const std::string& name,
@@ -343,7 +345,8 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 namespace {
 
-/// Returns the requested position on an axis, or the first with a remark.
+/// Returns the requested position on an axis; if none is requested, 0, with a remark if there are
+/// more.
 std::int64_t chosen(const std::string& path, std::string_view axis,
                     std::optional<std::int64_t> requested, std::int64_t count,
                     FrameHeader& header) {

@@ -14,7 +14,7 @@
 
 namespace sextant::format {
 
-/// The longest axis that is accepted.
+/// The maximum accepted length of an axis.
 constexpr std::int64_t longest_axis = std::numeric_limits<std::int32_t>::max();
 
 /// The position of a page in a hyperstack, counted from 0.
@@ -25,10 +25,10 @@ struct PlanePosition {
 /// An axis of pages.
 struct PageAxis {
     std::int64_t count = 1;
-    std::int64_t step = 1; ///< pages from one position to the next
+    std::int64_t step = 1; ///< number of pages between adjacent positions
 };
 
-/// The axes of a hyperstack. Pages are consecutive; the axis of step 1 varies fastest.
+/// The axes of a hyperstack. From page to page, the axis of step 1 varies fastest.
 struct PageAxes {
     PageAxis channels, slices, frames;
 
@@ -38,10 +38,11 @@ struct PageAxes {
     std::int64_t page_of(const PlanePosition& position) const;
 };
 
-/// Sets the steps of axes that are named from the fastest to the slowest: "CZT".
+/// Sets the steps of axes whose order is given from the fastest to the slowest, such as "CZT".
 PageAxes in_order(PageAxes axes, std::string_view order);
 
-/// Returns the number of channels that are pages, if some are samples of a pixel instead.
+/// Returns the number of channels stored as separate pages if each page interleaves `samples` of
+/// them.
 std::int64_t without_samples(std::int64_t channels, int samples);
 
 /// Returns the number that a text begins with, or 0.
@@ -51,43 +52,45 @@ std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise);
 /// Returns the length of an axis that a text begins with, or 1.
 std::int64_t length_of_axis(std::string_view text);
 
-/// Metadata of all pages, from the description and resolution of the first.
+/// Metadata of all pages, from the description and resolution of the first page.
 struct TiffNotes {
     PixelSize pixel;
     Seconds frame_interval = 0; ///< 0 if unknown
-    std::int64_t images = 0;    ///< as stated by ImageJ; 0 if it did not write the file
+    std::int64_t images = 0;    ///< as stated by ImageJ; 0 if ImageJ did not write the file
     std::optional<PageAxes> axes = {};
-    /// The planes of pages that are not in order; empty if all are.
+    /// The plane of each page, if the metadata assign them; empty if pages are in the order of
+    /// `axes`.
     std::vector<std::optional<PlanePosition>> positions = {};
-    bool cut_off = false; ///< the file should have more pages
+    bool cut_off = false; ///< true if the metadata refer to more pages than the file has
     std::vector<std::string> remarks = {};
 };
 
-/// Reads the metadata of the library's current page, of a file with that many pages and samples per
-/// pixel.
+/// Reads the metadata of libtiff's current page. `pages` and `samples` are the numbers of pages in
+/// the file and of samples per pixel.
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples);
 
-/// Reads OME-XML metadata of the first image of a file with that many pages and samples per pixel.
-/// Planes in other files of the set are not pages of this one.
+/// Reads the metadata of the first image in OME-XML. `pages` and `samples` are as for read_notes.
+/// Planes stored in other files of the data set are ignored.
 TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t pages,
                     int samples);
 
-/// The planes of a file that are its frames.
+/// The planes of a file that are read as frames.
 struct PlaneChoice {
     PageAxes axes;
     PlanePosition first;    ///< position of frame 0
-    int sample = 0;         ///< index in each pixel
+    int sample = 0;         ///< index of the sample in each pixel
     bool by_slices = false; ///< true if the frames are slices in the file
 };
 
-/// Chooses a channel and a slice: those of the options, or else the first with a remark. Slices
-/// without other frames are the frames, unless one is requested. Adds the hyperstack and remarks to
-/// the header. Throws InvalidFile for a channel or slice that does not exist.
+/// Chooses a channel and a slice: those of the options or, with a remark, the first ones. If a file
+/// has slices but only one frame per slice, the slices are read as frames, unless a slice is
+/// requested. Adds the hyperstack and remarks to the header. Throws InvalidFile for a channel or
+/// slice that does not exist.
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& first,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header);
 
-/// Keeps the pages that are frames, in order. Sets their number in the header, including pages that
-/// the file should have but does not.
+/// Removes pages that are not frames and sorts the others. Sets the number of frames in the header;
+/// it includes pages missing from a truncated file.
 void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const PlaneChoice& choice,
                  FrameHeader& header);
 

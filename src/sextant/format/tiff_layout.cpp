@@ -92,7 +92,7 @@ std::string ome_description(const FrameHeader& header, const SinkOptions& option
                        schema, pixels, header.frames);
 }
 
-/// By continued fractions.
+/// Uses continued fractions.
 TiffRational tiff_rational(double number) {
     constexpr double most = std::numeric_limits<std::int32_t>::max();
     double numerator = 1, denominator = 0, numerator_before = 0, denominator_before = 1;
@@ -142,7 +142,8 @@ namespace {
 /// The largest position in classic TIFF.
 constexpr Bytes classic_bytes = std::numeric_limits<std::uint32_t>::max();
 
-/// The limit of Java arrays, and so of slices in ImageJ stacks.
+/// The maximum length of Java arrays, and so of the pixels of an image and the images of a stack in
+/// ImageJ.
 constexpr std::int64_t java_elements = std::numeric_limits<std::int32_t>::max() - 8;
 
 /// Alignment of the samples.
@@ -174,7 +175,7 @@ class Directory {
         begin(tag, big_ ? TIFF_LONG8 : TIFF_LONG, 1);
         put_offset(value);
     }
-    /// Adds values that are elsewhere in the file.
+    /// Adds values that are stored at another position in the file.
     void values_at(std::uint16_t tag, TIFFDataType type, Bytes count, Bytes position) {
         begin(tag, type, count);
         put_offset(position);

@@ -11,10 +11,10 @@
 
 namespace sextant::format {
 
-/// Returns ImageJ's description: number and axis of the images, unit, frame interval.
+/// Returns an image description for ImageJ: number and axis of the images, unit, frame interval.
 std::string imagej_description(const FrameHeader& header, const SinkOptions& options);
 
-/// Returns OME-XML of one image: axes, samples, pixel size and frame interval.
+/// Returns an image description in OME-XML: axes, samples, pixel size and frame interval.
 std::string ome_description(const FrameHeader& header, const SinkOptions& options);
 
 /// A positive number as TIFF stores it; below 2^31, because ImageJ reads signed numbers.
@@ -25,15 +25,16 @@ struct TiffRational {
 /// Returns the rational nearest to a number; 0 if none is within a millionth of it.
 TiffRational tiff_rational(double number);
 
-/// Converts a pixel size to a unit in which its inverse is such a rational: its own unit if
-/// possible, otherwise another unit of length. Unknown if there is none.
+/// Converts a pixel size to a unit in which its inverse is a TiffRational: its own unit if
+/// possible, otherwise another unit of length. Returns an unknown size if there is no such unit.
 PixelSize in_storable_unit(const PixelSize& pixel);
 
 /// Converts to centimetres, TIFF's own unit; unknown if the unit is not a length.
 PixelSize in_centimetres(const PixelSize& pixel);
 
-/// The bytes of a TIFF file around its samples: a header, the first directory and its strings, then
-/// the samples of all frames without gaps, then the directories of the other frames.
+/// Produces all bytes of a TIFF file except the samples. The file has a header, the first directory
+/// and its strings, then the samples of all frames without gaps, then the directories of the other
+/// frames.
 ///
 /// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`); other samples,
 ///           and files that ImageJ cannot hold, in OME-XML. Files below 4 GiB are classic TIFF.
@@ -71,7 +72,7 @@ class TiffLayout {
     bool imagej_ = false, big_ = false;
     std::int64_t directories_ = 1;
     std::string text_;
-    PixelSize pixel_ = {}; ///< for the resolution tags, in cm or in the unit of the text
+    PixelSize pixel_ = {}; ///< for the resolution tags, in cm or in the unit of `text_`
     Bytes text_at_ = 0, resolution_at_ = 0, samples_at_ = 0;
     std::vector<std::byte> start_;
 };

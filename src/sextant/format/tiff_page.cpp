@@ -38,7 +38,7 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-/// The library only reads.
+/// Fails, because the library must only read.
 tmsize_t write(thandle_t, void*, tmsize_t) {
     return -1;
 }
@@ -152,7 +152,7 @@ Sample checked_sample(TIFF* file, const std::string& path) {
     return *sample;
 }
 
-/// Returns the number of leading extra samples without a stated meaning such as alpha.
+/// Returns the number of extra samples before the first that has a stated meaning, such as alpha.
 int data_samples(TIFF* file, int extra) {
     std::uint16_t count = 0;
     const std::uint16_t* meanings = nullptr;
@@ -164,8 +164,8 @@ int data_samples(TIFF* file, int extra) {
     return data;
 }
 
-/// Colours have three samples per pixel and perhaps one more. Grey pages have one per channel and
-/// perhaps alpha after them.
+/// Colour pages have three samples per pixel and possibly one more. Grey pages have one sample per
+/// channel, possibly followed by alpha.
 void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffPage& page) {
     page.samples = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
     const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
@@ -177,7 +177,7 @@ void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffP
     const int data = data_samples(file, page.samples - least);
     page.channels = colour ? 1 : 1 + data;
     page.unread = colour ? data : 0;
-    // One of several channels is read alone, a single one with its alpha.
+    // Of several channels, one is read without alpha; a single channel is read with its alpha.
     page.frame.channels = page.channels > 1 ? 1 : page.samples - page.unread;
     if (!colour && page.channels == 1)
         page.frame.channels = std::min(page.frame.channels, 2);
@@ -254,7 +254,7 @@ T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
     return std::bit_cast<T>(stored);
 }
 
-/// Positions and sizes of a directory's entries, in either kind of file.
+/// Positions and sizes of a directory's entries, in classic TIFF or BigTIFF.
 struct PageDirectory {
     Bytes first_entry = 0, entry = 0, entries = 0;
     Bytes field = 0; ///< bytes of a value field; larger values are elsewhere in the file

@@ -16,16 +16,16 @@
 
 namespace sextant::format {
 
-/// The library's view of a file. Keeps the position, because the library seeks.
+/// A file as libtiff reads it: libtiff's callbacks use its position, because libtiff seeks.
 struct TiffBytes {
     std::string path;
-    Bytes size = 0; ///< of the file as it is
+    Bytes size = 0; ///< of the file
     Bytes position = 0;
     /// May throw; the exception is stored, because it must not pass through C.
     std::function<Bytes(Bytes position, std::span<std::byte> to)> read;
 
     std::string complaint = {};     ///< the library's first error since this was cleared
-    std::exception_ptr thrown = {}; ///< by `read`
+    std::exception_ptr thrown = {}; ///< thrown by `read`
 };
 
 struct CloseTiff {
@@ -45,31 +45,33 @@ struct TiffPage {
     std::uint64_t directory = 0; ///< position of the directory in the file
     FrameHeader frame;           ///< shape, sample, channels; the rest is set for the first page
     int samples = 1;             ///< per pixel
-    int channels = 1;            ///< data samples among them; a frame reads one
-    int unread = 0;              ///< samples of unknown meaning after a colour
+    int channels = 1;            ///< samples that are channels; a frame has one of them
+    int unread = 0;              ///< samples of unknown meaning after a pixel's colour
     ImageShape tile;             ///< 0×0 if the page is in strips
     std::int64_t strip = 1;      ///< rows per strip
     bool planes = false;         ///< true if samples of a pixel are in separate planes
     bool inverted = false;       ///< true if 0 is white
     bool compressed = false;
     bool reversed_bits = false; ///< true if the least significant bit of each byte comes first
-    Bytes start = -1;           ///< of the samples, if they can be read as stored; else -1
+    Bytes start = -1;           ///< position of the samples if they need no decoding, else -1
     bool whole = false;         ///< true if all strips or tiles are within the file
 };
 
-/// Reads the library's current page. Throws InvalidFile, naming the unsupported feature.
+/// Reads the directory of libtiff's current page. Throws InvalidFile, naming the unsupported
+/// feature.
 TiffPage read_page(TIFF* file, const TiffBytes& bytes);
 
 /// True unless the page is a reduced copy of another or a mask.
 bool is_picture(TIFF* file);
 
-/// Returns the position of the current page's samples if they are stored as they are read:
-/// uncompressed, in strips without gaps, interleaved. Otherwise -1.
+/// Returns the position of the current page's samples if they need no decoding: uncompressed, in
+/// strips without gaps, interleaved. Otherwise -1.
 Bytes start_of_samples(TIFF* file, const TiffPage& page);
 
-/// Returns the position of the samples of an ImageJ stack, all stored like those of the first page:
-/// stacks beyond 4 GiB have no other page; in others the directories come last and may be lost. -1
-/// if the file does not have this layout. The total bytes of `images` must not overflow.
+/// Returns the position of the samples of an ImageJ stack, in which the images follow that of the
+/// first page without gaps; -1 if the file is not laid out like this. Stacks beyond 4 GiB have only
+/// one page; in smaller ones, the other directories follow the samples and may be lost by
+/// truncation. The total size of `images` images must not overflow.
 Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images);
 
 } // namespace sextant::format
