@@ -15,12 +15,12 @@ namespace {
 
 struct Counts {
     std::int64_t messages = 0;
-    int most_messages = 0; ///< of one rank
+    int most_messages = 0; ///< sent by one rank
     Elements moved = 0;
     int rounds = 0; ///< rounds with messages
 };
 
-/// The schedule is proved first.
+/// Counts of a schedule, which is proved first.
 Counts counts(std::string_view name, const Grid& grid) {
     const Algorithm& algorithm = find(name);
     const Schedule schedule =
@@ -72,7 +72,7 @@ TEST(Levels, two_of_them_move_each_tile_down_and_along) {
 }
 
 TEST(Levels, three_of_them_go_to_squares_rows_and_processors) {
-    for (const int q : {2, 3, 4}) { // q * q squares of q * q
+    for (const int q : {2, 3, 4}) { // q * q squares of q * q processors
         const int n = q * q;
         const Elements squares = Elements{1} * n * n - n; // tiles outside the root's square
         const Elements within = Elements{2} * n * (n - q);
@@ -138,10 +138,11 @@ TEST(Levels, all_to_all_sends_the_messages_of_its_levels) {
 }
 
 TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
-    for (const int q : {2, 3}) { // q * q squares of q * q
+    for (const int q : {2, 3}) { // q * q squares of q * q processors
         const std::int64_t n = q * q, p = n * n;
         const Counts sent = counts("2-lev-sq-all-to-all", blocks(q * q, 2));
-        EXPECT_EQ(sent.messages, 2 * p * (n - 1) + p - n); // one per square is its own
+        // One message per square stays on its rank.
+        EXPECT_EQ(sent.messages, 2 * p * (n - 1) + p - n);
         EXPECT_EQ(sent.moved, 2 * (2 * p * (n - 1) * n + (p - n) * p));
         EXPECT_EQ(sent.rounds, 3);
     }

@@ -19,7 +19,7 @@ std::vector<Elements> lengths(test::Random& random, int count) {
     return lengths;
 }
 
-/// The last block is stored first in the combined buffer.
+/// Offsets of the blocks if the last block is stored first.
 std::vector<Elements> last_first(const std::vector<Elements>& lengths) {
     std::vector<Elements> firsts;
     Elements end = lengths.back();
@@ -52,7 +52,7 @@ TEST(UnevenBlocks, are_scattered_and_gathered_by_every_algorithm) {
     }
 }
 
-/// The value of element e of block (i, j).
+/// Number of element e of the block that rank `from` sends to rank `to`.
 constexpr Elements number(int from, int to, Elements e) {
     return (Elements{from} * 100 + to) * 100 + e;
 }

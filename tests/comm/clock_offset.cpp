@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clocks of ranks with different offsets, that drift or run backwards.
+// Clocks of ranks that have different offsets, drift, or run backwards.
 #include "sextant/comm/threads.hpp"
 #include "sextant/comm/tracing.hpp"
 
@@ -16,7 +16,8 @@ Seconds steady() {
     return HostClock::steady().now();
 }
 
-/// A clock `before` seconds behind the steady clock, and faster by a fraction.
+/// A clock that is `before` seconds behind the steady clock and runs faster by the fraction
+/// `faster`.
 HostClock skewed(std::uint64_t identity, Seconds before, double faster) {
     const Seconds start = steady();
     return {identity, [=] { return steady() + before + faster * (steady() - start); }};
@@ -77,8 +78,8 @@ TEST(Correction, follows_a_drift_that_is_known_well_enough) {
     const ClockOffset before{1, 100, 5, 1e-6}, after{1, 200, 5.01, 1e-6};
     EXPECT_DOUBLE_EQ(correction(before, after, 100), 5);
     EXPECT_DOUBLE_EQ(correction(before, after, 150), 5.005);
-    // Within a millisecond, one microsecond of uncertainty exceeds any drift: the better reading is
-    // kept.
+    // The readings are 1 ms apart: their uncertainty of 1 µs exceeds any drift, so the more precise
+    // reading is used.
     const ClockOffset soon{1, 100.001, 5.3, 5e-7};
     EXPECT_EQ(correction(before, soon, 150), 5.3);
     EXPECT_EQ(correction(before, before, 150), 5);

@@ -13,14 +13,14 @@
 namespace sextant::test {
 namespace {
 
-/// Nothing is folded.
+/// An operator that only defines the element; nothing is folded.
 const Operator floats = [] {
     Operator op;
     op.element = {"f32", sizeof(float)};
     return op;
 }();
 
-/// Element n has the value n²; every buffer that contains it holds this value.
+/// A rank's part of the line, in which element n has the value n², with one neighbour on each side.
 std::vector<float> squares(int rank) {
     std::vector<float> line;
     for (Elements e = 0; e < each + 2; ++e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every catalogue row on threads, against the serial fold.
+// Every algorithm of the catalogue over threads, compared with the serial fold.
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/blending.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A failing rank must end all ranks soon, without a hang.
+// If a rank fails, all ranks must end soon, without a hang.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
@@ -102,7 +102,7 @@ TEST(Failure, AgreeGivesEveryRankTheSameTextOfAnyLength) {
             EXPECT_FALSE(error.invalid_task());
         }
         EXPECT_EQ(text, "part_2.exr: " + is_cut_off) << "ranks of one process see the same files";
-        agree(communicator, [] {}); // still synchronised
+        agree(communicator, [] {}); // ranks are still synchronised
         try {
             agree(communicator, [] { throw InvalidTask("all alike"); });
         } catch (const AgreedFailure& error) {
@@ -123,7 +123,7 @@ TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
     });
 }
 
-/// The exception of run_threads if rank 2 of 4 returns before it reaches `meeting`.
+/// The exception of run_threads() if ranks 0, 1 and 3 call `meeting`, but rank 2 returns.
 std::string thrown_without_rank_2(const std::function<void(const Communicator&)>& meeting) {
     try {
         run_threads(4, [&](const Communicator& communicator) {

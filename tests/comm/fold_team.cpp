@@ -64,7 +64,7 @@ TEST(FoldTeam, RethrowsTheExceptionOfAnyThread) {
     for (const bool by_helper : {true, false}) {
         Operator op = kernel::find("over");
         op.fold = [&](FoldFunction::Sources, std::byte*, Elements) {
-            // so that every thread takes a part
+            // Long enough that every thread takes a part.
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if ((std::this_thread::get_id() != own) == by_helper)
                 throw std::runtime_error("cannot be combined");

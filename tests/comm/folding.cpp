@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// Number of folds before any message has arrived or been sent.
+/// The step that is folded before any message has arrived or been sent; Walk::none: no step.
 int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& buffers) {
     const Dependences dependences(program);
     const Walk walk(program, dependences);
@@ -23,8 +23,8 @@ int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& bu
     return folding.combine_some(walk);
 }
 
-/// Sends the first of `operands` images, then folds all of them in place, and three pixels that are
-/// still to arrive into another buffer.
+/// Sends the first of `operands` images, then folds all of them into its place; receives three
+/// pixels and folds these into another buffer.
 Program waiting_to_fold(int operands, Elements pixels) {
     ProgramBuilder builder;
     const Region images = builder.in_out(operands * pixels);

@@ -55,7 +55,7 @@ TEST(Nodes, SplitGroupsShareToo) {
 TEST(Nodes, MemoryThatIsNotToBeHadIsReplacedByMessages) {
     run_threads(3, [](Communicator communicator) {
         for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
-            // Part of the requested memory is available on most ranks, or none; rank 2 has plenty.
+            // Rank 2 gets all the memory it requests, the other ranks only a part of it or none.
             const bool plenty = communicator.rank() == 2;
             const Communicator shared =
                 share_nodes(communicator, {0, plenty ? Bytes{8} << 20 : most}).communicator;
@@ -80,7 +80,7 @@ TEST(Nodes, AllUseMessagesIfOneRankHasNoSharedMemory) {
     });
 }
 
-/// Limits the size of files of this process during its lifetime.
+/// Limits the size of files that this process writes, during the object's lifetime.
 class FileLimit {
   public:
     explicit FileLimit(rlim_t bytes) {
@@ -163,7 +163,8 @@ TEST(Arenas, GiveEachItsOwnAndTakeItBackAsZeros) {
     EXPECT_TRUE(arena->take(0));
 }
 
-/// Simulates a file system with one megabyte of space, where touching more would kill the process.
+/// Simulates a file system with 1 MB of free space, where touching more memory would kill the
+/// process.
 TEST(Arenas, AreAllocatedFirstIfAShortageWouldKillTheProcess) {
     constexpr Bytes there = Bytes{1} << 20, promised = Bytes{2} << 20;
     const int file = memfd_create("full", 0);

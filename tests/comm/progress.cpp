@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An operator may take seconds; messages must not wait until all ready work is done.
+// An operator may take seconds, but messages must not wait until all ready steps are done.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/schedule/builder.hpp"
@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr int applications = 20;
 
-/// Has work for a long time, and returns the message that it receives meanwhile.
+/// Folds for a long time, and meanwhile sends back the message that it receives.
 Program busy() {
     ProgramBuilder builder;
     const Region own = builder.input(1), passing = builder.scratch(1);
@@ -58,7 +58,7 @@ TEST(Threads, MessagesMoveBetweenTwoStepsOfWork) {
         std::this_thread::sleep_for(milliseconds(2));
         if (++done < applications)
             return;
-        // a blocking executor would finish this step first
+        // A blocking executor would finish this step before it sends the message back.
         for (int i = 0; i < 2000 && !came_back; ++i)
             std::this_thread::sleep_for(milliseconds(1));
         seen = came_back.load();

@@ -15,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-/// `over` that records the destination of its last call.
+/// The operator `over`, which also records the destination of its last call.
 Operator over_noting(const std::byte*& made) {
     Operator op = kernel::find("over");
     op.fold = [fold = op.fold, &made](std::span<const std::byte* const> operands, std::byte* to,
@@ -85,8 +85,8 @@ struct Rows {
     Elements elements() const { return length * count; }
 };
 
-/// Rank 1 computes them with two kernels into its own memory and sends them to rank 0, which may
-/// use that memory for something else first.
+/// Rank 1 computes the rows with two kernels and sends them to rank 0. Rank 0 receives them in its
+/// image, which a kernel writes first if `used_before`.
 Program rows_for_rank_0(const Rows& rows, bool used_before, int rank) {
     ProgramBuilder builder;
     if (rank == 1) {
@@ -106,14 +106,15 @@ Program rows_for_rank_0(const Rows& rows, bool used_before, int rank) {
     return builder.finish(picture);
 }
 
-/// Destination of rank 1's rows in the last of several runs, and the resulting image.
+/// The destinations to which rank 1 wrote its rows in the last of several runs, and the resulting
+/// image.
 struct Made {
     std::vector<const std::byte*> at;
     std::span<const std::byte> picture;
     bool right = true;
 };
 
-/// Kernels write 1, 2, 3 ... to their destination, in the order of calls.
+/// A kernel whose first call writes 1 to its destination, the second 2, and so on.
 Kernel counting(Made& made, int& value) {
     return [&](const Computation& computation) {
         const Blocks& place = computation.places[0];

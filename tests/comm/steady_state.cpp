@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// A third of an image is active, so that messages may skip the rest.
+/// An image; if `sparse`, only a third of its pixels is active and messages may skip the rest.
 std::vector<RgbaF32> image_of(int rank, Elements elements, bool sparse) {
     std::vector<RgbaF32> image = layers(rank, 1, elements);
     if (sparse)
@@ -19,7 +19,7 @@ std::vector<RgbaF32> image_of(int rank, Elements elements, bool sparse) {
     return image;
 }
 
-/// Allocations and first page touches of all ranks in `frames` frames after `warm_up`.
+/// Allocations and page faults of all ranks in `frames` frames after `warm_up`.
 MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm, Elements elements,
                               ExecuteOptions options, int warm_up, int frames) {
     MemoryEvents before, after;
@@ -58,8 +58,8 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
                     events_of_frames(ranks, algorithm, 509 * 503, {association}, 2, 20);
                 EXPECT_EQ(events.allocations, 0)
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
-                // A stack page may be touched late; one of a buffer would be touched in every
-                // frame.
+                // A stack page may be touched late for the first time. Pages of a buffer would
+                // cause page faults in every frame.
                 EXPECT_LE(events.page_faults, 5)
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
             }

@@ -30,7 +30,7 @@ TEST(Team, makes_writes_before_and_within_a_job_visible) {
     Team team(3);
     std::vector<int> values(64);
     for (int round = 1; round <= 2000; ++round) {
-        const int before = round; // read by the others without further synchronisation
+        const int before = round; // other threads read `before` without further synchronisation
         team.run(static_cast<int>(values.size()), [&](int part, int) {
             int& value = values[static_cast<std::size_t>(part)];
             value += before;

@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 
 // Every configuration of compositing, compared with the serial fold. A `Kind` is an operator on a
-// pixel type: its `name`, its `Pixel` and `element`, a readable `combine` of two widened pixels,
-// `agree`, which tells whether differently bracketed results match, and an `opaque` pixel for each
-// layer.
+// pixel type: its `name`, its `Pixel` and `element`, a reference `combine` for two widened pixels,
+// `agree`, which is true if two results match up to the order of association, and an `opaque` pixel
+// for each layer.
 namespace sextant::test {
 
 using compositing::Task;
@@ -58,7 +58,7 @@ Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
     return picture;
 }
 
-/// One configuration for a task.
+/// A configuration with its task.
 struct Configuration {
     const compositing::Algorithm& algorithm;
     compositing::Tuning tuning;
@@ -70,9 +70,9 @@ struct Configuration {
     }
 };
 
-/// Every algorithm with all values of its parameters: folding in order and collecting the image, in
-/// one piece and interlaced, at the task's root or else the last rank; folding by arrival and
-/// leaving the image distributed, also interlaced.
+/// Every algorithm with all tunings, interlaced or not. The image is either folded in order and
+/// collected on the task's root (by default the last rank), or folded by arrival and left
+/// distributed.
 inline std::vector<Configuration> configurations_of(const Task& task) {
     std::vector<Configuration> configurations;
     Task distributed = task, collected = task;
@@ -92,8 +92,8 @@ inline std::vector<Configuration> configurations_of(const Task& task) {
     return configurations;
 }
 
-/// The composited image of each configuration. A pixel that no rank owns keeps a colour that no
-/// layer has.
+/// The composited image of each configuration. Pixels that no rank owns keep a colour that no layer
+/// has.
 template <class Kind>
 std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& paint,
                                       const std::vector<Configuration>& configurations) {
@@ -138,7 +138,7 @@ std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial,
 enum class Bits { same, by_algorithm };
 
 /// Expects the serial fold from every configuration: the same bits if the algorithm guarantees
-/// them, or if `bits` states that bracketing does not matter.
+/// them, or if `bits` states that association does not matter.
 template <class Kind>
 void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
                             Bits bits = Bits::by_algorithm) {

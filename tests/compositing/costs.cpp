@@ -28,7 +28,7 @@ int messages_of(const Tuning& tuning, int p) {
            static_cast<int>(tuning.radices.size());
 }
 
-/// Each of these algorithms moves n (p−1)/p pixels per rank and blends as many.
+/// Expects that each rank moves n (p−1)/p pixels and blends the same number.
 void expect_costs(const Proof& proof, int p, Elements n, int messages) {
     ASSERT_EQ(proof.error, "");
     EXPECT_EQ(proof.messages, Elements{p} * messages);
@@ -101,7 +101,7 @@ TEST(CompositingCost, of_two_three_swap_is_log2_p_rounds_of_one_application_and_
         EXPECT_EQ(proof.moved, 2 * p * (p - 1));
         EXPECT_EQ(proof.most_moved, 2 * (p - 1));
         EXPECT_EQ(proof.applications, 2 * p * (p - 1));
-        // A group of three takes one more; only 7 has such a group among its children.
+        // A group of three adds an application; only a group of 7 has a group of three as a child.
         const int rounds = std::bit_width(static_cast<unsigned>(p)) - 1;
         EXPECT_GE(proof.depth, test::ceil_log2(p));
         EXPECT_LE(proof.depth, rounds + 2);
@@ -133,7 +133,7 @@ TEST(CompositingCost, of_collecting_is_one_message_an_owner_and_its_piece) {
                 const Task collected = one_image_each(p, n, p - 1);
                 const Proof alone = cost(algorithm.name, one_image_each(p, n), tuning);
                 const Proof with = cost(algorithm.name, collected, tuning);
-                // The tree is rooted at the collecting rank, so that nothing is left to collect.
+                // The root of the tree is the collecting rank, so no collection is needed.
                 const bool at_root = algorithm.piece(collected, tuning, p - 1).count == n;
                 EXPECT_EQ(at_root, algorithm.name == "binary-tree");
                 EXPECT_EQ(with.messages, alone.messages + (at_root ? 0 : p - 1));
@@ -163,7 +163,7 @@ double beside_input(const Algorithm& algorithm, const Task& task, const Tuning& 
     return static_cast<double>(needed) / static_cast<double>(task.elements);
 }
 
-/// In images; the limit stated in DESIGN.md, minus the input.
+/// The memory limit of DESIGN.md without the input, in images.
 double most_scratch(std::string_view algorithm) {
     return algorithm == "binary-tree" ? 2 : 1; // it folds whole images
 }

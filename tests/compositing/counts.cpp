@@ -44,7 +44,7 @@ Count count_of(Verb verb, const Program& program) {
     return count;
 }
 
-/// Applications of the operator, on pixels.
+/// Number of applications of the operator to a pixel.
 Elements blended_by(const Program& program) {
     Elements pixels = 0;
     for (const Step& step : program.steps) {
@@ -72,12 +72,12 @@ void for_each_position(std::string_view name, int most, Check check) {
     }
 }
 
-/// Pixels of the parts [first, last) of n pixels in p parts.
+/// Number of pixels in parts [first, last), for n pixels in p parts.
 Elements parts(Elements n, int p, int first, int last) {
     return n * last / p - n * first / p;
 }
 
-/// Parts, of n pixels in p parts, that are not empty and are not part `i`.
+/// Number of nonempty parts other than part `i`, for n pixels in p parts.
 int other_parts(Elements n, int p, int i) {
     return static_cast<int>(std::min<Elements>(n, p)) - (parts(n, p, i, i + 1) > 0 ? 1 : 0);
 }
@@ -95,8 +95,8 @@ TEST(CompositingCount, direct_send_and_shift_based_send_each_other_position_its_
     }
 }
 
-/// The smallest and largest value of a sum over the rounds of Radix-k, depending on how parts are
-/// rounded.
+/// Bound on the pixels that a position sends in Radix-k: the largest or smallest sum over rounds,
+/// depending on how part sizes are rounded.
 Elements radix_sum(Elements n, const std::vector<int>& radices, bool most) {
     Elements sum = 0, pieces = 1;
     for (int k : radices) {
@@ -140,8 +140,8 @@ TEST(CompositingCount, binary_swap_sends_one_message_a_round_and_all_but_its_pie
                       });
 }
 
-/// Part c of the pipeline starts at position c + 1, so at positions 0 to c it has passed the end of
-/// the ring and is sent as two images; the part of the last position never passes the end.
+/// Part c of the pipeline starts at position c + 1, so it wraps around before it reaches positions
+/// 0 to c, where it is sent as two images; the part of the last position never wraps around.
 TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_the_wrap) {
     for_each_position("parallel-pipeline", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
@@ -157,7 +157,7 @@ TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_the_wrap) {
 /// (p−2)/(p−1)).
 TEST(CompositingCount, parallel_pipeline_sends_half_as_much_again_and_position_0_twice_as_much) {
     for (int p = 2; p <= most_positions; ++p) {
-        const Elements n = 2 * p; // so that the formulas give whole numbers
+        const Elements n = 2 * p; // makes the formulas give whole numbers
         const Task task = one_image_each(p, n);
         Elements all = 0, blended = 0;
         for (int i = 0; i < p; ++i) {
@@ -173,7 +173,8 @@ TEST(CompositingCount, parallel_pipeline_sends_half_as_much_again_and_position_0
     }
 }
 
-/// Position i receives from i + 1, i + 2, i + 4, ... below its own lowest set bit, and sends once.
+/// Position i receives from i + 1, i + 2, i + 4, ..., for distances below its lowest set bit, and
+/// sends once.
 TEST(CompositingCount, binary_tree_sends_one_image_from_each_position_but_the_first) {
     for_each_position("binary-tree", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
@@ -211,9 +212,9 @@ std::vector<int> children_of(int members, int height) {
     return {(members + 1) / 2, members / 2};
 }
 
-/// To merge a group of m, each child of m' divides the image at its own m' − 1 inner boundaries and
-/// at the group's m − 1: m − gcd(m, m') more pieces than the child's members keep. Each is a
-/// message.
+/// When a group of m members is merged, each child of m' members divides the image at its own
+/// m' − 1 inner boundaries and at the m − 1 of the group. This gives m − gcd(m, m') more pieces
+/// than the child's members keep; each of these is a message.
 int messages_in_tree(int members, int height) {
     if (members == 1)
         return 0;

@@ -30,7 +30,7 @@ struct Over {
     static Pixel combine(const Pixel& front, const Pixel& back) {
         return kernel::over(front, back);
     }
-    /// True if a value equals the serial fold up to bracketing.
+    /// True if a value equals the serial fold up to the rounding of another order of association.
     static bool agree(const Pixel& is, const Pixel& serial, int layers) {
         return within(static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
     }
@@ -40,8 +40,9 @@ struct Over {
     }
 };
 
-/// Colours far above 1. The visible part of a bright image behind a nearly opaque one is small, but
-/// as uncertain as the opacity in front of it: the bound depends on the images, not on the result.
+/// Colours far above 1. Behind a nearly opaque image, the visible part of a bright image is small,
+/// but has the rounding error of the opacity times the brightness: the bound depends on the images,
+/// not on the result.
 struct BrightOver : Over {
     static constexpr float brightest = 1000;
     static Pixel some(int layer, Elements i) {
@@ -53,8 +54,9 @@ struct BrightOver : Over {
     }
 };
 
-/// Each fold rounds once, by half a unit at most, and images in front can only attenuate the error.
-/// So `folds` folds and the reference differ by at most this many halves.
+/// Each fold rounds once, by at most half a unit in the last place, and images in front can only
+/// attenuate the error. So the results of `folds` folds and of the reference differ by at most this
+/// number of units in the last place.
 constexpr float rounding_units(int folds) {
     return static_cast<float>(folds + 1) / 2;
 }
@@ -72,7 +74,7 @@ struct OverF16 {
     static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
         return kernel::over(front, back);
     }
-    /// Values are below 2: a unit is 2^-10.
+    /// Values are below 2, so a unit in the last place is 2^-10.
     static bool agree(const Pixel& is, const Pixel& serial, int layers) {
         return Over::within(rounding_units(layers - 1) * 0x1p-10f, kernel::Wide<Pixel>::widen(is),
                             kernel::Wide<Pixel>::widen(serial));

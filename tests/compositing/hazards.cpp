@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hazards of compositing, one test each: every algorithm with all parameters, over threads,
-// compared with the serial fold.
+// Inputs that are hazards for compositing, one test each. Every algorithm runs with all tunings
+// over threads and is compared with the serial fold.
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 
@@ -26,7 +26,7 @@ using test::Random;
 using test::serial_fold;
 
 constexpr int group_sizes[] = {1, 2, 3, 5, 7, 8, 12, 13, 16, 17};
-constexpr Elements width = 31, pixels = width * 11; // not divisible by any of them
+constexpr Elements width = 31, pixels = width * 11; // not divisible by any group size above 1
 
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -132,7 +132,7 @@ TYPED_TEST(Hazard, pixels_are_fewer_than_ranks_or_do_not_divide_among_them) {
     }
 }
 
-/// The composited image of a Compositor for the images of the task, with `background`.
+/// The image composited by a Compositor with these options.
 template <class Kind>
 Picture<Kind> with_compositor(const Task& task, const Painter<Kind>& paint,
                               const CompositeOptions& options) {
@@ -207,7 +207,7 @@ TEST(HazardOfNearest, depths_tie_are_infinite_signed_zeros_or_no_numbers) {
     Random random(98);
     for (int p : group_sizes) {
         expect_the_serial_fold<Nearest>(shuffled(random, p, pixels), [&](int layer, Elements i) {
-            // At some pixels all depths are NaN, or NaN and infinity.
+            // At some pixels, all depths are NaN, or NaN and infinity.
             const auto most = static_cast<std::uint64_t>(i % 8 + 1);
             const auto at = static_cast<std::uint64_t>(layer * 1009 + i);
             const auto choice = static_cast<std::size_t>(test::unit(at) * 1e6f) % most;

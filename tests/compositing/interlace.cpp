@@ -33,7 +33,7 @@ Tuning interlaced_by(Tuning tuning, Elements block) {
     return tuning;
 }
 
-/// Positions of the pixels in interlaced order, computed by assigning one block after the other.
+/// Reference for the interlaced order of pixels: assigns blocks cyclically to decks, one by one.
 std::vector<Elements> dealt_readably(Elements pixels, Elements block, int decks) {
     std::vector<std::vector<Elements>> deck(static_cast<std::size_t>(decks));
     for (Elements pixel = 0; pixel < pixels; ++pixel)
@@ -109,7 +109,7 @@ TEST(Interlacing, with_a_misplaced_piece_is_refused) {
         Region& place = c.schedule[0].regions[step.first];
         const BufferSpec& buffer = c.schedule[0].buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.role == Role::output && place.offset >= 3)
-            place.offset -= 3; // the previous block
+            place.offset -= 3; // position of the previous block
     }
     EXPECT_NE(prove(c.schedule, c.claim).error, "");
 }
@@ -126,7 +126,7 @@ TEST(Interlacing, moves_and_blends_the_same_amount_in_the_same_messages) {
     });
 }
 
-/// Number of active pixels, all in the upper rows, in a rank's part of the result.
+/// Number of active pixels in a rank's part of the result; the upper half of the image is active.
 Elements drawn(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     const std::vector<Elements> own = pixels(algorithm, task, tuning, rank);
     return std::count_if(own.begin(), own.end(),
@@ -162,8 +162,7 @@ TEST(Interlacing, has_one_region_per_piece_if_blocks_divide_evenly) {
     }
 }
 
-/// The composited image of images active in their upper third, with messages that skip empty
-/// pixels.
+/// Images are active in their upper third, and messages skip empty pixels.
 TEST(Interlacing, of_sparse_messages_gives_the_bits_of_the_serial_fold) {
     for (const int p : {2, 3, 5, 8}) {
         const Elements width = 37, n = width * 29;

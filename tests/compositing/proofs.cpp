@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every row of the catalogue is proved: a new row is tested automatically.
+// Proves every algorithm of the catalogue; new algorithms are tested automatically.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/compositing/direct_algorithms.hpp"
 #include "sextant/compositing/swap_algorithms.hpp"
@@ -28,8 +28,8 @@ std::string error_of(const Case& c) {
     return prove(c.schedule, c.claim).error;
 }
 
-/// Calls `visit(algorithm, tuning, p, elements)` for every row, tuning, number of positions and
-/// size.
+/// Calls `visit(algorithm, tuning, p, elements)` for every algorithm, tuning, number of positions
+/// and size.
 template <class Visit>
 void for_each_combination(Visit visit) {
     for (const Algorithm& algorithm : catalogue()) {
@@ -94,8 +94,7 @@ TEST(CompositingProof, nobody_holds_an_image) {
 }
 
 TEST(CompositingProof, the_claim_matches_the_header) {
-    // With one layer of one pixel on each of two ranks: any result other than [0, 2) of pixel 0 is
-    // refused.
+    // Two ranks have one layer of one pixel each. Only the result [0, 2) of pixel 0 is accepted.
     const Algorithm& algorithm = find("direct-send");
     const Task task = one_image_each(2, 1, 0);
     const Claim claim = compositing::claim(algorithm, task, {});
@@ -112,7 +111,7 @@ TEST(CompositingProof, the_claim_matches_the_header) {
     EXPECT_NE(claim.wanted_together({{{0, 0, 2, 1}}, {{0, 0, 2, 1}}}), "");
 }
 
-/// Programs by position, as a case with one image per rank.
+/// A case with one image per rank and the programs that `write` makes, by position.
 template <class Write>
 Case by_position(const Algorithm& like, int p, Elements n, const Tuning& tuning, Write write) {
     const Task task = one_image_each(p, n);

@@ -89,7 +89,7 @@ TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
         const int ranks = communicator.size(), rank = communicator.rank();
         const std::vector<WallTile> tiles = wall_tiles(ranks);
         CompositeOptions options;
-        options.algorithm = "direct-send"; // the same bracketing as the serial fold
+        options.algorithm = "direct-send"; // the same association as the serial fold
         TileWall wall(communicator, tiles, wall_bounds(rank), options);
         const WallImages images = images_on_wall(tiles, rank);
         std::vector<std::span<const std::byte>> bytes;

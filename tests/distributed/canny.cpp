@@ -36,7 +36,7 @@ TEST(DistributedCanny, takes_thresholds_from_the_gradients_of_the_whole_image) {
 }
 
 TEST(DistributedCanny, follows_a_weak_edge_from_a_strong_point_through_every_tile) {
-    // A vertical step whose gradient is largest at the upper end.
+    // A vertical step edge whose gradient is largest at the upper end.
     const GradientField step = field_of("step", {9, 40}, [](float i, float j) {
         const float height = 3 - j / 20;
         return std::pair(i < 4 ? 0 : i > 4 ? height : height / 2, 0.F);
@@ -74,7 +74,8 @@ TEST(DistributedCanny, uses_exact_quantiles_for_any_distribution_of_values) {
     }
 }
 
-/// Directions of edges of an image times `scale`.
+/// Edge directions of an image whose samples are multiplied by `scale`, with thresholds from
+/// quantiles.
 std::vector<kernel::Direction> edges_at_scale(const std::vector<float>& samples, ImageShape shape,
                                               float scale) {
     std::vector<float> scaled;
@@ -113,7 +114,7 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
     std::uint32_t state = 7;
     for (int i = 0; i < 5000; ++i) {
         state = state * 1664525 + 1013904223;
-        // All magnitudes; nearly equal ones; equal ones.
+        // Values of many magnitudes, nearly equal values, and equal values.
         values.push_back(i % 3 == 0   ? std::ldexp(1.F, static_cast<int>(state >> 26) - 32)
                          : i % 3 == 1 ? 1 + static_cast<float>(state >> 16) * 0x1p-23F
                                       : static_cast<float>(state >> 30));
@@ -124,7 +125,7 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
     run_threads(3, [&](Communicator communicator) {
         Quantiles found(shares);
         for (int pass = 0; pass < Quantiles::passes; ++pass) {
-            // Half of the values on rank 0, a quarter on each of the others, in pieces of 100.
+            // Half of the values are on rank 0, a quarter on each other rank, in pieces of 100.
             for (std::size_t i = 0; i < values.size(); i += 100) {
                 if (communicator.rank() == (i < 2500 ? 0 : i % 200 == 0 ? 1 : 2))
                     found.add(std::span(values).subspan(i, 100));

@@ -23,7 +23,7 @@ TEST(Collective, EveryAlgorithmFollowsTheStandard) {
         run_threads(ranks, every_collective_does_what_the_standard_says);
 }
 
-/// Also checks that no delivery of messages deadlocks.
+/// The proofs also show that no message delivery deadlocks.
 TEST(Collective, EveryReductionAndScanIsProved) {
     for (const CollectiveKind kind : {reduce, all_reduce, scan, exclusive_scan}) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
@@ -64,7 +64,7 @@ TEST(Collective, OperandsMayBeCombinedAsTheyArrive) {
     });
 }
 
-/// The common exception of all ranks, each of which makes its own operation.
+/// Text of the exception that all ranks throw when they create an operation.
 std::string complaint(int ranks, const std::function<void(const Communicator&)>& make) {
     std::string text;
     run_threads(ranks, [&](Communicator communicator) {
@@ -123,7 +123,7 @@ TEST(Collective, WrongValuesAreRefusedOnEveryRank) {
         "sklansky does not combine as a serial loop does; use serial with reproducible");
 }
 
-/// Floats whose sum depends on the bracketing.
+/// Floats whose sum depends on the order of association.
 std::vector<float> floats(int rank) {
     std::vector<float> values;
     for (int i = 0; i < 500; ++i)
@@ -165,7 +165,8 @@ TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
         EXPECT_EQ(plan.alternatives.front().configuration.text(), plan.text());
         EXPECT_GT(plan.alternatives.front().expected->seconds, 0);
         EXPECT_THAT(plan.reason, HasSubstr(plan.machine));
-        // Combining takes 1 ms per operand in one piece, so the tree on whole images is slowest.
+        // Combining a whole operand takes 1 ms, so the tree, which does not divide them, is
+        // slowest.
         EXPECT_NE(plan.configuration.algorithm, "binary-tree");
     });
 }

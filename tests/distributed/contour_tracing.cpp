@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 constexpr ImageShape shape{40, 60};
-/// Enough for a few strips of `shape`.
+/// Memory limit with which `shape` is divided into a few strips.
 constexpr Bytes little_memory = 40'000;
 
 /// Fails if it receives contours.
@@ -174,7 +174,8 @@ TEST(ContourTracing, fails_on_every_rank_if_it_fails_on_one) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-/// Runs that the last rank cancels at the n-th request. Returns true if none was cancelled.
+/// Runs contour tracing; the last rank cancels it at the n-th query of `cancelled`. Returns true if
+/// the run ended before it was cancelled.
 bool ends_before(int requested, const Communicator& communicator, const ContoursOptions& options,
                  const std::vector<std::uint8_t>& samples) {
     RowSource image = source_of(shape, samples);

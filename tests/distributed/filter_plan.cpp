@@ -33,12 +33,12 @@ distributed::FilterPlan on_das(const distributed::FilterTask& task) {
 
 TEST(FilterPlan, compares_every_grid_and_chooses_strips_if_collection_dominates) {
     const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
-    // Five grids, each with six gathers or none; the profile has no copy costs, so no candidate
-    // packs.
+    // Five grids, each with six gathers or none. The profile has no copy costs, so there are no
+    // candidates with packing.
     EXPECT_EQ(plan.alternatives.size(), 5u * 7);
     EXPECT_EQ(plan.configuration, (filtering::Configuration{1, 16}));
     EXPECT_EQ(plan.model, "p3pc-extended");
-    // Five flat gathers of 27.03 ms, and a short exchange of halos.
+    // The time of five flat gathers of 27.03 ms each and a short halo exchange.
     ASSERT_TRUE(plan.expected());
     EXPECT_NEAR(*plan.expected(), 5 * 27.03e-3, 2e-3);
 }
@@ -49,7 +49,7 @@ TEST(FilterPlan, changes_tiles_between_filters_if_that_is_faster) {
         << "one filter cannot change tiles";
     task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
     const distributed::FilterPlan plan = on_das(task);
-    // Square tiles have the shortest borders; strips are collected fastest.
+    // Square tiles have the shortest borders; strips are the fastest to collect.
     EXPECT_EQ(plan.configuration, (filtering::Configuration{8, 8, {}, {}, false, {{2, 1, 64}}}));
     for (const auto& other : plan.alternatives) {
         EXPECT_GE(other.expected ? other.expected->seconds : 1, *plan.expected());
@@ -73,7 +73,8 @@ TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
 TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     const distributed::FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
-    // A row takes 1,000 bytes, and 20,000 for intermediate data; 16 rows on either side are read.
+    // A row of input takes 1,000 bytes and its intermediate data 20,000; 16 more rows are read on
+    // either side.
     distributed::set_window(plan, task, 21'000 * 100 + 32'000);
     EXPECT_EQ(plan.window, 100);
     EXPECT_EQ(plan.memory, 21'000 * 100 + 32'000);
@@ -89,7 +90,7 @@ TEST(FilterPlan, ranks_that_share_memory_store_collected_planes_once) {
         distributed::FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Configuration strips{1, ranks};
         const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
-        const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbouring tiles
+        const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows from neighbouring tiles
         EXPECT_EQ(distributed::memory_of(strips, task, 1200),
                   image + between + planes + planes * (ranks - 1) / ranks);
         task.shares_memory = true;
@@ -131,7 +132,7 @@ TEST(FilterPlan, uses_fewer_ranks_if_these_are_faster) {
 }
 
 TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
-    int between = 0; // all ranks, half of them, and any number up to eight
+    int between = 0; // plans with a number of ranks other than 1 to 8, 12 and 24
     for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         const planner::Setting setting{.machine = machine, .element_size = 4};
@@ -190,7 +191,7 @@ TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
         return distributed::plan_filter(five_of({512, 512}, 4),
                                         {.machine = machine, .element_size = 4});
     };
-    // A quarter each at the same rate; or all wait for one.
+    // Each rank reads a quarter at the same rate, or all wait for one reader.
     const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
     const machine::Profile in_turn = where_files_come(1e8, 1e6, slow_messages());
     EXPECT_EQ(plan(alike).configuration.distribute, nullptr);
@@ -225,7 +226,7 @@ TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "rows are read whole";
     EXPECT_NEAR(predicted({1, 4, scatter}, 512).read.value_or(0), image, 1e-9);
     EXPECT_NEAR(predicted({1, 4}, 512).write.value_or(0), 5 * image, 1e-9);
-    // Four planes are kept in a file: they are written twice, and read once.
+    // Four planes are also kept in a file, which is written and read once.
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
@@ -243,7 +244,7 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     const Seconds whole = seconds(512), in_windows = seconds(64), work = 512 * 512 * 5 * 1e-7 / 4;
     EXPECT_GT(whole, work);
     EXPECT_GT(in_windows, work);
-    EXPECT_NE(in_windows, whole); // smaller messages, but more of them
+    EXPECT_NE(in_windows, whole); // more messages, but smaller ones
     task.filters.insert(task.filters.begin(), {2, {"smooth"}, {}});
     EXPECT_GT(seconds(512), whole + 512 * 512 * 1e-7 / 4);
 }

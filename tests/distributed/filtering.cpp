@@ -183,7 +183,7 @@ TEST(Filtering, refuses_ranks_with_other_options_and_names_both) {
     });
 }
 
-/// The common exception of all three ranks.
+/// Expects that all three ranks throw an AgreedFailure that contains `text`.
 void expect_failure(
     const FilterOptions& options, const std::string& text,
     const std::function<ImageShape(int rank)>& shape_of = [](int) { return shape; }) {

@@ -78,7 +78,7 @@ TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits)
             const auto expected = gaussian_derivatives(image, five);
             for (std::size_t k = 0; k < expected.size(); ++k)
                 EXPECT_TRUE(same_bits(kept[k].bytes(), expected[k].bytes())) << k;
-            // Planes of a different number, or planes that contain the input image, are not reused.
+            // Planes are not reused if their number differs or if one of them is the input.
             const distributed::Image made = kept[1];
             const std::vector<std::byte> before(made.bytes().begin(), made.bytes().end());
             gaussian_derivatives(made, five, kept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of any length, from all ranks to all, and numbers assigned to their entries.
+// All-to-all exchange of lists of any length, and numbering of items across tiles.
 #include "sextant/distributed/list_exchange.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -76,7 +76,8 @@ TEST(ListExchange, of_nothing_is_nothing) {
 }
 
 TEST(Numbering, follows_pixels_row_by_row_across_tiles_and_sums_contributions) {
-    // Items at pixels 1, 3 and 6 of 4x2 pixels in two columns; each rank owns a part of the six.
+    // Items at pixels 1, 3 and 6 of an image of 4x2 pixels, in two columns of tiles. Both ranks
+    // contribute to the item at pixel 6.
     run_threads(2, [](Communicator communicator) {
         const bool left = communicator.rank() == 0;
         const std::vector<Share> shares =

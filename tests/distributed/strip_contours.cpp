@@ -20,7 +20,7 @@ using distributed::PointOrder;
 using distributed::StripTiles;
 using distributed::StripWork;
 
-/// Strips for this number of ranks: tiles in a row, and in columns and rows if possible.
+/// Divisions into strips for this number of ranks, on every grid of grids_of().
 std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
     std::vector<distributed::StripTiles> made;
     for (const int strips : {2, 3, 5, 8}) {
@@ -30,7 +30,7 @@ std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
     return made;
 }
 
-/// The temporary data needed to process strips.
+/// The context needed to process strips, with temporary files.
 struct Workplace {
     Workplace(const Communicator& ranks, const distributed::StripTiles& strips,
               const TemporaryFolder& folder)
@@ -42,7 +42,7 @@ struct Workplace {
     distributed::StripWork work{communicator, tiles, scratch, control};
 };
 
-/// The lines of a map in strips are the same as from a serial traversal of the whole image.
+/// Expects the lines of a serial traversal of the whole image from a map in strips.
 void strips_give_the_serial_lines(const Communicator& communicator, const DirectionMap& map,
                                   const distributed::StripTiles& tiles,
                                   const TemporaryFolder& folder) {
@@ -51,7 +51,7 @@ void strips_give_the_serial_lines(const Communicator& communicator, const Direct
         const Tile own = tiles.tile(strip, communicator.rank());
         return cut(map, with_margin(own, distributed::ranking_margin, map.image)).codes;
     };
-    // So little memory that points are sorted in many runs.
+    // Memory is so small that points are sorted in many runs.
     distributed::PointOrder points(place.scratch, 7 * sizeof(distributed::RankedPoint));
     distributed::rank_strips(place.work, directions, communicator.rank() == 0 ? &points : nullptr);
     if (communicator.rank() != 0)

@@ -58,8 +58,7 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
     }
 }
 
-/// Tiles large enough to be computed directly in rank 0's memory, in rows and columns, of several
-/// sizes.
+/// Tiles are large enough that ranks compute them directly in the memory of rank 0.
 TEST(WindowFilter, gives_the_same_bits_if_ranks_write_to_the_memory_of_rank_0) {
     const ImageShape shape{419, 421};
     const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
@@ -87,7 +86,8 @@ TEST(WindowFilter, gives_the_same_bits_if_ranks_write_to_the_memory_of_rank_0) {
     }
 }
 
-/// Each collective that distributes or collects, packed or not, and none.
+/// Configurations without collectives, and with each collective that distributes or collects,
+/// packed or not.
 std::vector<filtering::Configuration> window_configurations(int columns, int rows) {
     std::vector<filtering::Configuration> configurations = {{columns, rows}};
     for (const collective::Algorithm& row : collective::catalogue()) {
@@ -131,8 +131,8 @@ TEST(WindowFilter, gives_the_same_bits_in_every_configuration_with_several_filte
     }
 }
 
-/// All ranks in strips, in columns and in a grid between these, in every order; also with fewer
-/// tiles at the beginning or in the middle.
+/// Configurations that change between strips, columns and a grid in different orders, some with
+/// fewer tiles than ranks at the beginning or in the middle.
 std::vector<filtering::Configuration> changing_configurations(int ranks) {
     const Grid middle = near_square(ranks, 1, 1);
     const int fewer = std::max(1, ranks - 1);

@@ -56,7 +56,8 @@ TEST(C3, is_in_seconds_the_units_of_all_rounds) {
     EXPECT_FALSE(prediction.timeline.events.empty());
 }
 
-/// The h and b charged for one round of messages within groups, derived from its cost.
+/// The units charged on the Delta for one round of messages of one packet, each within a group of
+/// its own or without groups. The latency equals h.
 Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) {
     const Schedule schedule = make_schedule(256, [&](int rank) {
         ProgramBuilder builder;
@@ -77,16 +78,18 @@ Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) 
 }
 
 TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
-    // Neighbours in a row: two processors, h = 1/2. Without groups the whole mesh has h = 10.625.
+    // Neighbours in a row are submachines of two processors: h = 1/2. Without groups the whole mesh
+    // has h = 10.625.
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, true).latency, .5);
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, false).latency, 10.625);
-    // 1 and 2 are neighbours, but belong to different aligned pairs: four in a row, h = 1.25.
+    // Processors 1 and 2 are neighbours, but belong to different aligned pairs, so they need an
+    // aligned row of four: h = 1.25.
     EXPECT_DOUBLE_EQ(charge_of({{1, 2}}, true).latency, 1.25);
-    // Groups that share two rows: one submachine of 2 x 2, with both messages on its links.
+    // Groups that overlap are charged as one submachine of 2 x 2, with both messages on its links.
     const Units shared = charge_of({{0, 17}, {1, 16}}, true);
     EXPECT_DOUBLE_EQ(shared.latency, 1);
     EXPECT_DOUBLE_EQ(shared.packets, 1 + 1 + 1);
-    // Two messages between one pair count as one of twice the size, also in two groups.
+    // Two messages between the same pair count as one of twice the size, even in two groups.
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
 }
 
@@ -97,7 +100,7 @@ TEST(C3, applies_to_other_numbers_of_ranks_with_a_remark) {
         return compositing::program(compositing::find("direct-send"), task, {}, rank);
     });
     const Question requested{.schedule = schedule, .machine = delta, .element_size = 16};
-    // 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
+    // Mean distance on 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
     EXPECT_NEAR(charges(requested)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
     EXPECT_THAT(find("c3").predict(requested).remarks,
                 Contains(HasSubstr("the prediction is for a machine of this kind with 12")));

@@ -41,8 +41,8 @@ Curve curve(Path path, Layout layout, Strategy strategy, std::vector<machine::Po
     return {path, layout, strategy, {}, std::move(points)};
 }
 
-/// A machine where every path costs 1, and 1 per byte; 3 per byte for blocks of 4 bytes, 2 for
-/// blocks of 16.
+/// A machine where every path costs 1 s, plus 1 s per byte of contiguous data, 3 s per byte in
+/// blocks of 4 bytes, or 2 s per byte in blocks of 16 bytes.
 machine::Profile detailed_machine(Link where = Link::same_node) {
     machine::Profile profile;
     profile.name = "detailed";
@@ -193,7 +193,7 @@ TEST(P3pcExtended, sends_no_faster_than_the_saturated_gap) {
     EXPECT_DOUBLE_EQ(seconds("p3pc", stream(5), machine), 5 * 11);
 }
 
-/// Every rank of 16 sends 100 elements to every other.
+/// Each of 16 ranks sends 100 elements to every other rank.
 Schedule crowd() {
     return make_schedule(16, [](int rank) {
         ProgramBuilder builder;
@@ -277,7 +277,7 @@ TEST(P3pcExtended, moves_no_data_between_threads_that_is_only_folded) {
     EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
 }
 
-/// Rank 0 computes this many bytes for rank 1.
+/// Rank 0 computes `bytes` bytes and sends them to rank 1.
 Schedule pair_that_computes(Elements bytes) {
     return make_schedule(2, [=](int rank) {
         ProgramBuilder builder;

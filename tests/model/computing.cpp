@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of computing, on a machine with round figures.
+// The cost of compute steps, on a machine with round figures.
 #include <array>
 
 #include "tests/model/machines.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using machine::exactly;
 
-/// A message takes 10 seconds for any size; computing a sum takes 3.
+/// A message of any size takes 10 s; computing a sum takes 3 s.
 machine::Profile slow_machine() {
     machine::Profile profile;
     profile.name = "slow";

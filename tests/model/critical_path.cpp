@@ -165,9 +165,9 @@ TEST(CriticalPath, folds_combine_operands_as_they_come) {
     const auto machine = plain_machine(5);
     Prices prices = flat(1, 10, 10);
     prices.blocking = false;
-    // Messages end at 10, 20, 30; each is combined, in 5, while the next is received.
+    // Messages end at 10, 20 and 30 s; each is combined in 5 s while the next one is received.
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 35);
-    // With blocking calls, the next message starts after the previous one was combined.
+    // With blocking calls, each message starts after the previous one has been combined.
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
 }
 
@@ -182,8 +182,8 @@ TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
         return builder.finish(sum);
     });
     EXPECT_DOUBLE_EQ(critical_path(question(own, machine), flat(0, 4, 10)).seconds, 22);
-    // Messages arrive at 10, 14 and 18: the first makes a pass of two operands, the others one of
-    // three.
+    // Messages arrive at 10, 14 and 18 s: the first is combined in a pass of two operands, the
+    // other two together in a pass of three.
     Prices prices = flat(0, 4, 10);
     prices.blocking = false;
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 30 + 22);
@@ -206,8 +206,8 @@ TEST(CriticalPath, folds_that_round_once_wait_for_all_operands_and_are_one_pass)
     const Schedule schedule = reduction(4);
     Question bytes = question(schedule, machine);
     bytes.element_name = "u8";
-    // Messages end at 10, 20, 30. They are combined by arrival, two at a time, but the first two at
-    // once.
+    // Messages end at 10, 20 and 30 s and are combined one by one as they arrive, or all in one
+    // pass.
     EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 5);
     bytes.folds_at_once = true;
     EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 7);
@@ -219,9 +219,9 @@ TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
                       return MessageCost{Span(1.), Span(10.), Span(10.), Span(), Span(3.)};
                   },
                   false};
-    // The processor is busy during the last 3 of a message's 10.
+    // The processor is busy during the last 3 s of a message, which takes 10 s.
     const double seconds = critical_path(question(reduction(4), machine), prices).seconds;
-    // Messages end at 10, 18 and 26, because it folds until 15 and 23.
+    // It folds until 15 and 23 s, so messages end at 10, 18 and 26 s.
     EXPECT_DOUBLE_EQ(seconds, 31);
 }
 
@@ -251,9 +251,9 @@ TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
         }};
         return critical_path(question(schedule, machine), prices).seconds;
     };
-    // it has arrived before rank 1 receives, which takes the receive time only
+    // The message has arrived before rank 1 receives it, so only the receive time is added.
     EXPECT_DOUBLE_EQ(priced(false), 21);
-    EXPECT_DOUBLE_EQ(priced(true), 25); // it is sent only then
+    EXPECT_DOUBLE_EQ(priced(true), 25); // the transfer starts only with the receive
 }
 
 TEST(CriticalPath, carries_intervals_to_the_end) {
@@ -273,7 +273,7 @@ TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
     Schedule unmatched = stream(2);
     unmatched[1].steps.pop_back();
     EXPECT_THROW(critical_path(question(unmatched, machine), flat(1, 1, 1)), std::logic_error);
-    // Each rank waits in an earlier round for what the other sends in a later one.
+    // Each rank waits in round 0 for the message that the other sends in round 1.
     const Schedule deadlock = make_schedule(2, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.input(1), other = builder.scratch(1);
@@ -305,7 +305,7 @@ TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_ra
             event.activity == Activity::send || event.activity == Activity::receive;
         messages += message;
         if (event.activity == Activity::receive)
-            continue; // it was posted long before
+            continue; // receives are posted early, so they overlap
         Seconds& before = until[{event.rank, event.activity}];
         EXPECT_GE(event.begin, before - 1e-12);
         before = event.end;

@@ -134,7 +134,8 @@ double played_border(const Grid& grid, Elements margin) {
 TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
     for (const Grid& grid : das_grids) {
         const DasCosts T;
-        // the formula counts corners on both sides, but a tile has one neighbour
+        // The formula counts corners on both sides, but with two columns a tile has a neighbour on
+        // one side only.
         if (grid.columns == 2)
             continue;
         EXPECT_NEAR(played_border(grid, 4), border_mended(T, grid, 4), 1e-6) << grid.columns;
@@ -147,7 +148,8 @@ TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
 }
 
 TEST(Das, a_receive_longer_than_its_path_costs_more_than_in_figure_6) {
-    // In six cells of Table 1 the path is shorter than a side; the formula uses only the path.
+    // In six cells of Table 1 the full path takes less time than one of its sides; the formula uses
+    // only the path.
     const DasCosts T;
     const Elements strip = 19 * 512;
     ASSERT_GT(T(Path::receive, Layout::cc, strip), T(Path::full, Layout::cc, strip));
@@ -155,8 +157,8 @@ TEST(Das, a_receive_longer_than_its_path_costs_more_than_in_figure_6) {
     EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
 }
 
-/// The number of filters from which other tiles than strips are the fastest, with a scatter before,
-/// `outputs` gathers after, and a border exchange for each filter. 0: never.
+/// Smallest number of filters for which a grid other than strips is fastest, for a program of one
+/// scatter, a border exchange per filter, and `outputs` gathers. 0: strips are always fastest.
 template <class Scatter, class Exchange, class Gather>
 int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, int outputs) {
     constexpr int most = 100'000;

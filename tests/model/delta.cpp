@@ -17,7 +17,7 @@ struct Total {
     double setups = 0, latency = 0, per_byte = 0, computation = 0;
 };
 
-/// `distances`: those used by the figure instead of the profile's.
+/// `distances` are the values of h that a figure uses instead of those of the profile.
 Total charged(const Schedule& schedule, const model::C3Reading& reading,
               const std::vector<machine::C3::Distance>& distances) {
     machine::Profile delta = shipped_machine("delta256");
@@ -38,8 +38,8 @@ Total charged(const MeshPattern& pattern, const std::vector<machine::C3::Distanc
     return charged(pattern.schedule(), pattern.reading(), distances);
 }
 
-/// Rows and columns of 16 have h = 5 in Figures 6 and 9; a pair has 4/3 where the paper halves the
-/// machine.
+/// In Figures 6 and 9, rows and columns of 16 processors have h = 5, and pairs have h = 4/3 when
+/// the machine is halved.
 const std::vector<machine::C3::Distance> of_figures_6_and_9 = {
     {16, 1, 5}, {1, 16, 5}, {1, 2, 4.0 / 3}, {2, 1, 4.0 / 3}};
 const std::vector<machine::C3::Distance> of_halvings = {{1, 2, 4.0 / 3}, {2, 1, 4.0 / 3}};
@@ -85,8 +85,8 @@ TEST(Delta, one_to_all_by_halving_costs_8s_and_5_29_a_byte) {
 }
 
 TEST(Delta, one_to_all_by_three_quarters_costs_more_than_by_halves_up_to_256_bytes) {
-    // The paper's result is larger, without details of its division; ours has more supersteps, and
-    // divides the longer side.
+    // The paper's result is larger, but the paper does not say how it divides the machine. Sextant
+    // divides the longer side and needs more supersteps.
     const Total half = charged("logp-lev-sq-scatter", deals_L, {});
     const Total uneven = charged("logp-lev-rec-scatter", deals_L, {});
     expect_total(uneven, 16, 4.945);
@@ -102,8 +102,8 @@ TEST(Delta, all_to_one_costs_as_one_to_all_except_for_set_ups) {
         const char *gather, *scatter;
         double setups, less_per_byte;
     };
-    // The receiver from all others pays most, but no set-up; but in a row of four the sender of a
-    // single packet, with a set-up of 8 units, pays more than the receiver of four.
+    // The processor that receives from all others pays most, without set-ups. The exception is a
+    // row of four: the sender of one packet, with a set-up of 8 units, pays more than the receiver.
     for (const Row& row : {Row{"flat-gather", "flat-scatter", 0, 0},
                            Row{"2-lev-rec-gather", "2-lev-rec-scatter", 0, 0},
                            Row{"3-lev-sq-gather", "3-lev-sq-scatter", 1, 3. / L},
@@ -129,8 +129,7 @@ TEST(Delta, all_to_all_by_columns_and_rows_costs_32s_and_23_a_byte) {
 }
 
 TEST(Delta, all_to_all_by_squares_costs_33s_and_23_a_byte_less_the_16_messages_that_stay_home) {
-    // The paper counts 256 pairs in the permutation; for 16 of these, source and destination are
-    // the same processor.
+    // The paper counts 256 pairs in the permutation; 16 of these stay on their processor.
     const double at_home = .5;
     expect_total(charged("2-lev-sq-all-to-all", exchanges_L, {}), 33, 22.667 - at_home);
 }
@@ -140,7 +139,7 @@ TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_8s_not_4s) {
 }
 
 TEST(Delta, all_to_all_touches_all_data_of_every_processor_in_each_superstep) {
-    // Counted as in the paper: our regions are not packed explicitly, so less data is touched.
+    // Data is counted as in the paper. Sextant does not pack regions explicitly and touches less.
     struct Row {
         int supersteps;
         double units;
@@ -169,7 +168,7 @@ TEST(Delta, contours_directly_cost_12_1_a_byte_with_the_nearest_first) {
     EXPECT_NEAR(charged(pattern, of_halvings).per_byte, 12.1, .05);
 }
 
-/// log2 of 16 exchanges within rows or columns, longest distance first.
+/// Four exchanges (log2 of 16) within rows or columns, longest distance first.
 void exchange_lines(MeshPattern& pattern, int first_round, bool rows, Elements bytes) {
     for (int i = 0; i < 4; ++i) {
         const int length = side >> i;
@@ -226,8 +225,8 @@ TEST(Delta, contours_balanced_cost_10s_58_and_0_89_per_byte_less_the_16_local_on
     for (int j = 0; j < 4; ++j)
         merge_quads(pattern, 1 + 2 * j, side >> j, (Elements{1} << j) * L);
     permute(pattern, 9, L, reverse);
-    // .8945 rounds h = 8/3 and 4/3 to 3 and 1; the paper counts all 256 pairs in permutations, of
-    // which 16 stay on one processor.
+    // The paper obtains .8945 by rounding h = 8/3 and 4/3 to 3 and 1. It counts all 256 pairs in
+    // permutations; 16 of these stay on their processor.
     const double at_home = 2.0 / 512;
     const Total rounded = charged(pattern, {{4, 4, 3}, {2, 2, 1}});
     expect_total(rounded, 10, .8945 - at_home);

@@ -85,7 +85,8 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
 TEST(Meetings, share_a_cable_among_all_that_cross_it_at_once) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
-    // Partners at distance 1 and 2 are on the same switch; those at 4 are four pairs on one cable.
+    // Partners at distances 1 and 2 are on the same switch; the four pairs at distance 4 share the
+    // cable.
     const double alone = 16e-9 * (1 << 12);
     EXPECT_NEAR(predicted(schedule("binary-swap", ranks, {}), &wires),
                 alone * (1. / 2 + 1. / 4 + 4. / 8), 1e-3 * alone);
@@ -95,8 +96,8 @@ TEST(Meetings, under_a_window_do_not_happen_between_rounds) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     const double alone = 16e-9 * (1 << 12) / ranks;
-    // Shifts by 1 ... 7: the number of messages that cross in each direction, at most four;
-    // messages within a switch end earlier.
+    // Messages that cross the cable in each direction for shifts by 1 ... 7; messages within a
+    // switch end earlier.
     constexpr double crossings = 1 + 2 + 3 + 4 + 3 + 2 + 1;
     EXPECT_NEAR(predicted(schedule("shift-based", ranks, {{}, 1}), &wires), alone * crossings,
                 .1 * alone * crossings);
@@ -114,7 +115,7 @@ TEST(Meetings, lengthen_a_prediction_only_on_shared_cables) {
     EXPECT_GT(predicted(swap, &narrow), 1.3 * predicted(swap, &wide));
 }
 
-/// Without buffering of messages, and with this time to hand over a message.
+/// A machine that does not buffer messages and needs this time to hand over a message.
 machine::Profile unbuffered(Seconds handing_over) {
     machine::Profile machine = profile();
     machine::LinkCosts& link = machine.links.front();
@@ -128,7 +129,7 @@ machine::Profile unbuffered(Seconds handing_over) {
     return machine;
 }
 
-/// A rank receives from one rank, and then from another, which has been ready for long.
+/// A rank receives from one rank, and then from another, which was ready long before.
 TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits) {
     constexpr Elements elements = 1 << 12;
     constexpr Seconds handing_over = 1e-5, on_the_way = 16e-9 * elements;

@@ -17,11 +17,11 @@ using model::Submachine;
 
 inline constexpr int side = 16, processors = side * side;
 
-/// Collects rounds of messages between submachines and converts them to programs. An element is one
-/// byte. Messages do not depend on one another: C3 only needs their rounds.
+/// Collects rounds of messages within submachines and converts them to programs. An element is one
+/// byte. Messages do not depend on one another, because C3 needs only their rounds.
 class MeshPattern {
   public:
-    /// The following rounds belong to this submachine.
+    /// The messages that follow belong to this round and submachine.
     void on(int round, const Submachine& submachine) {
         round_ = round;
         group_ = 1 + static_cast<int>(places_.size());
@@ -104,7 +104,7 @@ inline std::vector<Submachine> cut(int width, int height) {
     return parts;
 }
 
-/// The submachines before halving i of 8: 16 × 16, 8 × 16, 8 × 8, ...
+/// The size of submachines before halving i of 8: 16 × 16, 8 × 16, 8 × 8, ...
 inline Submachine size_before_halving(int i) {
     return {0, 0, side >> ((i + 1) / 2), side >> (i / 2)};
 }
@@ -114,7 +114,7 @@ inline int across(int rank, int i) {
                       : rank ^ (size_before_halving(i).height / 2 * side);
 }
 
-/// Each processor exchanges with that at the same position in the other half.
+/// Each processor exchanges data with the one at the same position in the other half.
 inline void exchange_halves(MeshPattern& pattern, int round, int i, Elements bytes) {
     const Submachine size = size_before_halving(i);
     for (const Submachine& m : cut(size.width, size.height)) {
@@ -123,7 +123,7 @@ inline void exchange_halves(MeshPattern& pattern, int round, int i, Elements byt
     }
 }
 
-/// Each processor sends to at most one other.
+/// Each processor sends to at most one other processor.
 inline void permute(MeshPattern& pattern, int round, Elements bytes,
                     const std::function<int(int)>& to) {
     pattern.on(round, whole_mesh);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Properties of any valid schedule.
+// Properties of predictions that hold for any valid schedule.
 #include "tests/support/random_schedules.hpp"
 
 #include "sextant/model/critical_path.hpp"
@@ -23,7 +23,7 @@ Claim anything() {
             {}};
 }
 
-/// Schedules that can be proved, with a machine on which folds and copies have costs.
+/// Calls `visit` with random correct schedules and a machine on which folds and copies have costs.
 template <class Visit>
 void for_each_right_schedule(unsigned seed, Visit&& visit) {
     machine::Profile machine;

@@ -15,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-/// Milliseconds by algorithm and size; an algorithm may lack the largest sizes.
+/// Measured times by algorithm and message size, in ms; the largest sizes may be missing.
 struct Table {
     std::vector<double> sizes;
     std::map<std::string, std::vector<double>> times; ///< 0: not measured
@@ -35,8 +35,8 @@ struct Table {
     }
 };
 
-/// The costs charged in Figures 6 and 9: set-ups of 8 units and units per byte, as derived by the
-/// tests of the Delta. Algorithms without C3 costs have none.
+/// The cost of an algorithm in Figures 6 and 9: the number of set-ups, 8 units each, and the units
+/// per byte. The tests in delta.cpp derive these values.
 struct Charge {
     std::string algorithm;
     double setups, per_byte;
@@ -50,7 +50,8 @@ const std::vector<Charge> one_to_all = {{"1-lev-dir", 256, .5508},
                                         {"3-lev-sq", 24, .935},
                                         {"logp-lev-sq", 8, 5.285}};
 
-/// The four direct variants have the same cost: the first in the list wins a tie.
+/// The four direct variants have the same cost, and the first in the list wins a tie; `preferred`
+/// is moved to the front.
 std::vector<Charge> all_to_all(const std::string& preferred) {
     std::vector<Charge> charges = {{"1-lev-direct", 256, 14}, {"1-lev-lin", 256, 14},
                                    {"1-lev-xor", 256, 14},    {"1-lev-balance", 256, 14},
@@ -66,7 +67,7 @@ struct Regret {
     double mean = 0, worst = 0; ///< percent
 };
 
-/// `others` are measured, and may be the best, but have no predicted cost.
+/// `others` were measured, and may be the fastest, but have no predicted cost.
 Regret regret(const Table& table, const std::vector<Charge>& charges,
               const std::vector<std::string>& others = {}) {
     Regret result;
@@ -100,8 +101,8 @@ TEST(Regret, of_c3_in_one_to_all_is_10_percent_and_it_is_right_once_in_eleven) {
 }
 
 TEST(Regret, is_16_percent_against_the_algorithm_that_gains_by_having_no_barriers) {
-    // logp-lev-rec(.75) is the best or nearly the best at most sizes. C3 charges supersteps, and so
-    // ranks it no better than logp-lev-sq: a known weakness of models with barriers.
+    // logp-lev-rec(.75) is the fastest or nearly the fastest at most sizes. C3 charges supersteps
+    // and therefore ranks it no better than logp-lev-sq, a known weakness of models with barriers.
     const Regret found =
         regret(Table("c3_figure8_one_to_all_delta256_ms.csv"), one_to_all, {"logp-lev-rec(0.75)"});
     EXPECT_EQ(found.right, 1);

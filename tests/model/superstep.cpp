@@ -14,7 +14,7 @@ struct Case {
     Bytes L;
 };
 
-// l = 512 bytes per packet in both.
+// Both cases have packets of l = 512 bytes.
 const Case cases[] = {{16, 4, 2.5, 8, 700}, {64, 8, 5, 3, 512}};
 
 machine::C3 c3_of(const Case& c) {
@@ -102,8 +102,8 @@ TEST(Superstep, a_permutation_costs_the_paper_s_closed_forms_on_mesh_hypercube_a
     }
 }
 
-/// S_i + R_i of a processor that sends packets of 1 and 3 and receives one of 2, without
-/// congestion: the remainder after subtracting C_l = 2 and C_p = 2 h.
+/// S_i + R_i of a processor that sends messages of 1 and 3 packets and receives one of 2, without
+/// congestion: the total minus C_l = 2 and C_p = 2 h.
 Units busiest(machine::Routing routing, bool blocking, double h) {
     machine::C3 c3 = c3_of({4, 1, h, 10, 0});
     c3.routing = routing;

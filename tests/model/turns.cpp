@@ -14,8 +14,8 @@ namespace {
 using machine::exactly;
 using machine::Link;
 
-/// Threads of one process on this number of cores; messages are free, and folds take one second per
-/// element and operand.
+/// A machine with this number of cores, for threads of one process. Messages are free; folds take
+/// 1 s per element and operand.
 machine::Profile threads_on(int cores) {
     machine::Profile profile;
     profile.name = "threads";

@@ -17,7 +17,7 @@ using namespace lab;
 using machine::Layout;
 using machine::Path;
 
-/// Milliseconds of the parts of a program on one grid.
+/// Times of the parts of a program on one grid, in ms.
 struct Parts {
     double scatter, border, gather;
 
@@ -76,7 +76,7 @@ int columns_of_best(const AllParts& parts, int exchanges, int gathers) {
 
 constexpr int never = 100'000;
 
-/// The number of exchanges from which on strips are no longer the best.
+/// The smallest number of exchanges for which strips are no longer the fastest.
 int threshold(const AllParts& parts, int gathers) {
     int k = 0;
     while (k < never && columns_of_best(parts, k, gathers) == 1)
@@ -103,8 +103,8 @@ TEST(WholeProgram, is_best_on_2x8_beyond_the_threshold_but_single_steps_always_a
 }
 
 TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_played) {
-    // A receive that takes longer than its path, which Figure 6 ignores, makes strips more
-    // expensive.
+    // In schedules, strips also cost more because a receive may take longer than its path, which
+    // Figure 6 ignores.
     for (int gathers : {1, 5}) {
         const int figure = threshold(by_figure_6(19), gathers);
         const int replayed = threshold(by_playing_schedules(19), gathers);

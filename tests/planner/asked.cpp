@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applying a name and parameters to a task.
+// Applies a requested algorithm and parameters to a task.
 #include "sextant/core/error.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 

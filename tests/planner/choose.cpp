@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Messages have a constant cost in each direction, and a cost per byte; blending is free.
+/// Messages cost `latency` plus a time per byte; blending is free.
 machine::Profile hockney(double latency, double seconds_per_byte) {
     return machine::parse_profile(
         fmt::format(R"({{"version": 1, "name": "test", "date": "2026", "method": "made up",
@@ -59,7 +59,7 @@ TEST(Choose, prefers_few_messages_or_few_bytes_by_their_cost) {
     // If bytes are free, log2 p consecutive messages are the minimum.
     const Choice few = question.ask(hockney(1e-3, 0));
     EXPECT_DOUBLE_EQ(few.chosen().predicted->seconds, 4e-3);
-    // If only bytes cost, each rank receives at most (p - 1) / p of an image.
+    // If messages cost only per byte, the minimum is to receive (p - 1) / p of an image per rank.
     const Choice even = question.ask(hockney(0, 1e-8));
     EXPECT_NE(question.name(even.chosen()), "binary-tree");
     EXPECT_NEAR(even.chosen().predicted->seconds, 15.0 / 16 * (1 << 16) * 16 * 1e-8, 1e-6);
@@ -101,7 +101,7 @@ TEST(Choose, prunes_only_slower_candidates) {
     }
 }
 
-/// A machine with random costs of messages and passes, and this number of cores per node.
+/// A machine with random costs of messages and passes, and `cores` cores per node.
 machine::Profile random_machine(std::mt19937& random, int cores) {
     const auto draw = [&](double low, double high) { // uniform in the logarithm
         return low * std::pow(high / low, std::uniform_real_distribution<double>(0, 1)(random));

@@ -27,10 +27,11 @@ TEST(Interlacing, counts_the_data_of_the_busier_of_two_ranks) {
     const auto traffic = [](const std::vector<DrawnBands>& drawn, int root, bool interlaced) {
         return busiest_traffic(one_image_each(2, 4096, root), drawn, interlaced);
     };
-    // Each rank sends a full or an empty half; then rank 1 sends its blended half to rank 0.
+    // Without interlacing, each rank sends one half, active or empty; then rank 1 sends its blended
+    // half to rank 0.
     EXPECT_NEAR(traffic(upper, 0, false), .5, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, false), 1, 1e-9);
-    // A quarter in each direction, and another one for collection.
+    // With interlacing, each rank sends a quarter; another quarter is sent for collection.
     EXPECT_NEAR(traffic(upper, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, Task::distributed, true), .5, 1e-9);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of two families, one of which exists only here: made, written and read by the same code.
+// Plans of two families are made, written and read by the same code; one family exists only in this
+// file.
 #include "sextant/planner/plan_file.hpp"
 
 #include "sextant/planner/choose.hpp"
@@ -40,7 +41,7 @@ Plan<Boxes> parsed(const std::string& text) {
     return plan_in<Boxes>(JsonField::parse(text, "p.json"), "pack", boxes_in);
 }
 
-/// The second of three is the fastest, the first is unpredicted.
+/// A choice of three candidates: the second is the fastest, the first has no prediction.
 Choice three() {
     Choice choice;
     choice.model = "logp";

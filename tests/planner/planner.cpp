@@ -69,7 +69,7 @@ TEST(Plan, that_is_damaged_is_refused_by_field) {
     refused(with("\"window\": ", "\"window\": -1"), "window");
 }
 
-/// Ranks of one node, as processes, with images of this density.
+/// Work of eight processes on one node, with images in which this fraction of pixels is active.
 Work moved(double density) {
     Work moved = work();
     moved.nodes = std::vector<int>(8, 0);
@@ -109,7 +109,7 @@ TEST(Planner, sends_as_requested_and_everything_between_threads) {
     EXPECT_FALSE(sparse_by_rule(threads));
     EXPECT_TRUE(sparse_by_rule(moved(.1)));
     EXPECT_FALSE(sparse_by_rule(moved(.9)));
-    EXPECT_FALSE(sparse_by_rule(moved(.5))); // on one node
+    EXPECT_FALSE(sparse_by_rule(moved(.5))); // all ranks are on one node
     Work apart = moved(.5);
     apart.nodes = {0, 1};
     EXPECT_TRUE(sparse_by_rule(apart));

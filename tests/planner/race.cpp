@@ -52,7 +52,8 @@ TEST(Race, of_equals_is_won_by_the_first) {
 }
 
 TEST(Race, counts_the_slowest_rank_of_each_frame) {
-    // On each rank the second is faster at times, but never on both at the same time.
+    // On each rank, the second configuration is faster in some frames, but never in the same frame
+    // on both ranks.
     Race left(2, 4), right(2, 4);
     for (int frame = 0; !left.over(); ++frame) {
         const bool second = left.next() == 1, even = frame / 2 % 2 == 0;
@@ -87,7 +88,8 @@ compositing::Configuration shift(int window) {
     return {&compositing::find("shift-based"), {{}, window}};
 }
 
-/// Windows 1, 2, ... with these predictions and intervals.
+/// A plan whose alternatives are Shift-Based with windows 1, 2, ..., with these predictions and
+/// intervals.
 CompositingPlan plan_of(const std::vector<Expected>& expected) {
     CompositingPlan plan;
     for (std::size_t i = 0; i < expected.size(); ++i)

@@ -44,7 +44,7 @@ TEST(ScanPlan, random_times_take_longer_than_their_mean_would) {
 
 TEST(ScanPlan, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) {
     ScanQuestion question = question_of(40, 2);
-    EXPECT_EQ(choose_scan(question).configuration.operator_cores, 1); // all there is
+    EXPECT_EQ(choose_scan(question).configuration.operator_cores, 1); // no speed-up is given
     question.speedup = {1, 1.6};
     const ScanPlan plan = choose_scan(question);
     EXPECT_EQ(plan.configuration.operator_cores, 2);

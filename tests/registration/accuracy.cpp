@@ -8,10 +8,11 @@ namespace {
 
 struct Goal {
     const char* specimen;
-    double ratio; ///< to the bound, at most
+    double ratio; ///< largest accepted ratio of the RMS error to the bound
 };
 
-/// Only the edges of particles carry information about their position, and the filter blurs these.
+/// Particles have a higher limit: only their edges carry information about their position, and the
+/// filter blurs the edges.
 constexpr Goal goals[] = {{"lattice", 1.3}, {"carbon", 1.5}, {"particles", 1.7}};
 
 TEST(RigidAccuracy, is_near_the_bound_and_as_predicted) {
@@ -56,7 +57,7 @@ struct Bias {
     double x = 0, y = 0;
 };
 
-/// The mean error of a shift, over seeds.
+/// The mean error of a shift over several seeds.
 Bias bias_at(double tx, double ty, double prefilter) {
     Trial trial;
     trial.motion = {0, tx, ty};

@@ -15,7 +15,7 @@ namespace {
 using registration::BandedCholesky;
 using registration::BandedMatrix;
 
-/// Positive definite, since its diagonal outweighs the rest of each row.
+/// A random positive definite matrix: the diagonal outweighs the rest of each row.
 BandedMatrix random_matrix(std::size_t size, std::size_t band, unsigned seed) {
     Random random(seed);
     BandedMatrix made(size, band);
@@ -97,7 +97,7 @@ TEST(BandedCholesky, gives_the_same_bits_for_any_team) {
 
 TEST(BandedCholesky, rejects_matrices_that_are_not_positive_definite) {
     const BandedMatrix zero(9, 2);
-    for (const std::size_t at : {0, 3, 4, 6, 8}) { // at both ends and between
+    for (const std::size_t at : {0, 3, 4, 6, 8}) { // at both ends and in between
         BandedMatrix g = random_matrix(9, 2, 4);
         g.at(at, at) = -1;
         EXPECT_FALSE(BandedCholesky(9, 2).factorise(1, g, 0, zero)) << at;

@@ -15,7 +15,7 @@ using registration::LinkSeen;
 using registration::RigidMotion;
 
 constexpr ImageShape voters_shape{256, 256};
-/// A lattice period.
+/// A period jump: a shift by one lattice period.
 constexpr RigidMotion hop{0, 24, 0};
 
 struct Chain {

@@ -20,7 +20,7 @@ TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
     const Division pair = best_division(4, 2, costs);
     EXPECT_EQ(pair.ranks, 1);
     EXPECT_EQ(pair.threads, 4);
-    // Registering neighbours takes three of four seconds, and is divided among ranks without
+    // Registering neighbours takes three quarters of the time, and is divided among ranks without
     // additional cost.
     EXPECT_EQ(best_division(2, 5000, costs).ranks, 2);
 }

@@ -40,8 +40,8 @@ MadeSeries warped_series(int frames) {
     return made_series(plan);
 }
 
-/// RMS distance, on the specimen, between points that a motion maps to each other, over the central
-/// part of the frame.
+/// RMS distance on the specimen between points that a motion maps to each other and that should
+/// coincide, over the central part of the frame.
 double error_of_field(const MadeSeries& made, const Displacement& phi, int reference, int frame) {
     const auto [width, height] = made.frames.front().shape();
     constexpr double margin = 12;
@@ -101,7 +101,7 @@ TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
     const std::vector<double> errors = errors_of(made, series, 0);
     EXPECT_LT(worst_of(errors, 1, 13), .25);
     EXPECT_LT(worst_of(errors, 7, 13), 2 * worst_of(errors, 1, 7));
-    // The same neighbours, composed without refinement.
+    // For comparison, motions between neighbours composed without refinement are worse.
     registration::NonrigidRegistration registration(shape);
     std::vector<SplineMotion> neighbours;
     for (std::size_t i = 1; i < 13; ++i)
@@ -113,7 +113,7 @@ TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
         return x;
     };
     EXPECT_LT(1.5 * errors.back(), error_of_field(made, chained, 0, 12));
-    // A rigid motion would not be enough either.
+    // A rigid motion would not suffice either.
     const Displacement rigid = [&](Point x) {
         return apply(series.frames[12].result.motion, x, registration::centre(shape));
     };
@@ -150,8 +150,8 @@ TEST(FieldSeries, ranks_bracket_otherwise_and_agree_within_the_noise) {
     expect_brackets_agree(warped_series(8));
 }
 
-/// Only the rigid part of such fields is kept, and its rotation must be computed from the frames:
-/// if it were kept from each start, results would depend on the bracketing.
+/// Only the rigid part of such fields is kept. Its rotation must be computed from the frames: if it
+/// were taken from the start value, results would depend on the order of association.
 TEST(FieldSeries, ranks_agree_on_frames_that_move_rigidly) {
     for (const char* specimen : {"lattice", "carbon"}) {
         SCOPED_TRACE(specimen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames with unknown regions: masks and dead pixels. They are NaN in samples, and have the weight
-// 0 in the computation.
+// Frames with unknown regions (masks and dead pixels), whose samples are NaN and have weight 0 in
+// the computation.
 #include "sextant/registration/nonrigid.hpp"
 
 #include <cmath>
@@ -47,7 +47,7 @@ TEST(Gaps, masked_regions_of_either_frame_count_for_nothing) {
     const RigidResult by_mask = registrar.align(pair.reference.samples(), pair.moved.samples());
     EXPECT_LT(error_of(pair, by_mask), 4 * pair.bound);
     EXPECT_FALSE(by_mask.unrelated);
-    EXPECT_LT(by_mask.overlap, .84); // 17 % are masked, plus what the moved masks cover
+    EXPECT_LT(by_mask.overlap, .84); // 17 % are masked; the moved masks cover more
     const RigidResult by_all = registrar.align(shown.reference.samples(), shown.moved.samples());
     EXPECT_GT(error_of(shown, by_all), 20 * pair.bound);
 }
@@ -57,7 +57,7 @@ TEST(Gaps, a_frame_of_which_half_is_masked_is_registered_by_the_other) {
     mask(pair.moved, 0, 0, 256, 120);
     Registrar registrar(shape);
     const RigidResult result = registrar.align(pair.reference.samples(), pair.moved.samples());
-    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // the angle has half the lever arm
+    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // half the lever arm for the rotation
     EXPECT_LT(result.overlap, .56);
 }
 

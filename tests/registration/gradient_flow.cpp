@@ -13,7 +13,7 @@ using lab::FlowOptions;
 using lab::Functional;
 using lab::Parameters;
 
-/// Rosenbrock's function, in the plain metric.
+/// Rosenbrock's function with the Euclidean metric.
 Functional valley() {
     const auto square = [](double v) { return v * v; };
     return {
@@ -41,7 +41,7 @@ TEST(GradientFlow, goes_down_a_curved_valley_and_never_up) {
 }
 
 TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_helps) {
-    // For E = a p², the rule holds up to τ = 1/(2a), which reaches E = 0 in one step.
+    // For E = a p², the rule allows steps up to τ = 1/(2a), which reaches E = 0 in one step.
     for (const double a : {.5, 1. / 4096, 4096.}) {
         const Functional bowl{[a](const Parameters& p) { return a * p[0] * p[0]; },
                               [a](const Parameters& p) { return Parameters{2 * a * p[0]}; },

@@ -18,7 +18,7 @@ using registration::SyntheticSeries;
 
 using FramesMade = std::vector<kernel::FloatPlane>;
 
-/// Frames in memory.
+/// A source of frames in memory.
 class MadeSource : public FrameSource {
   public:
     explicit MadeSource(const FramesMade& frames)
@@ -70,7 +70,7 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     return made;
 }
 
-/// Registers a series that has not been inspected. Collective.
+/// Inspects and registers a series. Collective.
 inline std::vector<FrameRegistration> register_series(const registration::SeriesContext& context) {
     return registration::register_series(context, inspect_series(context));
 }
@@ -96,7 +96,7 @@ inline double error_of_place(const MadeSeries& made, const FrameRegistration& pl
     return registration::rms_distance(place.result.motion, truth, {128, 128}, central);
 }
 
-/// Keeps results in memory.
+/// A ledger that keeps results in memory.
 class MemoryLedger : public registration::Ledger {
   public:
     std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override {
@@ -108,7 +108,7 @@ class MemoryLedger : public registration::Ledger {
         ++kept;
     }
     void refresh() override {}
-    /// Takes bytes from the end of every entry.
+    /// Removes bytes from the end of every entry.
     void cut(std::size_t bytes) {
         for (auto& [name, entry] : entries_)
             entry.resize(entry.size() - std::min(bytes, entry.size()));

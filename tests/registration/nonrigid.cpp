@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Displacement fields between small frames; larger ones are a long test.
+// Displacement fields between small frames; larger frames are tested in long/nonrigid.cpp.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
 
@@ -96,7 +96,7 @@ TEST(Nonrigid, follows_rotated_frames) {
     const auto& found = registration.run(pair.reference.view(), pair.templ.view(), turn);
     EXPECT_LT(found.fit.overlap, .9);
     EXPECT_LT(rms_distance(found.field, dense(truth, shape), .6), .2);
-    // The corners of the reference are outside the template: there the field is extrapolated.
+    // The corners of the reference are outside the template, where the field is extrapolated.
     const DisplacementField& field = found.field;
     for (std::size_t i = 0; i < field.count(); ++i) {
         const Point at{static_cast<double>(static_cast<std::int64_t>(i) % field.nodes.width * 8),

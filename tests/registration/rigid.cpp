@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edge cases of registering a pair: shapes, samples, starts, empty frames.
+// Edge cases of registering a pair: shapes, sample types, start values, empty frames.
 #include <cstdint>
 #include <limits>
 

@@ -205,7 +205,8 @@ TEST(SeriesRegistration, registers_frames_in_memory_with_a_large_offset_as_witho
     });
 }
 
-/// Cancels one rank at a point of the run, then continues, and compares with an uncancelled run.
+/// Cancels a run on one rank after a result of this kind, then continues it, and compares the
+/// result with that of an uncancelled run.
 void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOptions options,
                                     Work work, int rank) {
     constexpr int ranks = 3;

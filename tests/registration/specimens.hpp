@@ -11,7 +11,7 @@
 
 #include "tests/support/random.hpp"
 
-// Specimens as formulas, so that a moved specimen is exact between pixels too.
+// Specimens defined by formulas, so that moved specimens are exact between pixels too.
 namespace sextant::test {
 
 using kernel::SampleView;
@@ -51,7 +51,7 @@ class Specimen {
             made.add(period, .3 + i * std::numbers::pi / 3, 0, .3 * std::sqrt(2 * (1 - share) / 3));
         return made;
     }
-    /// Constant 1 from this x on.
+    /// The same specimen, but with the constant 1 for all coordinates from x on.
     Specimen with_vacuum_from(double x) const {
         Specimen made = *this;
         made.vacuum_ = x;
@@ -101,7 +101,8 @@ WarpedFrame frame_of(ImageShape shape, Value value) {
     return frame;
 }
 
-/// A Poisson number: how many uniform numbers are multiplied until the product falls below e^−mean.
+/// A Poisson number: the number of uniform numbers that are multiplied until the product falls
+/// below e^−mean.
 inline double counted(Random& random, double mean) {
     double product = uniform(random);
     int count = 0;
@@ -115,8 +116,8 @@ struct WarpedPair {
     WarpedFrame reference, templ;
 };
 
-/// The reference is the specimen seen through φ, the template the specimen itself, so that no
-/// inverse is needed.
+/// The reference is the specimen composed with φ, the template is the specimen itself; so the
+/// inverse of φ is not needed.
 inline WarpedPair exposed_pair(const std::function<double(Point)>& specimen, ImageShape shape,
                                const Motion& phi, double dose, unsigned seed) {
     Random noise_of_reference(2 * seed), noise_of_template(2 * seed + 1);

@@ -30,7 +30,7 @@ std::vector<double> random_coefficients(const SplineGrid& grid, unsigned seed) {
     return c;
 }
 
-/// w(x), from the definition.
+/// The spline w at a point, from the definition.
 Point value(const SplineGrid& grid, const std::vector<double>& c, Point at) {
     const SplineBasis x = grid.along_x(at.x), y = grid.along_y(at.y);
     Point sum;
@@ -44,8 +44,8 @@ Point value(const SplineGrid& grid, const std::vector<double>& c, Point at) {
     return sum;
 }
 
-/// Coefficients of w(x) = (a + bx − ty, c + dy + tx): those of a linear spline are its values at
-/// the control points, of which the first is one interval before the image.
+/// Coefficients of w(x) = (a + bx − ty, c + dy + tx). The coefficients of a linear spline are its
+/// values at the control points, of which the first is one interval before the image.
 std::vector<double> linear(const SplineGrid& grid, ImageShape image, Point shift, Point slope,
                            double turn = 0) {
     std::vector<double> c(grid.unknowns());
@@ -191,7 +191,7 @@ TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
         BandedMatrix matrix(grid.unknowns(), grid.band());
         std::vector<double> score(grid.unknowns());
         const auto width = static_cast<std::size_t>(cells.cells().width);
-        for (std::size_t row = sums.size() / width; row-- > 0;) // in any order
+        for (std::size_t row = sums.size() / width; row-- > 0;) // the order does not matter
             cells.take_row(row, {&sums[row * width], width}, alpha);
         cells.normal_equations(matrix, score);
 
@@ -204,7 +204,8 @@ TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
             const auto row =
                 static_cast<double>(static_cast<std::int64_t>(k) / cells.cells().width);
             const Point w = value(grid, c, {unit * (8 * column + 3.5), unit * (8 * row + 3.5)});
-            // Rᵀw, in pixels of the level: S and s refer to the gradient of the reference.
+            // Rᵀw in pixels of the pyramid level, since S and s refer to the gradient of the
+            // reference.
             const double x = (cosine * w.x + sine * w.y) / unit;
             const double y = (cosine * w.y - sine * w.x) / unit;
             expected_square += sums[k].xx * x * x + 2. * sums[k].xy * x * y + sums[k].yy * y * y;

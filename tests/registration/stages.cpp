@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// After registration: mean, median and count, stages, fields.
+// Results after registration: mean, median and count of frames, for several stages and for fields.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/registration/refinement.hpp"
 

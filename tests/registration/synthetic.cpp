@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synthetic series: motions, counts, blank frames, and the same series from the same seed.
+// Synthetic series: motions, counts, blank frames, and reproducibility from a seed.
 #include "sextant/registration/synthetic.hpp"
 
 #include "sextant/core/error.hpp"
@@ -28,7 +28,7 @@ SeriesPlan drifting() {
     return plan;
 }
 
-/// A slope, brighter to the right and downward, so that a sample shows its position.
+/// A brightness ramp, to the right and downward, so that a sample identifies its position.
 double slope(Point at) {
     return 2 + .01 * at.x + .0001 * at.y;
 }

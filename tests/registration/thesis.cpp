@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference implementation of registration: derivatives compared with differences of the
-// energy, known motions; errors.
+// The reference implementation of registration: its derivatives compared with differences of the
+// energy, known motions, and errors.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
 
@@ -30,8 +30,8 @@ CrossCorrelation some_images() {
     return {BilinearElements(shape, 1. / 37), values_of(pair.reference), values_of(pair.templ)};
 }
 
-/// Compares the derivative along random directions with central differences. Bilinear images have
-/// kinks, where a difference may be wrong: the median of the relative errors is tested.
+/// Compares the derivative along random directions with central differences. Differences may be
+/// wrong at the kinks of bilinear images, so the median of the relative errors is tested.
 void expect_derivatives_as_differences(const Functional& functional, const Parameters& at,
                                        double size, double kinks = 1e-5) {
     Random random(11);
@@ -145,7 +145,7 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
     EXPECT_EQ(found.field.nodes, (ImageShape{17, 20}));
 }
 
-/// The error of thesis mode for two frames.
+/// The text of the exception that thesis mode throws for two frames.
 std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
                       const ThesisOptions& options) {
     try {

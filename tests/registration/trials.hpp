@@ -21,7 +21,7 @@ using registration::RigidMotion;
 using registration::RigidResult;
 
 inline constexpr double degree = std::numbers::pi / 180;
-/// The fraction of a frame along each axis over which errors are computed.
+/// Errors are computed over this central fraction of a frame along each axis.
 inline constexpr double central = .88;
 
 /// The motion used in published figures.
@@ -40,7 +40,7 @@ struct Trial {
 struct Pair {
     registration::SyntheticSeries series;
     kernel::FloatPlane reference, moved;
-    double bound = 0; ///< root mean square, pixels
+    double bound = 0; ///< Cramér-Rao bound of the RMS error, pixels
 };
 
 inline Pair make_pair(const Trial& trial) {
@@ -86,7 +86,7 @@ struct Outcome {
     RigidMotion truth;
     double error = 0, bound = 0; ///< RMS pixels
 
-    /// True if the error is too large for noise: many pixels, not fractions of one.
+    /// True if the error is a period jump: some pixels, whereas noise causes fractions of a pixel.
     bool hopped() const { return error > 2; }
     bool flagged() const { return result.ambiguous || result.unrelated || !result.converged; }
 };
@@ -99,7 +99,7 @@ inline Outcome run(const Trial& trial, Registrar& registrar) {
             registration::rms_distance(result.motion, truth, trial.shape, central), pair.bound};
 }
 
-/// The same trial with this number of seeds.
+/// Runs a trial with seeds 1, 2, ..., `seeds`.
 inline std::vector<Outcome> run_seeds(Trial trial, int seeds) {
     Registrar registrar(trial.shape);
     std::vector<Outcome> outcomes;
@@ -110,7 +110,7 @@ inline std::vector<Outcome> run_seeds(Trial trial, int seeds) {
     return outcomes;
 }
 
-/// The same trial with this number of motions of up to 40 pixels along each axis and 2 degrees.
+/// Runs a trial with random motions of up to 40 pixels along each axis and up to 2 degrees.
 inline std::vector<Outcome> run_motions(Trial trial, int motions) {
     Registrar registrar(trial.shape);
     registration::NoiseSource noise(77, 0);
@@ -143,7 +143,7 @@ inline Accuracy accuracy(const std::vector<Outcome>& outcomes) {
     return accuracy;
 }
 
-/// Errors in units of their predicted deviations, root mean square over all parameters: 1 if
+/// RMS over all parameters of the errors in units of their predicted standard deviations; 1 if the
 /// predictions are right.
 inline double rms_z(const std::vector<Outcome>& outcomes) {
     double sum = 0;

@@ -42,8 +42,8 @@ inline std::function<double(Point)> specimen_of(const WarpTrial& trial) {
 
 struct WarpOutcome {
     NonrigidResult result;
-    double error = 0, error_of_start = 0; ///< RMS pixels over the central 88 %, where known
-    double z = 0;                         ///< RMS of errors at nodes over their deviations
+    double error = 0, error_of_start = 0; ///< RMS over known points of the central 88 %, pixels
+    double z = 0;                         ///< RMS at nodes of errors over predicted deviations
 
     std::string text() const {
         return fmt::format("error {:.3f} px, of the start {:.3f}; z {:.2f}, freedom {:.0f}, "
@@ -53,7 +53,7 @@ struct WarpOutcome {
     }
 };
 
-/// Over the known nodes within the image.
+/// RMS of the errors over their predicted deviations, at known nodes within the image.
 inline double rms_z(const DisplacementField& field, const Motion& truth) {
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < field.count(); ++i) {

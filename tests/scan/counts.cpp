@@ -31,7 +31,7 @@ int pop(int p) {
     return std::popcount(static_cast<unsigned>(p));
 }
 
-/// The span of Brent-Kung.
+/// Span of the Brent-Kung circuit.
 int D(int p) {
     int most = 0;
     for (int x = 1; x <= p; ++x)
@@ -39,7 +39,7 @@ int D(int p) {
     return most;
 }
 
-/// The work of Kogge-Stone.
+/// Work of the Kogge-Stone circuit.
 Elements KS(int p) {
     return p == 0 ? 0 : Elements{p} * L(p) - (Elements{1} << L(p)) + 1;
 }
@@ -73,7 +73,7 @@ struct Formula {
     std::function<Elements(int p)> work;
 };
 
-/// Inclusive circuits. Their exclusive form is the same on one rank fewer.
+/// Formulas for inclusive circuits; an exclusive circuit of p ranks has the values of p − 1.
 const std::array formulas = {
     Formula{"serial", [](int p) { return p - 1; }, [](int p) { return Elements{p} - 1; }},
     Formula{"kogge-stone", L, KS},
@@ -175,7 +175,7 @@ TEST(ScanCounts, no_circuit_falls_below_snirs_bound) {
     });
 }
 
-/// Messages of an algorithm's circuit, or of its derived form.
+/// Number of messages of an algorithm in its own form or in the derived one.
 std::int64_t messages(std::string_view name, int ranks, Form form) {
     return prove(test::scan_case(find(name), {ranks, 1, form}, {}).schedule,
                  claim(Task{ranks, 1, form}), Delivery::rendezvous)
@@ -186,12 +186,13 @@ TEST(ScanCounts, every_application_needs_one_message_and_the_other_form_one_more
     for (const Formula& formula : formulas) {
         for (int p = 2; p <= most_ranks; ++p) {
             EXPECT_EQ(messages(formula.name, p, Form::inclusive), formula.work(p));
-            const Elements shift = formula.name == "serial" ? 1 : p - 1; // the last message
+            // Messages without an application.
+            const Elements shift = formula.name == "serial" ? 1 : p - 1;
             EXPECT_EQ(messages(formula.name, p, Form::exclusive), formula.work(p - 1) + shift)
                 << formula.name << " " << p;
         }
     }
-    for (int p = 2; p <= most_ranks; ++p) { // rank 0 has its own value already
+    for (int p = 2; p <= most_ranks; ++p) { // rank 0 already has its result
         EXPECT_EQ(messages("blelloch", p, Form::inclusive),
                   messages("blelloch", p, Form::exclusive) + p - 2);
     }

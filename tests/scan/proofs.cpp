@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every row of the catalogue is proved, in both forms: a new row is tested automatically.
+// Proves every algorithm of the catalogue in both forms; new algorithms are tested automatically.
 #include "sextant/core/error.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/scan/circuits.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using test::Case;
 
-// Sanitizers are slow, and are not meant to find wrong circuits.
+// Fewer ranks with sanitizers, which are slow and not meant to find wrong circuits.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int most_ranks = 50;
 #else
@@ -125,7 +125,7 @@ TEST(Scan, both_sides_of_a_message_label_it_with_the_same_round_and_chains_rise)
 TEST(Scan, a_program_is_made_without_the_other_ranks) {
     constexpr int ranks = 1 << 20;
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
-        // The last rank of a block or half sends to all ranks of the next: only it has many steps.
+        // Only the last rank of a block or half has many steps: it sends to all ranks of the next.
         const Program own = program(algorithm, {ranks, 4, form}, tuning, ranks - 3);
         EXPECT_LE(own.steps.size(), 3 * 20 + 2u) << algorithm.name;
         EXPECT_LE(Dependences(own).edges(), 4 * 20 + 4u) << algorithm.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans on a simulated clock: with constant times their makespan is the span of the circuits.
+// Scans on a simulated clock; with constant times, the makespan equals the span of the circuit.
 #include "sextant/scan/rehearsal.hpp"
 
 #include "sextant/core/error.hpp"
@@ -25,8 +25,8 @@ Configuration threads_over(std::string_view algorithm, int threads, Boundaries b
     return {find_strategy("reduce-then-scan"), {find(algorithm), {}}, threads, boundaries};
 }
 
-/// Replays the applications in the order in which they ended: each must combine operands that
-/// exist.
+/// Replays the applications in the order in which they ended, and expects that each combines
+/// existing operands and that every prefix is computed.
 void expect_a_whole_scan(const Performance& performance, Elements values) {
     std::vector<Bar> bars = performance.bars;
     std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
@@ -104,7 +104,7 @@ TEST(Rehearsal, one_rank_with_one_thread_applies_once_less_than_it_has_values) {
 TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
     const Performance two =
         Rehearsal({64}, threads_over("kogge-stone", 2, Boundaries::moving)).run(one);
-    EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31
+    EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31 applications
 }
 
 TEST(Rehearsal, ranks_begin_at_the_given_times) {
@@ -125,8 +125,8 @@ TEST(Rehearsal, stealing_is_between_fixed_boundaries_and_perfect_balance) {
     }
 }
 
-/// Rank 1 has five applications of its own, and one for which rank 2 waits but which can start only
-/// after two applications of rank 0.
+/// Rank 1 has five applications of its own and one whose result rank 2 needs. The latter can start
+/// only after two applications of rank 0.
 Schedule one_rank_holds_up_another() {
     ProgramBuilder first, second, third;
     const Region a = first.input(3), sum = first.output(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans of whole series: every strategy with every global scan is proved, and its applications are
+// Scans of whole series: every strategy is proved with every global scan, and its applications are
 // counted.
 #include "sextant/core/error.hpp"
 #include "sextant/scan/strategies.hpp"
@@ -71,7 +71,7 @@ Circuit circuit_of(const GlobalScan& global, int ranks, Form form) {
     return circuit(test::scan_case(global.algorithm, {ranks, 1, form}, global.tuning).schedule);
 }
 
-/// Calls `check(strategy, global, N, P)` for many series on P workers, each with values.
+/// Calls `check(strategy, global, N, P)` for many N values on P workers; every worker has values.
 template <class Check>
 void for_each_series(bool gives_last, Check check) {
     test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
@@ -84,7 +84,8 @@ void for_each_series(bool gives_last, Check check) {
     });
 }
 
-/// The formulas, with K values on the first worker and a global scan of W applications.
+/// Work of a strategy by formula, with a global scan of W applications; K is the number of values
+/// of the first worker.
 Elements formula(const Strategy& strategy, Elements N, int P, Elements W) {
     const Elements K = even_blocks(N, P).front();
     return strategy.name == "scan-then-propagate" ? 2 * N - P - K + W : 2 * N - P - 1 + W;
@@ -94,7 +95,7 @@ TEST(SeriesCounts, work_follows_the_formulas_for_exclusive_global_scans) {
     for_each_series(
         false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             const Elements W = circuit_of(global, P, Form::exclusive).work;
-            // The last worker's total is not needed, but the formula counts it.
+            // The last worker's total is not computed, but the formula counts it.
             const Elements unmade =
                 strategy.name == "reduce-then-scan" ? even_blocks(N, P).back() - 1 : 0;
             const Case c = test::series_case(strategy, global, even_blocks(N, P));
@@ -108,7 +109,8 @@ TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_mak
         if (global.algorithm.native == Form::exclusive)
             return;
         const Elements W = circuit_of(global, P, Form::inclusive).work;
-        // In scan-then-propagate the last prefix of the first worker is also its total.
+        // In scan-then-propagate, the first worker's last prefix equals its total and is not
+        // computed again.
         const bool first_too = strategy.name == "reduce-then-scan" && even_blocks(N, P).front() > 1;
         const Elements saved = P - 1 + (first_too ? 1 : 0);
         const Case c = test::series_case(strategy, global, even_blocks(N, P));
@@ -138,7 +140,8 @@ TEST(SeriesCounts, spans_are_those_of_the_formulas) {
             const auto K = static_cast<int>(N / P);
             const int S = circuit_of(global, P, Form::exclusive).span;
             const Case c = test::series_case(strategy, global, even_blocks(N, P));
-            // Prepending to one value does not depend on prepending to another.
+            // In scan-then-propagate, the prefix is prepended to all values of a worker in
+            // parallel.
             const int formula = strategy.name == "scan-then-propagate" ? K + S : 2 * K - 1 + S;
             EXPECT_EQ(circuit(c.schedule).span, formula) << c.name;
         });

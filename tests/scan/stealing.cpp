@@ -14,18 +14,19 @@
 namespace sextant::scan {
 namespace {
 
-/// For every value, the thread that processed it.
+/// The result of a simulated run.
 struct Outcome {
-    std::vector<int> owner;
+    std::vector<int> owner; ///< by value, the thread that processed it
     std::vector<Interval> segments;
     Elements stolen = 0;
     Seconds end = 0;
 };
 
-/// The time in which a thread combines a value with the preceding ones.
+/// The time that a thread takes to combine a value with the preceding ones.
 using Time = std::function<Seconds(int thread, Elements value)>;
 
-/// The first idle thread claims first. Every claim must be adjacent to the claimer's segment.
+/// Simulates threads, each of which claims a value when it becomes idle. Expects that every claimed
+/// value is adjacent to the thread's segment.
 Outcome drive(Elements values, int threads, Boundaries boundaries, const Time& time) {
     Stealing stealing(values, threads, boundaries);
     Outcome outcome;
@@ -114,9 +115,9 @@ TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_app
     for (int thread : {0, 2})
         stealing.next(thread, 0);
     EXPECT_TRUE(stealing.next(1, 0).has_value());
-    stealing.next(0, 1); // the first claims a second value, the last is still busy
+    stealing.next(0, 1); // thread 0 claims a second value; the last thread is still busy
     EXPECT_EQ(stealing.next(1, 5)->before, false);
-    stealing.next(2, 6); // 6 seconds, but now the first thread is busy
+    stealing.next(2, 6); // took 6 s; now thread 0 is busy
     EXPECT_EQ(stealing.next(1, 40)->before, true);
 }
 

@@ -10,10 +10,10 @@
 namespace sextant::scan {
 namespace {
 
-/// Every rank gets the values that its `Totals` requests: the prefix before its values, the prefix
-/// through them. The operands are the totals of the ranks that have values, in order.
+/// Every rank ends with the values that its `Totals` request: the prefix before its own values, and
+/// the prefix that includes them. The operands are the totals of the ranks with values, in order.
 sextant::Claim claim_of(const Series& series, const std::vector<Totals>& totals) {
-    std::vector<int> place; // number among the ranks with values, by rank
+    std::vector<int> place; // by rank: its number among the ranks with values
     int next = 0;
     for (const Elements own : series)
         place.push_back(own > 0 ? next++ : -1);

@@ -12,7 +12,7 @@
 
 namespace {
 
-std::size_t allocations = 0, allocated = 0; // numbers of calls and of bytes
+std::size_t allocations = 0, allocated = 0; // number of calls, and bytes
 
 void* allocate(std::size_t size) {
     ++allocations;
@@ -52,7 +52,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
 namespace sextant {
 namespace {
 
-/// Traverses a program until its end, or until no step can start.
+/// Traverses a program until it ends or no step can start.
 int walk_through(Walk& walk) {
     int steps = 0;
     for (bool moved = true; moved;) {

@@ -13,7 +13,7 @@ namespace {
 using test::each;
 using testing::HasSubstr;
 
-/// The first step of this verb, after skipping `skip` of them.
+/// The step with this verb that follows `skip` others with the same verb.
 Step& step_of(Program& program, Verb verb, int skip = 0) {
     for (Step& step : program.steps) {
         if (step.verb == verb && skip-- == 0)
@@ -31,9 +31,9 @@ TEST(Computing, is_proved_on_any_number_of_ranks) {
 TEST(Computing, waits_only_for_its_inputs) {
     const Program program = test::line_sums(3, 1);
     const Dependences dependences(program);
-    EXPECT_EQ(dependences.needs()[4], 0u); // the middle
-    EXPECT_EQ(dependences.needs()[5], 1u); // the left
-    EXPECT_EQ(dependences.needs()[6], 1u); // the right
+    EXPECT_EQ(dependences.needs()[4], 0u); // sums in the middle
+    EXPECT_EQ(dependences.needs()[5], 1u); // sum at the left end
+    EXPECT_EQ(dependences.needs()[6], 1u); // sum at the right end
     EXPECT_EQ(dependences.after(1).size(), 1u);
     EXPECT_EQ(dependences.after(1)[0].step, 5u);
     EXPECT_EQ(dependences.result_writers(), (std::vector<std::uint32_t>{4, 5, 6}));

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 using Closure = std::vector<std::vector<bool>>; // [earlier][later]
 
-/// The transitive closure of the dependences: the steps that must wait for each step.
+/// The transitive closure of the dependences: for each step, the later steps that must wait for it.
 Closure closure_of(std::vector<std::vector<int>> earlier) {
     const std::size_t n = earlier.size();
     Closure reaches(n, std::vector<bool>(n, false));

@@ -20,11 +20,11 @@ using test::Lender;
 TEST(Loans, share_regions_that_the_sender_does_not_overwrite) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
-    builder.send(1, in);      // 0: stays
+    builder.send(1, in);      // 0: never overwritten
     builder.copy(s, in);      // 1
-    builder.send(1, s);       // 2: is overwritten by 3
+    builder.send(1, s);       // 2: overwritten by step 3
     builder.fold(s, {in, s}); // 3
-    builder.send(1, s);       // 4: stays
+    builder.send(1, s);       // 4: never overwritten
     const Lender lender(builder.finish(s));
     EXPECT_TRUE(lender.loans.may_lend(0));
     EXPECT_FALSE(lender.loans.may_lend(2));
@@ -145,8 +145,8 @@ TEST(Loans, are_used_if_the_sum_is_accumulated_in_the_slot) {
     EXPECT_EQ(Lender(builder.finish(slot)).loans.uses(0).size(), 1u);
 }
 
-// An operand inside a region of the message may have been overwritten by then: through a shared
-// buffer, the fold would read the sender's elements instead of the receiver's.
+// An operand that was received may be partly overwritten before the fold reads it: through a shared
+// buffer, the fold would read the sender's elements instead of the new ones.
 TEST(Loans, are_not_used_if_an_operand_was_partly_overwritten) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
@@ -171,7 +171,7 @@ TEST(Loans, are_not_used_if_a_fold_overwrites_part_of_the_slot_too_early) {
         EXPECT_NE(use.step, 2u);
 }
 
-/// The last writer of an element: a step, and the index within its output. Derived from program
+/// The last writer of an element: a step and an index within its output, derived from program
 /// order.
 struct Origin {
     int step = -1;
@@ -209,8 +209,8 @@ class Origins {
     std::map<std::pair<int, Elements>, Origin> last_;
 };
 
-/// Checks one operand or message region: if a message is shared without a copy, every read of its
-/// elements must use the shared buffer, and no other read may.
+/// Checks one operand or message region: elements of a message in a shared buffer must be read from
+/// that buffer, all other elements must not.
 void check_read(const Lender& lender, const Origins& origins, int step, std::uint32_t region) {
     const Region& read = lender.program.regions[region];
     std::map<int, Elements> loans; // by receive: offset of the operand in its message

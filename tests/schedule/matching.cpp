@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Two ranks: the first sends messages of `sent` elements, the second receives `received`.
+/// Rank 0 sends messages of the sizes `sent`; rank 1 receives messages of the sizes `received`.
 Schedule two_ranks(std::initializer_list<Elements> sent, std::initializer_list<Elements> received) {
     ProgramBuilder sender, receiver;
     const Region from = sender.input(100), to = receiver.scratch(100);

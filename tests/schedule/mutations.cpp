@@ -26,7 +26,8 @@ using test::Mutation;
 using test::Random;
 using Meaning = Mutation::Meaning;
 
-// Mutants of each case. Sanitizers are slow, and are not meant to find surviving mutants.
+// Number of mutants of each case; fewer with sanitizers, which are slow and not meant to find
+// surviving mutants.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int mutants_of_a_kind = 8;
 #else
@@ -159,7 +160,7 @@ TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
             test::LooseSchedule loose = original;
             test::Mutator mutator(random, loose);
             (mutator.*test::mutations[random.index(std::size(test::mutations))].apply)();
-            // The second mutation only applies while messages still match.
+            // The second mutation can be applied only while messages still match.
             const auto harmless = std::size(test::mutations) - 1 - random.index(6);
             (mutator.*test::mutations[harmless].apply)();
             const Schedule mutant = test::put_together(loose);
@@ -172,7 +173,7 @@ TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
     }
 }
 
-/// True if two tasks leave the same pixels on every rank.
+/// True if both tasks end with the same pixels on every rank.
 bool end_alike(const compositing::Algorithm& algorithm, const compositing::Task& a,
                const compositing::Task& b, const compositing::Tuning& tuning) {
     for (int rank = 0; rank < a.ranks; ++rank) {
@@ -213,7 +214,7 @@ TEST(Mutations, an_image_in_a_wrong_visibility_order_is_refused) {
 }
 
 TEST(Mutations, rounds_swapped_on_one_rank_deadlock_a_window_of_one) {
-    // Rank 0 would send in its last round what rank 1 waits for in its first.
+    // Rank 1 would wait in its first round for a message that rank 0 sends in its last.
     Case c = test::compositing_case(compositing::find("shift-based"),
                                     compositing::one_image_each(3, 9), {{}, 1});
     for (Step& step : c.schedule[0].steps) {

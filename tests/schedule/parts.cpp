@@ -53,7 +53,7 @@ TEST(Parts, of_a_program_are_proved_as_one) {
 
 TEST(Parts, follow_one_another_in_rounds_and_share_scratch) {
     const Grid grid{8, 8, 1, 8};
-    const Program whole = there_and_back(grid, 4); // which forwards half of the image
+    const Program whole = there_and_back(grid, 4); // rank 4 forwards half of the image
     std::vector<int> rounds;
     for (const Step& step : whole.steps) {
         if (is_message(step.verb))

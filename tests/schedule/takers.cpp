@@ -13,7 +13,7 @@ namespace {
 
 using test::Lender;
 
-/// The send that takes the fold of step 1, of two operands into `sum`, when `after` follows.
+/// The send that takes the result of step 1, a fold into `sum`; `after` adds the steps that follow.
 template <class After>
 int taker_of_sum(After&& after) {
     ProgramBuilder builder;
@@ -71,8 +71,8 @@ TEST(Takers, are_none_if_a_fold_has_other_uses) {
     EXPECT_EQ(taker_of_sum(changed), -1);
 }
 
-/// Two kernels compute the halves of `made`; then `after` follows. True if both are computed for
-/// step 2.
+/// Steps 0 and 1 compute the halves of `made`; `after` adds the steps that follow. True if step 2
+/// takes both halves.
 template <class After>
 bool made_for_step_2(After&& after) {
     ProgramBuilder builder;

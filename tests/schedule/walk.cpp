@@ -142,7 +142,8 @@ TEST(Walk, forgets_started_steps_when_reset_in_the_middle) {
     }
 }
 
-/// A message to another peer in each of the rounds, and a fold labelled with the last round.
+/// One message in each of the rounds, each to another peer, and a fold labelled with the last
+/// round.
 Program messages_in_rounds(std::initializer_list<int> rounds, int window) {
     ProgramBuilder builder;
     builder.window(window);
@@ -167,10 +168,10 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
     ProgramBuilder builder;
     const Region input = builder.input(4), own = builder.output(2), given = builder.scratch(2);
     const auto part = [](const Region& of, Elements i) { return block(of.buffer, i, 1); };
-    builder.copy(part(own, 0), part(input, 0));                     // 0: its own result
-    builder.copy(part(given, 0), part(input, 1));                   // 1: for step 2
-    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: for step 4
-    builder.copy(part(own, 1), part(input, 3));                     // 3: its own result
+    builder.copy(part(own, 0), part(input, 0));                     // 0: in the result
+    builder.copy(part(given, 0), part(input, 1));                   // 1: needed by step 2
+    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: needed by step 4
+    builder.copy(part(own, 1), part(input, 3));                     // 3: in the result
     builder.send(1, part(given, 1));                                // 4
     WalkOf walk(builder.finish(own));
     EXPECT_TRUE(walk.dependences.before_message(1) && walk.dependences.before_message(2));
@@ -186,7 +187,7 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
 TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
-    walk.finish(1); // round 0 is not complete
+    walk.finish(1); // round 0 is still incomplete
     EXPECT_THAT(messages_now(walk), IsEmpty());
     walk.finish(0);
     EXPECT_THAT(messages_now(walk), ElementsAre(2, 3));

@@ -53,7 +53,7 @@ TEST(ProfileOfPlatform, lets_a_host_of_a_torus_send_on_all_its_links_at_once) {
     const machine::Profile profile =
         profile_of(platform(R"({"shape": "torus", "extents": [4, 4]})"));
     EXPECT_NEAR(seconds(profile, Link::other_node, Path::send, 4'000'000), 1e-3, 1e-12);
-    // Of 15 others the mean distance is 2 * 16 / 15 links of 1 us.
+    // The mean distance to the 15 other hosts is 2 * 16 / 15 links of 1 us each.
     EXPECT_NEAR(seconds(profile, Link::other_node, Path::full, 0), 32.0 / 15 * 1e-6, 1e-15);
 }
 
@@ -83,11 +83,12 @@ TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_when_shared) {
     wires.route(1, 3, path);
     EXPECT_EQ(path, path_of(small.network, 1, 3));
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 2), 1);
-    EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2); // two doublings over two flows
+    // Two flows have no loss; eight flows are two doublings more.
+    EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2);
     EXPECT_DOUBLE_EQ(wires.latency(path[0]), 1e-6);
 }
 
-/// A prediction that considers the links of a platform, relative to its simulation.
+/// Ratio of predicted to simulated time; the prediction considers the links of the platform.
 double prediction_by_simulation(const std::string& name, const std::string& algorithm,
                                 const std::vector<int>& radices) {
     const std::string file = test::shipped(name + ".json");
@@ -110,7 +111,8 @@ double prediction_by_simulation(const std::string& name, const std::string& algo
 TEST(WiresOfPlatform, make_a_windowed_prediction_equal_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
-    // A round starts after the previous one has ended on all ranks: all times depend on all.
+    // With a window, a round starts after the previous one on all ranks, so every error
+    // accumulates.
     for (const char* name : {"mesh-8x8x4", "torus-8x8x8", "fat-tree-1728"})
         EXPECT_NEAR(prediction_by_simulation(name, "shift-based", {}), 1, .05) << name;
 }
@@ -118,7 +120,8 @@ TEST(WiresOfPlatform, make_a_windowed_prediction_equal_the_simulation) {
 TEST(WiresOfPlatform, make_a_prediction_equal_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
-    // Messages to near ranks end before those to distant ranks, and ranks get out of step.
+    // Without a window, messages to near ranks end before those to distant ranks, and ranks get out
+    // of step.
     EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "radix-k", {4, 4}), 1, .01);
     EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "direct-send", {}), 1, .02);
     EXPECT_NEAR(prediction_by_simulation("torus-8x8x8", "radix-k", {2, 8}), 1, .02);

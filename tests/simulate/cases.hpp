@@ -12,7 +12,7 @@
 
 namespace sextant::test {
 
-/// The path of a shipped platform, or of an order of its hosts.
+/// The path of a shipped platform file, or of a shipped file in orders/.
 inline std::string shipped(const std::string& file) {
     return source_dir() + "/platforms/" + file;
 }
@@ -28,7 +28,7 @@ inline Schedule compositing_schedule(const std::string& name, int ranks, Element
         ranks, [&](int rank) { return compositing::program(algorithm, task, tuning, rank); });
 }
 
-/// Rank 0 sends to each of the others, one after the other; each folds what it receives.
+/// Rank 0 sends its image to the other ranks, one after another; each folds it with its own.
 inline Schedule star(int ranks, Elements elements) {
     return make_schedule(ranks, [&](int rank) {
         ProgramBuilder builder;
@@ -45,7 +45,7 @@ inline Schedule star(int ranks, Elements elements) {
     });
 }
 
-/// Rank 0 combines its operands, and meanwhile receives a message that it does not need for this.
+/// Rank 0 folds its own operands, and meanwhile receives a message that the fold does not use.
 inline Schedule interrupted(Elements elements) {
     return make_schedule(2, [&](int rank) {
         ProgramBuilder builder;

@@ -54,8 +54,8 @@ TEST(Clock, interrupts_work_for_messages) {
 }
 
 TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
-    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms for all of it
-    const Schedule schedule = test::star(2, million);    // within round 0
+    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms per image
+    const Schedule schedule = test::star(2, million);    // in round 0
     const auto seconds = [&](std::vector<double> active) {
         return simulate_on_clock({.schedule = schedule,
                                   .platform = "small.json",
@@ -81,7 +81,7 @@ struct Configuration {
     std::vector<int> radices = {};
 };
 
-/// Sextant's simulated time relative to SimGrid's, on 64 ranks.
+/// Ratio of the times simulated by Sextant and by SimGrid, on 64 ranks.
 double by_simgrid(const Configuration& configuration) {
     const std::string file = test::shipped(configuration.platform + ".json");
     const Platform platform = read_platform(file);
@@ -133,7 +133,7 @@ TEST(Clock, names_ranks_that_wait_for_ever) {
         ProgramBuilder builder;
         const Region own = builder.scratch(10), come = builder.scratch(10);
         builder.receive(1 - rank, come);
-        builder.copy(own, come); // sends what it receives
+        builder.copy(own, come); // the send waits for the received message
         builder.send(1 - rank, own);
         return builder.finish(own);
     });

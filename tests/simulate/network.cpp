@@ -56,7 +56,7 @@ TEST(Network, min_hop_and_random_routes_cause_contention_of_shifts) {
     EXPECT_GE(most_load(shipped_network("fat-tree-144-random"), shift(144, 13)), 2);
 }
 
-/// Every path starts and ends at its hosts' own cables and has the minimum length.
+/// Every path begins and ends with the cables of its hosts and has the minimum length.
 TEST(Network, paths_of_a_fat_tree_go_as_high_as_they_must) {
     const Network tree = shipped_network("fat-tree-1728");
     EXPECT_EQ(path_of(tree, 0, 11).size(), 2u);
@@ -98,8 +98,8 @@ TEST(Network, ranks_of_a_node_share_its_link) {
     EXPECT_DOUBLE_EQ(cluster.links[static_cast<std::size_t>(path[0])].bytes_per_second, 200e9);
 }
 
-/// Hoefler, Schneider, Lumsdaine (Cluster 2008): 55 to 60 % of the bisection on large clusters. The
-/// fraction decreases with size; 144 hosts have a little more.
+/// Hoefler, Schneider, Lumsdaine (Cluster 2008): random pairs get 55 to 60 % of the bisection
+/// bandwidth of large clusters. The fraction decreases as clusters grow.
 TEST(Network, random_halves_of_a_fat_tree_get_little_more_than_half_of_its_bisection) {
     const Network tree = shipped_network("fat-tree-1728");
     std::mt19937 draw(1);

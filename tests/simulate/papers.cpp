@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measurements of two papers must be reproduced as orderings and ratios, not as frame rates: in a
-// pure fluid model without fitted parameters if so stated, otherwise on the calibrated platforms.
-// Each is tested with SimGrid and with Sextant's own simulator.
+// Measurements of two papers must be reproduced as orderings and ratios, not as frame rates: on
+// calibrated platforms, or in a pure fluid model without fitted parameters. Each is tested with
+// SimGrid and with Sextant's own simulator.
 #include "sextant/simulate/simulation.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct Case {
     std::vector<int> radices = {};
 };
 
-/// For Sextant's simulator, which cannot read SimGrid's XML: the calibrated platform without its
-/// fitted parameters.
+/// The calibrated platform without its fitted parameters, for Sextant's simulator, which cannot
+/// read SimGrid's XML.
 Platform in_fluid(const std::string& xml) {
     const std::string name = xml.substr(0, xml.find('.'));
     Platform platform = read_platform(test::shipped(name + "-calibrated.json"));
@@ -78,7 +78,8 @@ class Papers : public testing::TestWithParam<Judge> {
         return seconds({"radix-k", 256, platform, order, pixels, radices});
     }
 
-    /// Radices of 32 and 8 cause so much contention that SimGrid takes seconds for each.
+    /// Radices of 32 and 8 only with Sextant's simulator: they cause so much contention that
+    /// SimGrid takes seconds for each run.
     static std::vector<std::vector<int>> high_radices() {
         return by_simgrid() ? std::vector<std::vector<int>>{{16, 16}}
                             : std::vector<std::vector<int>>{{16, 16}, {32, 8}};
@@ -89,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(By, Papers, testing::Values(Judge::simgrid, Judge::cloc
 
 TEST_P(Papers, shift_based_beats_direct_send_on_calibrated_machines) {
     EXPECT_GT(advantage(12, "crossbar-12-calibrated.json"), 1.5);   // the paper: 2.27
-    EXPECT_GT(advantage(144, "fat-tree-144-calibrated.json"), 1.5); // 2.45
-    EXPECT_GT(advantage(64, "fat-tree-144-calibrated.json"), 1.5);  // 1.54
+    EXPECT_GT(advantage(144, "fat-tree-144-calibrated.json"), 1.5); // the paper: 2.45
+    EXPECT_GT(advantage(64, "fat-tree-144-calibrated.json"), 1.5);  // the paper: 1.54
 }
 
 TEST_P(Papers, in_pure_fluid_direct_send_is_as_good) {

@@ -25,7 +25,7 @@ class Parcel : public testing::Test {
         there = std::make_unique<Channel>(ends[1]);
     }
 
-    /// An exception after it is sent between the processes.
+    /// Text of an exception that is sent from one process to the other.
     template <class Failure>
     std::string refusal(const std::function<Simulation()>& simulation) {
         put_answer(*there, simulation);
@@ -118,7 +118,7 @@ TEST_F(Parcel, of_another_version_is_refused) {
     }
 }
 
-/// The error if the simulator program is another program.
+/// The error if `program` is run instead of the simulator.
 std::string without_answer(const std::string& program) {
     const Schedule schedule = test::star(2, 1000);
     try {

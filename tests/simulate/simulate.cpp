@@ -78,8 +78,8 @@ TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {
 }
 
 TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there) {
-    // The cable of rank 0 is busy from the time it has handed over the first message until all
-    // three are transferred; the last one to arrive is then received and blended.
+    // The cable of rank 0 is busy from the end of the first send overhead until all three messages
+    // are transferred; the last one to arrive is then received and blended.
     const Costs costs{
         .send_overhead = 1e-3, .receive_overhead = 2e-3, .seconds_per_application = 1e-9};
     const Simulation run = simulated(test::star(4, million), costs);
@@ -88,7 +88,7 @@ TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there
     EXPECT_NEAR(simulated(test::star(2, million), by_byte).seconds, 40e-3 + 2e-6, 1e-12);
 }
 
-/// It combines for 20 ms, and is interrupted after 1.6 ms to receive a message for 2 ms.
+/// The rank folds for 20 ms and is interrupted after 1.6 ms to receive a message, which takes 2 ms.
 TEST_F(Simulate, a_message_interrupts_its_rank_also_where_the_node_has_idle_cores) {
     write("node.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 2},
@@ -102,7 +102,7 @@ TEST_F(Simulate, capacity_is_lost_as_flows_share_a_link) {
     write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,
         "latency": 1e-6, "loss": {"flows": 2, "per_doubling": 0.5}}})");
-    // Two flows share without loss; four keep 1 / (1 + .5).
+    // Two flows share a link without loss; with four, 1 / (1 + .5) of its capacity remains.
     EXPECT_NEAR(simulated(test::star(3, million)).seconds, 32e-3 + 2e-6, 1e-9);
     EXPECT_NEAR(simulated(test::star(5, million)).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
 }
@@ -130,7 +130,7 @@ TEST_F(Simulate, folds_use_the_requested_association) {
         builder.fold(sum, operands);
         return builder.finish(sum);
     });
-    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms to combine two
+    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms per application
     const Seconds messages = 3 * (16e-3 + 2e-6);
     EXPECT_NEAR(simulated(schedule, costs).seconds, messages + 30e-3, 1e-9);
     const Simulation arrival = simulated(schedule, costs, Association::by_arrival);
@@ -192,7 +192,7 @@ TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
         if (rank == 2)
             return builder.finish(own);
         builder.receive(other, come);
-        builder.copy(own, come); // sends what it receives: each waits for the other
+        builder.copy(own, come); // the send waits for the received message, on both ranks
         builder.send(other, own);
         return builder.finish(own);
     });

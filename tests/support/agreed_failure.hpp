@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// The exception of all ranks, which is the same.
+/// Text of the AgreedFailure that `part` throws, or "nothing".
 inline std::string agreed_failure(const std::function<void()>& part) {
     try {
         part();

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// Images by formula, their serial composite, and compositing on any communicator: shared by the
-// tests over threads and over MPI.
+// Images defined by a formula, their serial composite, and compositing on any communicator: shared
+// by the tests over threads and over MPI.
 namespace sextant::test {
 
 inline float unit(std::uint64_t x) {
@@ -42,7 +42,7 @@ inline std::vector<RgbaF32> layers(int first, int count, Elements elements) {
     return pixels;
 }
 
-/// The readable reference: all layers, front to back, pixel by pixel.
+/// Reference result: blends all layers front to back, pixel by pixel.
 inline std::vector<RgbaF32> serial_composite(int count, Elements elements) {
     std::vector<RgbaF32> sum = layers(0, 1, elements);
     for (int layer = 1; layer < count; ++layer) {
@@ -57,7 +57,7 @@ inline std::vector<RgbaF32> serial_composite(int count, Elements elements) {
     return sum;
 }
 
-/// The largest difference of any channel.
+/// Largest difference in any channel of any pixel.
 inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32>& b) {
     float most = a.size() == b.size() ? 0 : 1e9f;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -68,7 +68,7 @@ inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32
     return most;
 }
 
-/// True if operands are combined in order and without nesting, as in the serial fold.
+/// True if the algorithm combines operands in the order and association of the serial fold.
 inline bool same_bits(const compositing::Algorithm& algorithm, Association association) {
     return (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
            association == Association::in_order;
@@ -112,8 +112,8 @@ std::vector<Pixel> run_program(const Communicator& communicator, const Program& 
     return part;
 }
 
-/// Composites the task's formula images on `communicator`, `frames` times; returns this rank's part
-/// of the last frame.
+/// Composites the layers of a task on `communicator`, `frames` times; returns this rank's part of
+/// the last frame.
 inline std::vector<RgbaF32> composite(const Communicator& communicator,
                                       const compositing::Algorithm& algorithm,
                                       const compositing::Task& task,
@@ -137,7 +137,7 @@ inline int last_to_fold(const compositing::Algorithm& algorithm, const compositi
     return 0;
 }
 
-/// The expected part of this rank.
+/// The piece of the composited image `whole` that this rank owns.
 inline std::vector<RgbaF32> expected_part(const compositing::Algorithm& algorithm,
                                           const compositing::Task& task,
                                           const compositing::Tuning& tuning, int rank,

@@ -36,7 +36,8 @@ class Bruck {
         return block(buffer.buffer, first * size_, count * size_);
     }
 
-    /// The blocks with the bit of `distance`: the complete runs, and the rest of the last run.
+    /// The blocks whose number has the bit `distance`: the complete runs, and the rest of the last
+    /// run.
     std::vector<Region> moving(const Region& buffer, int distance) const {
         const int runs = p_ / (2 * distance);
         const int rest = std::clamp(p_ - runs * 2 * distance - distance, 0, distance);
@@ -61,8 +62,8 @@ class Bruck {
     ProgramBuilder builder_;
 };
 
-/// Element e of block j of rank i has the number (i p + j) m + e, and ends as element e of block i
-/// of rank j.
+/// Element e of block j of rank i has the number (i p + j) m + e; the exchange moves it to element
+/// e of block i of rank j.
 inline Case bruck_case(int ranks, Elements block_size) {
     const Elements all = ranks * block_size;
     const auto program = [=](int rank) { return Bruck(ranks, block_size, rank).make(); };

@@ -23,7 +23,7 @@ inline distributed::Image plane_in_tiles(const Communicator& communicator, const
     return image;
 }
 
-/// The gradient at `sigma` of a whole image.
+/// Gradient of a whole image, smoothed by `sigma`; the image is the field's x component.
 inline GradientField gradient_of(const GradientField& image, double sigma) {
     const ImageShape shape = image.shape;
     GradientField field{image.name, shape, image.x, image.x};
@@ -34,8 +34,8 @@ inline GradientField gradient_of(const GradientField& image, double sigma) {
     return field;
 }
 
-/// Directions with every pattern on every grid, or every n-th combination, are those of the
-/// reference; images are the x components of the gradients.
+/// Expects the edge directions of the reference from every pattern on every grid, or from every
+/// n-th combination.
 inline void every_pattern_gives_the_serial_edges(const Communicator& communicator, ImageShape shape,
                                                  int every = 1, double sigma = 1) {
     int turn = 0;
@@ -61,7 +61,7 @@ inline void every_pattern_gives_the_serial_edges(const Communicator& communicato
     }
 }
 
-/// Quantiles of an image in tiles are those of the gradient magnitude of the whole image.
+/// Expects the quantiles of the whole image's gradient magnitude from an image in tiles.
 inline void quantiles_are_those_of_the_whole_image(const Communicator& communicator,
                                                    ImageShape shape, double sigma) {
     const GradientField waves = gradient_fields(shape)[4];

@@ -24,16 +24,17 @@ inline constexpr CollectiveKind collective_kinds[] = {
     CollectiveKind::all_gather, CollectiveKind::all_to_all, CollectiveKind::reduce,
     CollectiveKind::all_reduce, CollectiveKind::scan,       CollectiveKind::exclusive_scan};
 
-/// Element `index` that `from` has for `to`. Three bytes: MPI has no type of this size.
+/// Element `index` of the block that rank `from` sends to rank `to`. MPI has no type of its size,
+/// three bytes.
 struct Token {
     std::uint8_t from = 0, to = 0, index = 0;
     bool operator==(const Token&) const = default;
 };
 
-/// The number of elements that one rank has for another.
+/// Number of elements that one rank sends to another.
 using Lengths = std::function<Elements(int from, int to)>;
 
-/// An operation, and the buffers of each rank by the definition in MPI's standard.
+/// An operation, and the contents of each rank's buffers as defined by the MPI standard.
 struct CollectiveCase {
     CollectiveKind kind;
     int ranks, root;
@@ -136,7 +137,8 @@ inline Operator matrix_product() {
         "product", [](const Matrix& left, const Matrix& right) { return combine(left, right); });
 }
 
-/// Three runs: into the operation's memory, into the caller's, and with other buffers.
+/// Runs three times: with the result in the operation's memory, then twice in buffers of the
+/// caller, which differ.
 template <class Element>
 void expect_runs(Collective& collective, const std::vector<Element>& send,
                  const std::vector<Element>& expected, const std::string& name) {

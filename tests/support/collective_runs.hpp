@@ -11,8 +11,8 @@
 // Collectives on values on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// Pixel i has the value i; results are checked by the claim of the proof. Runs twice with the same
-/// buffers.
+/// Pixel i has the value i; the result is checked against the claim that proofs use. Runs twice
+/// with the same buffers.
 inline void runs_on_values(const Communicator& communicator, const collective::Algorithm& algorithm,
                            const Grid& grid) {
     const int rank = communicator.rank();
@@ -36,8 +36,8 @@ inline void runs_on_values(const Communicator& communicator, const collective::A
                        grid.columns, grid.rows, rank);
 }
 
-/// Every row, on its intended grid, on columns and on tiles; on images with uneven pieces, with
-/// empty pieces, and on an empty image.
+/// Every algorithm of the catalogue, on its own grid, on columns and on tiles; images are divided
+/// unevenly, have empty pieces, or are empty.
 inline void every_collective_deals_what_it_claims(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const collective::Algorithm& algorithm : collective::catalogue()) {

@@ -23,7 +23,7 @@ inline distributed::Image in_tiles(const Communicator& communicator, const Grid&
     return image;
 }
 
-/// Labels and components are those of the whole image, to the bit.
+/// Expects exactly the labels and components of the whole image.
 inline void gives_the_serial_labels(const Communicator& communicator, const Grid& grid,
                                     const Shape& shape, kernel::Connection connection,
                                     const contour::Pattern& pattern,
@@ -44,7 +44,8 @@ inline void gives_the_serial_labels(const Communicator& communicator, const Grid
     EXPECT_TRUE(components == expected.components) << what;
 }
 
-/// Every shape, connectivity, pattern and grid of this many ranks, or every n-th combination.
+/// Tests every shape, connectivity, pattern and grid for the communicator's ranks, or every n-th
+/// combination.
 inline void every_pattern_gives_the_serial_labels(const Communicator& communicator,
                                                   ImageShape image, int every = 1) {
     int turn = 0;
@@ -69,7 +70,7 @@ inline void every_pattern_gives_the_serial_labels(const Communicator& communicat
     }
 }
 
-/// A source of this image, which must outlive it.
+/// A source of the rows of `shape`, which must outlive the source.
 inline RowSource source_of(const Shape& shape) {
     FrameHeader header;
     header.frames = 1;
@@ -79,12 +80,12 @@ inline RowSource source_of(const Shape& shape) {
             ReadAs::values};
 }
 
-/// The memory for this many rows of a strip of bytes.
+/// Memory limit for which strips have `rows` rows.
 inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false) {
     return rows * shape.image.width * (by_value ? 15 : 12);
 }
 
-/// Labels and components from the class Labelling equal those of the serial kernel, in memory and
+/// Expects the labels and components of the serial kernel from the class Labelling, in memory and
 /// in strips.
 inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                               const Shape& shape) {

@@ -27,7 +27,8 @@ inline Case compositing_case(const compositing::Algorithm& algorithm, const comp
             compositing::claim(algorithm, task, tuning)};
 }
 
-/// Images in a random order on `positions` of slightly more ranks, one to three layers each.
+/// Random visibility order of `positions` ranks, each with one to three layers; up to three more
+/// ranks have no image.
 inline compositing::Task rough_task(Random& random, int positions, Elements elements) {
     compositing::Task task;
     task.ranks = positions + random.number(1, 3);
@@ -41,7 +42,7 @@ inline compositing::Task rough_task(Random& random, int positions, Elements elem
     return task;
 }
 
-/// A rank without an image.
+/// The first rank without an image.
 inline int outsider(const compositing::Task& task) {
     int rank = 0;
     while (rank < task.ranks && task.position_of(rank) >= 0)

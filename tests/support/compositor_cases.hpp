@@ -22,7 +22,7 @@
 // function is collective.
 namespace sextant::test {
 
-/// The error of an operator, or of an inconsistent frame or option on one rank.
+/// Kind and text of the exception that `part` throws, or "nothing".
 inline std::string what_is_thrown(const std::function<void()>& part) {
     try {
         part();
@@ -44,7 +44,7 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
     const std::vector<RgbaF32> expected(whole.begin() + frame.first,
                                         whole.begin() + frame.first + frame.count);
     const auto pixels = frame.pixels<RgbaF32>();
-    // Direct-Send has the bracketing of the serial fold; a predicted algorithm may not.
+    // Direct-Send has the association of the serial fold; the predicted algorithm may not.
     const bool same_bits = compositor.plan().configuration.algorithm->name == "direct-send";
     EXPECT_LE(difference({pixels.begin(), pixels.end()}, expected),
               same_bits ? 0 : 0x1p-23f * static_cast<float>(communicator.size()));
@@ -73,9 +73,9 @@ inline void a_frame_of_another_size_ends_that_frame_only(const Communicator& com
     const ImageShape shape{40, 30};
     const int odd = communicator.size() - 1;
     CompositeOptions options;
-    options.algorithm = "direct-send"; // all ranks wait for all
+    options.algorithm = "direct-send"; // each rank receives from all others
     Compositor compositor(communicator, shape, 1, options);
-    for (int turn = 0; turn < 2; ++turn) { // before the first good frame, and after it
+    for (int turn = 0; turn < 2; ++turn) { // before and after the first valid frame
         const auto image = layers(0, 1, shape.elements() - 1);
         const std::string said = what_is_thrown([&] {
             const bool is_odd = communicator.rank() == odd;
@@ -160,8 +160,8 @@ inline void empty_ranks_and_a_background_come_out_right(const Communicator& comm
     }
 }
 
-/// A profile whose intervals are so wide that no two predictions differ significantly; it is used
-/// during the object's lifetime. Written by rank 0, the only one to read it. Collective.
+/// The file of a profile whose intervals are so wide that no two predictions differ significantly.
+/// The file exists during the object's lifetime; only rank 0 writes and reads it. Collective.
 class UndecidedMachine {
   public:
     explicit UndecidedMachine(const Communicator& communicator)
@@ -240,7 +240,7 @@ inline void a_failed_frame_does_not_break_a_race(const Communicator& communicato
     const auto bad = layers(0, 1, shape.elements() - 1);
     for (int frame = 0; compositor.racing(); ++frame) {
         ASSERT_LT(frame, 40);
-        if (frame % 3 == 1) { // some ranks detect it, others may not
+        if (frame % 3 == 1) { // other ranks may not notice the failed frame
             const std::string said = what_is_thrown(
                 [&] { compositor.composite(std::span<const RgbaF32>(is_odd ? bad : good)); });
             EXPECT_EQ(said.starts_with("task: "), is_odd) << said;

@@ -11,7 +11,7 @@
 // Contours of images in tiles on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// A copy of a tile's directions with the margin that it may read.
+/// A copy of the directions in a part of a map.
 inline DirectionMap cut(const DirectionMap& map, const Tile& tile) {
     DirectionMap part = no_directions(map.name, {tile.width, tile.height});
     for (Elements y = 0; y < tile.height; ++y) {
@@ -39,7 +39,7 @@ inline void apply_to_tile(kernel::ContourRanking& ranking, const DirectionMap& m
     ranking.apply({part.codes.data(), read.width, read, map.image}, own);
 }
 
-/// Heads and ranks of this rank's tile equal those of a serial traversal of the whole image.
+/// Expects the heads and ranks of a serial traversal of the whole image in this rank's tile.
 inline void gives_the_serial_contours(const Communicator& communicator, const DirectionMap& map,
                                       const Grid& grid, const contour::Pattern& pattern,
                                       const std::vector<kernel::Ranked>& expected) {
@@ -66,7 +66,7 @@ inline void gives_the_serial_contours(const Communicator& communicator, const Di
     }
 }
 
-/// Grids of this many tiles: nearly square, a row and a column.
+/// Grids with one tile per rank: nearly square, a row and a column.
 inline std::vector<Grid> grids_of(int ranks, ImageShape image) {
     std::vector<Grid> grids{near_square(ranks, image.width, image.height)};
     if (grids[0].rows > 1)
@@ -76,7 +76,7 @@ inline std::vector<Grid> grids_of(int ranks, ImageShape image) {
     return grids;
 }
 
-/// Every map, pattern and grid of this many ranks, or every n-th combination.
+/// Tests every map, pattern and grid for the communicator's ranks, or every n-th combination.
 inline void every_pattern_gives_the_serial_contours(const Communicator& communicator,
                                                     ImageShape image, int every = 1) {
     int turn = 0;

@@ -7,8 +7,9 @@
 
 #include <sys/resource.h>
 
-// Counts the allocations of a program and the first touches of pages. Replaces operator new, so
-// exactly one source of a program includes it. MPI is written in C and is not counted.
+// Counts the allocations and page faults of a program. Replaces operator new, so exactly one source
+// file of a program includes this header. Allocations of MPI, which is written in C, are not
+// counted.
 namespace sextant::test {
 
 inline std::atomic<long> allocations{0};
@@ -17,7 +18,7 @@ struct MemoryEvents {
     long allocations = 0, page_faults = 0;
 };
 
-/// Of all threads, since the start of the program.
+/// Events of all threads since the start of the program.
 inline MemoryEvents memory_events() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

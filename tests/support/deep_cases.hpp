@@ -22,7 +22,7 @@ namespace sextant::test {
 
 inline const kernel::Shells few_shells{{17, 11}, 12};
 
-/// The shells in `parts` images.
+/// The shells, divided into `parts` images.
 inline std::vector<DeepImage> all_shells(int parts) {
     std::vector<DeepImage> images;
     for (int part = 0; part < parts; ++part)
@@ -43,7 +43,7 @@ inline void shells_are_blended_as_sorted(const Communicator& communicator) {
     const DeepImage own = images[static_cast<std::size_t>(rank)];
     const int fragments = most_fragments(communicator, few_shells.shape, {&own, 1});
     CompositeOptions options;
-    for (int i = ranks; i-- > 0;) // depths tie, so that the order matters
+    for (int i = ranks; i-- > 0;) // equal depths occur, so the order matters
         options.order.push_back(i);
     std::reverse(images.begin(), images.end());
     const std::vector<RgbaF32> expected = kernel::blend_sorted(images);
@@ -65,7 +65,8 @@ inline void shells_are_blended_as_sorted(const Communicator& communicator) {
 inline void several_deep_images_a_rank_and_none(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<DeepImage> all = all_shells(ranks);
-    std::vector<DeepImage> own; // odd ranks give theirs to the neighbour
+    // Even ranks also have the image of the next rank; odd ranks have none.
+    std::vector<DeepImage> own;
     if (rank % 2 == 0) {
         for (int i = rank; i < std::min(rank + 2, ranks); ++i)
             own.push_back(all[static_cast<std::size_t>(i)]);

@@ -5,7 +5,7 @@
 
 #include "tests/support/shapes.hpp"
 
-// Direction maps: lines, paths, rings and random ones.
+// Direction maps of lines, paths and rings, and random maps.
 namespace sextant::test {
 
 struct DirectionMap {
@@ -36,7 +36,7 @@ inline kernel::Direction direction_of(Elements dx, Elements dy) {
     return kernel::edge_end;
 }
 
-/// Along a path from its first pixel to its last, or in reverse.
+/// Sets the directions along a path, from its first pixel to its last or in reverse.
 inline void follow_path(DirectionMap& map, std::vector<std::pair<Elements, Elements>> path,
                         bool reversed = false) {
     if (reversed)
@@ -49,7 +49,8 @@ inline void follow_path(DirectionMap& map, std::vector<std::pair<Elements, Eleme
     }
 }
 
-/// The pixels of a shape, all with one direction.
+/// Gives all pixels of a shape the same direction; a pixel whose neighbour is outside ends its
+/// line.
 inline DirectionMap directed(const Shape& shape, kernel::Direction code) {
     DirectionMap map = no_directions(shape.name, shape.image);
     const auto inside = [&](Elements x, Elements y) {
@@ -67,7 +68,7 @@ inline DirectionMap directed(const Shape& shape, kernel::Direction code) {
     return map;
 }
 
-/// The pixels of a shape, each followed by a random neighbour, or by none.
+/// Gives each pixel of a shape the direction of a random neighbour in the shape, or ends its line.
 inline DirectionMap random_directions(const Shape& shape, unsigned seed, int percent_ends = 5) {
     Random random(seed);
     DirectionMap map = no_directions("random directions, " + shape.name, shape.image);

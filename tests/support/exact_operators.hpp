@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-// Operators that are exactly associative and not commutative: a wrong order or a lost or repeated
-// operand changes the result, and all correct bracketings give the same bits.
+// Operators that are exactly associative but not commutative: a wrong order or a lost or repeated
+// operand changes the result, and every order of association gives the same bits.
 namespace sextant::test {
 
 inline constexpr std::uint64_t prime = 1'000'000'007;
@@ -24,8 +24,8 @@ inline Matrix combine(const Matrix& x, const Matrix& y) {
             (x.c * y.a + x.d * y.c) % prime, (x.c * y.b + x.d * y.d) % prime};
 }
 
-/// Decimal numbers written one after another, modulo a prime: the number, and ten to the power of
-/// its number of digits.
+/// Concatenation of decimal numbers: the number modulo a prime, and 10 to the power of its number
+/// of digits, modulo the same prime.
 struct Digits {
     std::uint64_t number = 0, power = 1;
     bool operator==(const Digits&) const = default;
@@ -77,7 +77,7 @@ std::vector<Value> exact_values(std::uint64_t first, Elements count, std::uint64
     return values;
 }
 
-/// The readable reference: for each value, all values up to it, combined from the first on.
+/// Reference result: the inclusive scan, computed from left to right.
 template <class Value>
 std::vector<Value> serial_scan(std::vector<Value> values) {
     for (std::size_t i = 1; i < values.size(); ++i)

@@ -43,7 +43,7 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
 
 namespace {
 
-/// u within a cell, at fractions of its width and height.
+/// Bilinear interpolation of u at a position within a cell, in fractions of its width and height.
 double in_cell(const float* u, ImageShape cells, Elements column, Elements row, double right,
                double down) {
     const auto at = [&](Elements x, Elements y) {
@@ -54,7 +54,7 @@ double in_cell(const float* u, ImageShape cells, Elements column, Elements row, 
     return (1 - down) * above + down * below;
 }
 
-/// NaN outside the image.
+/// Bilinear interpolation; NaN outside the image.
 double sampled(const FloatImage& image, double x, double y) {
     const auto [width, height] = image.shape;
     if (!(x >= 0 && x <= static_cast<double>(width - 1) && y >= 0 &&
@@ -129,7 +129,7 @@ struct Slope {
     double along_x, along_y;
 };
 
-/// (f(x − 2h) − 8 f(x − h) + 8 f(x + h) − f(x + 2h)) / 12h of the samples around `at`.
+/// (f(x − 2h) − 8 f(x − h) + 8 f(x + h) − f(x + 2h)) / 12h for the samples around `at`, h = 1.
 double central_difference(const float* at, Elements step) {
     const auto f = [&](Elements k) { return static_cast<double>(at[k * step]); };
     return (f(-2) - 8 * f(-1) + 8 * f(1) - f(2)) / 12;
@@ -140,7 +140,7 @@ Slope slope_of_reference(const FloatImage& image, Elements x, Elements y) {
     return {central_difference(at, 1), central_difference(at, image.stride)};
 }
 
-/// Of the bilinear interpolant, along the axes of the reference.
+/// Gradient of the bilinear interpolant, along the axes of the reference.
 Slope slope_of_moved(const FloatImage& image, const RigidMap& map, double x, double y) {
     const Elements left = std::min(static_cast<Elements>(x), image.shape.width - 2);
     const Elements top = std::min(static_cast<Elements>(y), image.shape.height - 2);

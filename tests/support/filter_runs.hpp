@@ -19,7 +19,7 @@
 // tests over threads and over MPI.
 namespace sextant::test {
 
-/// Samples that differ between neighbours, with all bits in use.
+/// Pseudo-random samples that use all bits of their type.
 inline std::vector<std::byte> samples_of(const ElementFormat& element, ImageShape shape) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(shape.elements() * element.size));
     std::uint32_t state = 12345;
@@ -53,7 +53,7 @@ inline kernel::SampleView view_of(const std::vector<std::byte>& bytes, const Ele
     return view;
 }
 
-/// The filter on the whole image: planes one after another.
+/// Applies a filter to the whole image; returns its planes one after another.
 inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
                                    const ElementFormat& element, ImageShape shape,
                                    const distributed::Filter& filter) {
@@ -67,7 +67,7 @@ inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
     return all;
 }
 
-/// Filters on the whole image, one after another.
+/// Applies several filters to the whole image, each to the result of the previous one.
 inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
                                    const ElementFormat& element, ImageShape shape,
                                    const distributed::Filters& filters) {
@@ -79,7 +79,7 @@ inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
     return made;
 }
 
-/// An image in memory, which must outlive this.
+/// A source of the rows of an image in memory, which must outlive the source.
 inline RowSource source_of(const std::vector<std::byte>& bytes, ImageShape shape,
                            const ElementFormat& element) {
     FrameHeader header{.frames = 1, .shape = shape, .sample = *sample_named(channels(element))};
@@ -90,7 +90,7 @@ inline bool same_bits(std::span<const std::byte> a, std::span<const std::byte> b
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Filters for tests: some reach over small tiles, one reaches over the whole image.
+/// Filters for tests: some reach beyond small tiles, one reaches beyond the whole image.
 inline std::vector<distributed::Filter> filters() {
     using kernel::Border;
     return {{1, {"x", "y", "xx", "xy", "yy"}, {}},
@@ -101,7 +101,7 @@ inline std::vector<distributed::Filter> filters() {
             {1, {"smooth"}, {}, {kernel::GaussianKernel::Weights::truncated, .4}}};
 }
 
-/// Scattered, filtered and gathered: the same bits as from the whole image.
+/// Scatters, filters and gathers an image; expects the same bits as from the whole image.
 inline void filters_to_the_same_bits(const Communicator& communicator, const Grid& grid,
                                      const ElementFormat& element,
                                      const distributed::Filter& filter) {
@@ -127,7 +127,7 @@ inline void filters_to_the_same_bits(const Communicator& communicator, const Gri
     }
 }
 
-/// On every grid of the communicator's ranks.
+/// Tests every grid for the communicator's ranks.
 inline void filters_to_the_same_bits_on_every_grid(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (int columns = 1; columns <= ranks; ++columns) {
@@ -143,7 +143,7 @@ inline void filters_to_the_same_bits_on_every_grid(const Communicator& communica
     }
 }
 
-/// The planes of a Filtering, collected at rank 0 one after another.
+/// The planes of a Filtering, collected on rank 0 one after another.
 struct CollectedPlanes {
     explicit CollectedPlanes(ImageShape image, std::size_t planes)
         : shape(image), floats(planes * static_cast<std::size_t>(image.elements())) {}
@@ -159,8 +159,8 @@ struct CollectedPlanes {
     std::vector<float> floats;
 };
 
-/// Some filters of an image, in memory and in windows, with the image on all ranks or on rank 0
-/// only: the same bits as of the whole image.
+/// Filters an image in memory and in windows, with the image on all ranks or on rank 0 only;
+/// expects the same bits as from the whole image.
 inline void filtering_gives_the_same_bits(const Communicator& communicator) {
     const ImageShape shape{31, 400};
     std::vector<FilterOptions> all(3);

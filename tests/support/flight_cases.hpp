@@ -22,7 +22,7 @@ using FlightImage = std::vector<RgbaF32>;
 
 constexpr ImageShape flight_shape{37, 11};
 
-/// A rank's image of a frame.
+/// The image that a rank contributes to a frame.
 inline FlightImage image_in_flight(int rank, int frame) {
     return layers(100 * frame + rank, 1, flight_shape.elements());
 }
@@ -32,7 +32,7 @@ inline FlightImage flown_pixels(const Frame& frame) {
     return {pixels.begin(), pixels.end()};
 }
 
-/// The frames when composited one by one.
+/// The composited frames, computed one by one.
 inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int frames,
                                            const CompositeOptions& options) {
     Compositor compositor(communicator, flight_shape, 1, options);
@@ -44,7 +44,7 @@ inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int
     return pictures;
 }
 
-/// Ranks wait for three frames in three different orders.
+/// Ranks wait for the three frames in flight in different orders.
 inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator) {
     constexpr int most = 3, turns = 3;
     const int ranks = communicator.size(), rank = communicator.rank();
@@ -101,7 +101,7 @@ inline void handles_are_waited_for_once(const Communicator& communicator) {
 inline void a_frame_that_fails_leaves_the_others(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     CompositeOptions options;
-    options.algorithm = "direct-send"; // all ranks wait for all
+    options.algorithm = "direct-send"; // each rank receives from all others
     const std::vector<FlightImage> expected = one_by_one(communicator, 3, options);
     FramesInFlight frames(communicator, flight_shape, 1, 3, options);
     for (int turn = 0; turn < 2; ++turn) {
@@ -160,7 +160,7 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
     }
 }
 
-/// Frames of two kinds in flight, waited for in different orders.
+/// Two FramesInFlight share a Flight; ranks wait for their frames in different orders.
 inline void several_kinds_share_a_flight(const Communicator& communicator) {
     const int rank = communicator.rank();
     CompositeOptions options;

@@ -39,7 +39,7 @@ GradientField field_of(std::string name, ImageShape shape, Make&& make) {
     return field;
 }
 
-/// Of a bright disc with a soft rim: towards its centre, of magnitude 1 at the rim.
+/// Gradient of a bright disc with a soft rim: towards the centre, of magnitude 1 at the rim.
 inline GradientField disc_gradient(ImageShape shape, float x, float y, float radius) {
     return field_of("disc", shape, [=](float i, float j) {
         const float away = std::max(std::hypot(i - x, j - y), 1e-3F);

@@ -25,7 +25,8 @@ inline const std::vector<halo::Grid> halo_grids = {
     {13, 13, 13, 13, 1}, // tiles of one pixel
 };
 
-/// Margins that differ between the axes, or are wider than a neighbour's tile; empty tiles.
+/// Grids with margins that differ between the axes or are wider than a neighbour's tile, and with
+/// empty tiles.
 inline const std::vector<halo::Grid> wide_halo_grids = {
     {26, 27, 4, 4, {1, 3}}, {26, 27, 4, 4, {0, 2}}, {26, 27, 4, 4, {5, 0}}, {9, 15, 3, 5, 4},
     {26, 3, 8, 1, {9, 2}},  {4, 27, 1, 9, {3, 11}}, {13, 13, 13, 13, 4},    {26, 27, 5, 3, 40},

@@ -53,7 +53,7 @@ class Detector {
 
     float gradient_x(Elements x, Elements y) const { return gradient_.x[y * gradient_.stride + x]; }
     float gradient_y(Elements x, Elements y) const { return gradient_.y[y * gradient_.stride + x]; }
-    /// Zero outside the image.
+    /// Gradient magnitude; zero outside the image.
     float length(Elements x, Elements y) const {
         if (!inside(x, y))
             return 0;
@@ -103,7 +103,7 @@ class Detector {
         }
     }
 
-    /// Flood fill from every strong point.
+    /// The points connected to a strong point, found by flood fill.
     Bytes8 kept(const Bytes8& maxima) const {
         Bytes8 found(maxima.size(), 0);
         std::vector<Elements> waiting;
@@ -342,7 +342,7 @@ class Walk {
         return input_.first[pixel / width * input_.stride + pixel % width];
     }
 
-    /// The pixel that its direction leads to, if it has one.
+    /// The pixel to which the direction of `pixel` leads, or `none`.
     Elements next(Elements pixel) const {
         const Direction code = direction(pixel);
         if (code < 0)
@@ -355,7 +355,7 @@ class Walk {
         return y * width + x;
     }
 
-    /// Offers a point to its successor, which keeps the lowest direction.
+    /// Makes a point the predecessor of its successor unless another one has a lower direction.
     void choose_predecessor(Elements pixel) {
         const Elements follower = next(pixel);
         if (follower == none)

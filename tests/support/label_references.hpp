@@ -11,14 +11,14 @@ namespace sextant::kernel {
 
 /// Edges of a whole image, from the definition, step by step.
 struct Edges {
-    std::vector<std::uint8_t> maxima;  ///< as find_edges()
-    std::vector<std::uint8_t> kept;    ///< points connected (8 neighbours) with a strong one, as
-                                       ///< weak ones with their headings
-    std::vector<std::uint8_t> thinned; ///< the result of thinning these until nothing changes
-    std::vector<Direction> directions; ///< as find_directions()
+    std::vector<std::uint8_t> maxima;  ///< as from find_edges()
+    std::vector<std::uint8_t> kept;    ///< points connected (8 neighbours) to a strong one, marked
+                                       ///< as weak, with their headings
+    std::vector<std::uint8_t> thinned; ///< `kept` after thinning until nothing changes
+    std::vector<Direction> directions; ///< as from find_directions()
 };
 
-/// The reference for the steps of the detector.
+/// The reference for each step of the edge detector.
 /// Input     the gradient of the whole image.
 /// Requires  thresholds as for find_edges().
 /// Cost      O(pixels) for each round of thinning.
@@ -38,15 +38,15 @@ Labelling labels_reference(const ValueView& input, Connection connection);
 /// The position of an edge point on its contour.
 struct Ranked {
     Elements head = -1; ///< the last pixel of its contour, as y · width + x; −1: not an edge point
-    Elements rank = -1; ///< links to it
+    Elements rank = -1; ///< number of links from here to the head
     bool operator==(const Ranked&) const = default;
 };
 
-/// Contours of a whole direction map from the definition: of several links to one point, only that
-/// of the lowest direction is kept; then every contour is followed from its head against its links.
-/// The head of a closed contour is its smallest pixel. The reference for ContourRanking.
+/// Contours of a whole direction map from the definition: of several links to one point, only the
+/// one with the lowest direction is kept; then every contour is followed from its head against its
+/// links. The head of a closed contour is its smallest pixel. The reference for ContourRanking.
 ///
-/// Output    for every pixel, row by row.
+/// Output    one entry per pixel, row by row.
 /// Requires  a view of the whole image whose links lead to edge points; otherwise throws
 ///           InvalidTask.
 /// Cost      O(pixels).

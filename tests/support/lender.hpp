@@ -7,7 +7,7 @@
 
 namespace sextant::test {
 
-/// A program with the data from which its shared buffers were derived.
+/// A program, its dependences, and the shared buffers derived from them.
 struct Lender {
     explicit Lender(Program made)
         : program(std::move(made)), dependences(program), loans(program, dependences) {}

@@ -11,7 +11,7 @@
 // Linear representations on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// From a serial traversal of the whole image: contours ordered by head, points by rank.
+/// Contours from a serial traversal of the whole image, ordered by head, their points by rank.
 inline ContourLines lines_of_walk(const DirectionMap& map, Elements min_points) {
     const std::vector<kernel::Ranked> ranked = kernel::contours_reference(map.view());
     std::map<Elements, std::vector<std::pair<Elements, Elements>>> contours;
@@ -73,7 +73,7 @@ inline void gives_the_serial_lines(const Communicator& communicator, const Grid&
     expect_same(all, expected, what);
 }
 
-/// Every map on every grid of this many ranks, or every n-th combination.
+/// Tests every map on every grid for the communicator's ranks, or every n-th combination.
 inline void every_map_gives_the_serial_lines(const Communicator& communicator, ImageShape image,
                                              int every = 1) {
     int turn = 0;

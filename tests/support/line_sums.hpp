@@ -14,8 +14,9 @@ namespace sextant::test {
 
 inline constexpr Elements each = 4; ///< numbers per rank
 
-/// One program per rank; there are numbers beyond the ends of the line, so that no border rule is
-/// needed. Buffer 0 holds a rank's numbers between a neighbour on either side, buffer 1 its sums.
+/// The program of one rank. Buffer 0 holds the rank's numbers and one number of either neighbour;
+/// buffer 1 holds the sums. The line is extended by one number at each end, so no border rule is
+/// needed.
 inline Program line_sums(int ranks, int rank) {
     ProgramBuilder builder;
     const Region line = builder.in_out(each + 2), sums = builder.output(each);
@@ -35,8 +36,8 @@ inline Program line_sums(int ranks, int rank) {
     return builder.finish(sums);
 }
 
-/// Number n of the line is element n + 1, the one before its start is element 0; the sum around it
-/// is operand 1 of that element.
+/// Number n of the line is element n + 1; element 0 is the number before the line. The sum around a
+/// number is operand 1 of its element.
 inline Claim line_sums_claim(int ranks) {
     const auto number = [](Elements e) { return Symbol{e, 0, 1, 0}; };
     Claim claim;

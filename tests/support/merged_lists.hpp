@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// Merging patterns executed on lists, using only their schedules; the sent data is counted.
+// Executes the schedules of merging patterns on lists, and counts the data that is sent.
 namespace sextant::test {
 
 struct Sent {
@@ -36,7 +36,7 @@ class MergedLists {
     }
 
     const Sent& sent() const { return sent_; }
-    /// A rank's lists of all other tiles.
+    /// The result of a rank: lists that cover all tiles but its own.
     std::vector<contour::Boundary> result(int rank) const {
         std::vector<contour::Boundary> lists;
         const Region& result = programs_[at(rank)].result;

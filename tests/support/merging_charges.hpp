@@ -9,15 +9,15 @@
 
 #include <memory>
 
-// C3's cost of merging lists of real lengths.
+// Cost of merging boundary lists of realistic lengths in the C3 model.
 namespace sextant::test {
 
 struct MergingCharge {
-    /// packets in total; and of moving lists to hosts and back
+    /// `packets` includes `moving`, the packets that move lists to their hosts and back.
     double setups = 0, packets = 0, moving = 0;
 };
 
-/// Lines cross `entering` of each border's pixels inwards, on the tiles of a grid.
+/// `entering`: the fraction of the pixels of each tile border that lines cross inwards.
 inline MergingCharge merging_charge(const contour::Pattern& pattern, const Grid& grid,
                                     double entering, const machine::Profile& machine) {
     const auto sizes = contour::sizes_by_border(

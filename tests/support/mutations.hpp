@@ -12,7 +12,8 @@
 
 namespace sextant::test {
 
-/// A program as separate steps, which can be added, removed and changed.
+/// One step of a program, with its own copy of its regions, so that it can be added, removed or
+/// changed.
 struct LooseStep {
     Step step;
     std::vector<Region> regions, made;
@@ -322,7 +323,7 @@ class Mutator {
     LooseStep& step(int rank, int i) { return at(rank).steps[static_cast<std::size_t>(i)]; }
     LooseProgram& any_program() { return schedule_[random_.index(schedule_.size())]; }
 
-    /// The destination of a step; any of several.
+    /// The destination of a step; a random one if it has several.
     Region& destination_of(LooseStep& worker) {
         return worker.made.empty() ? worker.step.to
                                    : worker.made[random_.index(worker.made.size())];
@@ -342,7 +343,7 @@ class Mutator {
         at(rank).steps.insert(at(rank).steps.begin() + static_cast<std::ptrdiff_t>(i), s);
     }
 
-    /// A random step, of a random rank, for which `fits` is true; none if the rank has none.
+    /// A random step of a random rank that satisfies `fits`; null if this rank has no such step.
     template <class Fits>
     LooseStep* find(Fits fits) {
         std::vector<LooseStep*> all;
@@ -424,8 +425,8 @@ class Mutator {
         return true;
     }
 
-    /// Enlarges a rank's scratch buffer by one element, so that a change does not simply exceed its
-    /// end.
+    /// Enlarges a rank's scratch buffer by one element, so that a mutant is not refused only
+    /// because a region exceeds the buffer.
     void make_room(int rank, const Region& region) {
         BufferSpec& spec = at(rank).rest.buffers[static_cast<std::size_t>(region.buffer)];
         if (spec.role == Role::scratch)

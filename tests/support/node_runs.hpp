@@ -16,8 +16,8 @@ inline constexpr int node_sizes[] = {1, 2, 3, 0};
 
 enum class ImageIn { own_memory, shared_memory };
 
-/// This rank's part of the last of several frames, with images in its own memory or the
-/// communicator's.
+/// Composites several frames, with images in the rank's own memory or in the communicator's shared
+/// memory; returns this rank's part of the last one.
 inline std::vector<RgbaF32> composite_from(const Communicator& communicator, ImageIn where,
                                            const compositing::Algorithm& algorithm,
                                            const compositing::Task& task,
@@ -44,8 +44,8 @@ inline std::vector<RgbaF32> composite_from(const Communicator& communicator, Ima
     return part;
 }
 
-/// Every algorithm, with all parameters or the usual ones: the same bits as with messages, wherever
-/// images are stored.
+/// Expects the same bits over shared memory as over messages from every algorithm, with images in
+/// either memory, for all tunings or only the first.
 inline void expect_bits_of_messages(const Communicator& messages, const Communicator& shared,
                                     const compositing::Task& task, bool every_tuning = false) {
     const int rank = messages.rank(), positions = task.positions();
@@ -65,7 +65,7 @@ inline void expect_bits_of_messages(const Communicator& messages, const Communic
     }
 }
 
-/// Nodes of every size; uneven, empty and large pieces; collected and distributed.
+/// Tests nodes of several sizes with uneven, empty and large pieces, collected and distributed.
 inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& messages) {
     const int ranks = messages.size();
     for (const int size : node_sizes) {

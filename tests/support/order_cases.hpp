@@ -13,7 +13,7 @@
 #include "tests/support/compositor_cases.hpp"
 #include <fmt/format.h>
 
-// Guarantees if the visibility order changes from frame to frame, on any communicator: shared by
+// Guarantees for visibility orders that change from frame to frame, on any communicator: shared by
 // the tests over threads and over MPI. Each function is collective.
 namespace sextant::test {
 
@@ -36,7 +36,7 @@ inline std::vector<RgbaF32> pixels_of(const Frame& frame) {
     return {pixels.begin(), pixels.end()};
 }
 
-/// In each order, the result equals that of a compositor created for this order, to the bit.
+/// Expects, for each order, the same bits as from a compositor created for this order.
 inline void expect_as_made_for_each_order(const Communicator& communicator,
                                           CompositeOptions options, int images, int frames,
                                           const std::string& what) {
@@ -134,7 +134,7 @@ inline void raced_frames_may_change_their_order(const Communicator& communicator
     EXPECT_FALSE(compositor.racing());
 }
 
-/// The exception of `composite` on this rank.
+/// Text of the exception that composite() throws on this rank.
 inline std::string thrown_by_frame(Compositor& compositor, const FrameOptions& frame) {
     const std::vector<RgbaF32> image(static_cast<std::size_t>(compositor.task().elements));
     return what_is_thrown([&] { compositor.composite(std::span<const RgbaF32>(image), frame); });
@@ -168,7 +168,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
     EXPECT_THAT(colours, testing::HasSubstr("rank 0: visibility order "));
     EXPECT_THAT(colours, testing::HasSubstr("background 0.5,0.5,0.5,1; rank 1: "));
     for (int frame = 0; frame < 3; ++frame)
-        expect_picture(communicator, compositor, shape); // no rank had started
+        expect_picture(communicator, compositor, shape); // no rank started a refused frame
     std::vector<int> twice = order;
     twice.front() = twice.back();
     for (int frame = 0; frame < 2; ++frame) {
@@ -183,7 +183,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
     expect_picture(communicator, compositor, shape);
 }
 
-/// One rank, or all but one, keeps the previous order, and so starts the frame.
+/// One rank, or all but one, keeps the previous order, and therefore starts the frame at once.
 inline void ranks_that_keep_an_order_that_others_change_all_know(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     if (ranks < 2)
@@ -201,7 +201,8 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
             std::vector<int> order(static_cast<std::size_t>(ranks));
             std::iota(order.rbegin(), order.rend(), 0);
             const bool changes = (rank == ranks / 2) == one_changes;
-            std::string said = "nothing"; // a rank that only sends may notice it one frame later
+            // A rank that only sends may notice the error one frame later.
+            std::string said = "nothing";
             for (int frame = 0; frame < 2 && said == "nothing"; ++frame)
                 said = thrown_by_frame(compositor, {.order = changes ? order : std::vector<int>()});
             EXPECT_THAT(said, testing::StartsWith("invalid: ranks request different frames"))
@@ -257,8 +258,7 @@ inline void frames_in_flight_have_orders_of_their_own(const Communicator& commun
     }
 }
 
-/// Allocations of this rank's process in frames with changing orders, after every order was used
-/// twice.
+/// Number of allocations in frames with changing orders, after every order was used three times.
 inline long allocations_of_turning_frames(const Communicator& communicator,
                                           const CompositeOptions& options,
                                           const std::function<long()>& counted) {

@@ -14,8 +14,8 @@
 
 namespace sextant::test {
 
-/// Small random schedules, many of which are correct: steps are added to all ranks' programs in the
-/// order in which they would run, and mostly match the current contents of elements.
+/// Small random schedules, many of which are correct: steps are added to the ranks' programs in the
+/// order in which they would run, and mostly read only defined elements.
 class RandomSchedule {
   public:
     RandomSchedule(Random& random, int ranks) : random_(random) {

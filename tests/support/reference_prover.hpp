@@ -17,14 +17,14 @@
 namespace sextant::test {
 
 /// The expected result of `prove`, computed in a slow and simple way from the definitions in
-/// program.hpp and prove.hpp, without sharing code with it: conflicts from sets of elements of all
-/// pairs; every step is tested again and again, in random order, for whether it can start.
+/// program.hpp and prove.hpp, without sharing code with it: conflicts are found by comparing the
+/// element sets of all pairs of steps; steps run in random order, each as soon as it can start.
 class ReferenceProver {
   public:
     ReferenceProver(const Schedule& schedule, const Claim& claim)
         : schedule_(schedule), claim_(claim) {}
 
-    /// The first error in any of several orders, with buffered and unbuffered sends, or "".
+    /// The first error found in several orders, with buffered and unbuffered sends, or "".
     std::string judge() {
         try {
             for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
@@ -48,7 +48,7 @@ class ReferenceProver {
     };
     struct Cell {
         Symbol symbol;
-        // the number, among the elements of all messages, of the one it holds or copies
+        // index, among the elements of all messages, of the element that is stored or copied here
         std::optional<std::size_t> brought;
     };
     struct State {

@@ -23,7 +23,7 @@ inline Case scan_case(const scan::Algorithm& algorithm, const scan::Task& task,
             scan::claim(task)};
 }
 
-/// Calls `visit(algorithm, tuning, form)` for every row, parameter value and form.
+/// Calls `visit(algorithm, tuning, form)` for every algorithm, tuning and form.
 template <class Visit>
 void for_each_scan(Visit visit) {
     for (const scan::Algorithm& algorithm : scan::catalogue()) {
@@ -45,8 +45,8 @@ inline Case series_case(const scan::Strategy& strategy, const scan::GlobalScan& 
             scan::claim(series)};
 }
 
-/// Calls `visit(strategy, global)` for every strategy with every algorithm and parameter value,
-/// with and without last values from the global scan.
+/// Calls `visit(strategy, global)` for every strategy with every algorithm and tuning of the global
+/// scan, which either gives the last values or not.
 template <class Visit>
 void for_each_strategy(Visit visit) {
     for (const scan::Strategy& strategy : scan::strategies()) {

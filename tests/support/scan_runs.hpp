@@ -32,7 +32,7 @@ std::vector<Value> expected_scan(scan::Form form, int rank, Elements elements) {
     return sums;
 }
 
-/// Every row, form and association, several times.
+/// Runs every algorithm in every form and association several times.
 template <class Value>
 void every_scan_gives_the_serial_one(const Communicator& communicator, Elements elements) {
     const int rank = communicator.rank();

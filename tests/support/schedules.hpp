@@ -45,7 +45,7 @@ exactly(std::function<std::vector<Symbol>(int rank)> wanted) {
     };
 }
 
-/// Each rank starts with elements 0, 1, ... of one operand; the order of ranks is that of operands.
+/// Rank r starts with elements 0, 1, ... of operand r.
 inline Symbol own_operand(int rank, int, Elements element) {
     return {element, rank, rank + 1, 0};
 }

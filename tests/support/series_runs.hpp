@@ -21,7 +21,7 @@ inline std::uint64_t first_of(const scan::Series& series, int rank) {
         std::accumulate(series.begin(), series.begin() + rank, Elements{0}));
 }
 
-/// A rank's part of a whole series.
+/// The values of a series that one rank has.
 template <class Value>
 std::vector<Value> part_of(const std::vector<Value>& whole, const scan::Series& series, int rank) {
     const auto first = whole.begin() + static_cast<std::ptrdiff_t>(first_of(series, rank));
@@ -34,7 +34,7 @@ inline prefix::ScanOptions options_for(const scan::Strategy& strategy,
             global.gives_last, association};
 }
 
-/// Series for the communicator's ranks: even and uneven, with empty ranks.
+/// Distributions of values over the ranks: even and uneven, some with empty ranks.
 inline std::vector<scan::Series> series_on(int ranks) {
     std::vector<scan::Series> all;
     for (const Elements values : {0, 1, ranks - 1, ranks, 2 * ranks + 1, 20})
@@ -46,7 +46,7 @@ inline std::vector<scan::Series> series_on(int ranks) {
     return all;
 }
 
-/// Every strategy with every global scan, on matrices and on decimal numbers.
+/// Expects the serial scan from every strategy with every global scan.
 template <class Value>
 void every_strategy_gives_the_serial_scan(const Communicator& communicator,
                                           Association association) {
@@ -116,7 +116,7 @@ inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator
     const int rank = communicator.rank();
     const auto own = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
     for (int failing = 0; failing < communicator.size(); ++failing) {
-        // the application that throws: in the first or the last phase
+        // number of the application that throws, in the first or the last phase
         for (const int at : {0, 3, 7, 10}) {
             std::atomic<int> applied = 0;
             prefix::ScanOptions options{"reduce-then-scan"};
@@ -147,7 +147,8 @@ inline void an_operator_that_only_claims_to_commute_is_found_out(const Communica
     }
 }
 
-/// Concatenation of texts: results grow, and the operator is not commutative.
+/// Slots for texts, which are concatenated: an operator whose results grow and that is not
+/// commutative.
 inline prefix::Slots<std::string> text_slots(Bytes capacity) {
     return prefix::sized_slots<std::string>(
         capacity,
@@ -164,7 +165,7 @@ inline std::string join_texts(const std::string& left, const std::string& right)
     return left + right;
 }
 
-/// Texts "<0>", "<1>", ..., three per rank; the capacity is that of all texts.
+/// Scans texts "<0>", "<1>", ..., three per rank; a slot has room for all of them together.
 inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     const int rank = communicator.rank();
     std::vector<std::string> own, expected;
@@ -185,8 +186,8 @@ inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     }
 }
 
-/// A value that exceeds its slot is refused with its elements, its size and the capacity: as an
-/// input, or when it is combined, on one thread or several.
+/// The error for a value that exceeds its slot names its elements, its size and the capacity,
+/// whether it is an input or a result, on one thread or several.
 inline void an_oversized_value_is_named(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     // Three texts of two bytes per rank: only the concatenation of all values is too large.
@@ -244,7 +245,7 @@ inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& commu
         prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5),
                      threaded);
     });
-    // The first error is in an operator, the second before anything is combined.
+    // The first error occurs in an operator, the second in the inputs.
     expect_agreed_failure("expected 5 or fewer", [&] {
         prefix::scan(communicator, std::span<const std::string>(own), join_texts, text_slots(5));
     });

@@ -14,7 +14,7 @@
 // components and contours.
 namespace sextant::test {
 
-/// An image of bytes, 0 the background, row by row.
+/// An image of bytes, row by row; 0 is the background.
 struct Shape {
     std::string name;
     ImageShape image;
@@ -25,7 +25,7 @@ struct Shape {
     }
 };
 
-/// From a function of x and y.
+/// A shape from a function of x and y.
 inline Shape shape_of(std::string name, ImageShape image,
                       const std::function<int(Elements x, Elements y)>& sample) {
     Shape made{std::move(name), image, {}};
@@ -44,7 +44,7 @@ inline Shape random_shape(ImageShape image, int percent, unsigned seed = 1) {
                     [&](Elements, Elements) { return random.chance(percent) ? 255 : 0; });
 }
 
-/// Random pixels of `values` values, including 0.
+/// Random pixels with `values` different values, including 0.
 inline Shape values_shape(ImageShape image, int values, unsigned seed = 1) {
     Random random(seed);
     return shape_of(std::to_string(values) + " values", image,
@@ -98,7 +98,7 @@ inline std::vector<std::pair<Elements, Elements>> snake_path(ImageShape image) {
     return path;
 }
 
-/// A spiral inwards, with one pixel between two windings.
+/// The pixels of an inward spiral, in order, with one pixel between two windings.
 inline std::vector<std::pair<Elements, Elements>> spiral_path(ImageShape image) {
     std::vector<std::pair<Elements, Elements>> path;
     Elements left = 0, top = 0, right = image.width - 1, bottom = image.height - 1;

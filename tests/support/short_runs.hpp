@@ -10,10 +10,11 @@
 
 #include <gtest/gtest.h>
 
-// Elements shorter than their format: shared by the tests over threads and over MPI.
+// Elements of which only a part is used and sent: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// An element's first byte is the number of its bytes that count.
+/// An operator on elements of `room` bytes. The first byte of an element is its number of used
+/// bytes.
 inline Operator short_elements(Bytes room) {
     Operator made;
     made.name = "short";

@@ -13,7 +13,7 @@ namespace sextant::test {
 
 struct Drawing {
     std::string_view name;
-    /// true if the pixel is active; rows have 61 pixels
+    /// True if the pixel is active; rows have 61 pixels.
     bool (*drawn)(Elements element, Elements elements, int layer, int layers);
     bool equal = false; ///< true if active pixels all have one colour
 };

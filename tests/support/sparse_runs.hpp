@@ -33,7 +33,7 @@ inline SparseRun run_images(const Communicator& communicator, const Program& pro
     return {{result.begin(), result.end()}, execution.sent()};
 }
 
-/// A rank's layers of a drawing, one after another.
+/// The layers of a drawing that a rank has, one after another.
 inline std::vector<std::byte> drawn_images(const Drawing& drawing, const Operator& op,
                                            const compositing::Task& task, int rank) {
     std::vector<std::byte> images;
@@ -48,8 +48,7 @@ inline std::vector<std::byte> drawn_images(const Drawing& drawing, const Operato
     return images;
 }
 
-/// Compares one configuration on one drawing with and without encoding; returns the data sent with
-/// it.
+/// Expects the same bits with and without encoding; returns the amount of data sent with encoding.
 inline Sent expect_same_bits(const Communicator& communicator, const Operator& op,
                              const compositing::Algorithm& algorithm, const compositing::Task& task,
                              const compositing::Tuning& tuning, const Drawing& drawing,
@@ -77,7 +76,7 @@ inline void every_algorithm_gives_the_same_bits(const Communicator& communicator
         const auto task = compositing::one_image_each(ranks, elements, ranks / 2);
         for (const auto& algorithm : compositing::catalogue()) {
             for (const auto& tuning : algorithm.tunings(ranks)) {
-                // A single pixel has only two drawings.
+                // Only the first two drawings make sense for a single pixel.
                 for (const Drawing& drawing :
                      std::span(drawings).first(elements == 1 ? 2 : std::size(drawings)))
                     expect_same_bits(communicator, kernel::find("over"), algorithm, task, tuning,
@@ -99,7 +98,7 @@ inline void every_operator_gives_the_same_bits(const Communicator& communicator)
     }
 }
 
-/// The nearest pixel is the same in any order of combination.
+/// Combining by arrival does not change the nearest pixel.
 inline void by_arrival_the_nearest_is_the_same(const Communicator& communicator) {
     const int ranks = communicator.size();
     const auto task = compositing::one_image_each(ranks, 4003, 0);
@@ -112,7 +111,7 @@ inline void by_arrival_the_nearest_is_the_same(const Communicator& communicator)
     }
 }
 
-/// On seven ranks, some with several layers, some with none.
+/// Tests seven ranks, some with several layers and some with none.
 inline void layers_and_empty_ranks_give_the_same_bits(const Communicator& communicator) {
     compositing::Task task;
     task.ranks = 7;

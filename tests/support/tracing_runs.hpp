@@ -10,7 +10,7 @@
 // ContourTracing on any communicator: shared by the tests over threads and over MPI.
 namespace sextant::test {
 
-/// An image in memory, u8 or f32, which must outlive it.
+/// A source of the rows of an image in memory, u8 or f32, which must outlive the source.
 template <class Value>
 RowSource source_of(ImageShape shape, const std::vector<Value>& samples) {
     const Sample sample = sizeof(Value) == 1 ? Sample::u8 : Sample::f32;
@@ -32,12 +32,12 @@ inline DirectionMap edges_of(const GradientField& image, const ContoursOptions& 
                 .directions};
 }
 
-/// Contours of an image, in memory or in strips, equal those of a serial traversal of a map.
+/// Expects the contours of a serial traversal of `map` from an image, in memory and in strips.
 inline void traces(const Communicator& communicator, const std::vector<float>& samples,
                    ContoursOptions options, const DirectionMap& map) {
     const ContourLines expected = lines_of_walk(map, options.min_length);
     const Elements closed = std::ranges::count_if(expected.lines, &ContourLine::closed);
-    // Memory for the whole image; for some rows; for one row of 23 pixels.
+    // Memory for the whole image, for some rows, and for one row of 23 pixels.
     const Bytes usual = options.memory;
     for (const Bytes memory : {usual, Bytes{30'000}, Bytes{12'000}}) {
         RowSource image = source_of(map.image, samples);
@@ -65,7 +65,7 @@ inline void traces(const Communicator& communicator, const std::vector<float>& s
     }
 }
 
-/// Contours of images, and of every n-th of all direction maps, are the serial ones.
+/// Expects the serial contours of an image, and of every n-th direction map.
 inline void tracing_gives_the_serial_contours(const Communicator& communicator, ImageShape shape,
                                               const std::string& scratch, int every = 1) {
     ContoursOptions options;

@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// Operand `rank` in every element; any result.
+/// A claim that accepts any result; rank r starts with operand r in every element.
 inline Claim anything() {
     return {own_operand, {}, {}};
 }
@@ -25,7 +25,8 @@ Schedule two_ranks(Write write) {
     });
 }
 
-/// The error of a program of rank 1, to which rank 0 sends its four input elements several times.
+/// The error that `prove` reports for the program of rank 1 that `write` builds. Rank 0 sends it
+/// its four input elements `messages` times.
 template <class Write>
 std::string wrong_with_receiver(int messages, Write write) {
     const Schedule schedule = two_ranks([&](ProgramBuilder& builder, int rank) {

@@ -8,8 +8,8 @@
 
 namespace sextant::test {
 
-/// The expected state of a traversal, from the definitions in program.hpp: all pairs are tested
-/// each time.
+/// The expected state of a traversal, from the definitions in program.hpp: each query tests all
+/// pairs of steps.
 class WalkModel {
   public:
     explicit WalkModel(const Program& program)

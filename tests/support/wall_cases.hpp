@@ -19,7 +19,8 @@
 // function is collective.
 namespace sextant::test {
 
-/// Six tiles of uneven sizes; the last one overlaps the corner of another, apart from the rest.
+/// Six tiles of uneven sizes; the last one overlaps the corner of another and is otherwise outside
+/// the wall of the first five.
 inline std::vector<WallTile> wall_tiles(int ranks) {
     const Rectangle areas[] = {{0, 0, 20, 11},  {20, 0, 13, 11},  {33, 0, 20, 11},
                                {0, 11, 20, 17}, {20, 11, 33, 17}, {45, 20, 30, 30}};
@@ -29,7 +30,7 @@ inline std::vector<WallTile> wall_tiles(int ranks) {
     return tiles;
 }
 
-/// Some ranks draw in one tile, some in several, and the fourth of five in none.
+/// The area in which a rank draws: one tile, several, or none for every fourth of five ranks.
 inline Rectangle wall_bounds(int rank) {
     if (rank % 5 == 3)
         return {};
@@ -97,7 +98,7 @@ inline void tiles_come_out_right_at_their_owners(const Communicator& communicato
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<WallTile> tiles = wall_tiles(ranks);
     CompositeOptions options;
-    options.algorithm = "direct-send"; // the same bracketing as the serial fold
+    options.algorithm = "direct-send"; // the same association as the serial fold
     for (int i = ranks; i-- > 0;)
         options.order.push_back(i);
     TileWall wall(communicator, tiles, wall_bounds(rank), options);

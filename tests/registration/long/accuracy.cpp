@@ -8,10 +8,12 @@ namespace {
 
 struct Goal {
     const char* specimen;
-    double ratio, worst; ///< to the bound, at most: of all errors together; of each
+    /// Largest accepted ratios to the bound: of the RMS of all errors, and of the largest error.
+    double ratio, worst;
 };
 
-/// Only the edges of particles carry information about their position, and the filter blurs these.
+/// Particles have a higher limit: only their edges carry information about their position, and the
+/// filter blurs the edges.
 constexpr Goal goals[] = {{"lattice", 1.3, 3}, {"carbon", 1.5, 3}, {"particles", 1.6, 3}};
 
 TEST(RigidAccuracyAtLength, is_near_the_bound_at_every_dose_and_size) {

@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-/// The RMS of the errors over seeds, which are printed.
+/// RMS over seeds of the errors, each of which is printed.
 double rms_error(WarpTrial trial, unsigned seeds) {
     double squares = 0;
     for (trial.seed = 1; trial.seed <= seeds; ++trial.seed) {
@@ -37,7 +37,7 @@ TEST(NonrigidAccuracy, is_015_pixels_at_1024) {
     }
 }
 
-/// Between particles, which are blurred discs on an empty background, a field is interpolated.
+/// Particles are blurred discs on an empty background; between them, the field is interpolated.
 TEST(NonrigidAccuracy, of_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_1024) {
     WarpTrial trial;
     trial.specimen = "particles";

@@ -10,7 +10,8 @@ struct Lattices {
     int right = 0, wrong = 0, unflagged = 0;
 };
 
-/// Number of frames with right motions, with wrong motions, and with wrong motions without a flag.
+/// Numbers of frames with a right motion, with a wrong motion, and with a wrong motion that is not
+/// flagged.
 Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     SeriesPlan plan;
     plan.shape = {192, 192};
