@@ -66,7 +66,7 @@ if [ -s killed/checkpoint.0 ]; then
     "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
     "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series resumed"
     grep -q 'whose content is' errors || { cat errors; fail "no message that the series differs"; }
-    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another bracketing resumed"
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another association resumed"
     grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "no message that the ranks differ"; }
 fi
 register movie.mrc -o killed --reproducible --ranks 2 --stages 8

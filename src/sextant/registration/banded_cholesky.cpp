@@ -15,7 +15,7 @@ void add(double* to, double f, const double* x, std::size_t count) {
         to[i] += f * x[i];
 }
 
-/// Four independent partial sums hide the latency of the additions.
+/// Returns the dot product. Four independent partial sums hide the latency of the additions.
 double dot(const double* a, const double* b, std::size_t count) {
     double sums[4] = {};
     std::size_t i = 0;
@@ -127,7 +127,7 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     x_of_last_.resize(ends_[1].own + middle);
 }
 
-/// The first end also holds the middle block itself.
+/// The first end also holds the middle block of A.
 void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[0].factor;
     for (std::size_t j = 0; j < factor.size(); ++j) {
@@ -136,7 +136,8 @@ void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const
     }
 }
 
-/// In the last end, the middle block begins at 0 and collects only this end's update of it.
+/// In the last end, the middle block starts at zero, so that it accumulates only this end's Schur
+/// complement.
 void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[1].factor;
     factor.clear();

@@ -34,7 +34,7 @@ std::vector<std::string> files_in(const std::string& folder) {
     return paths;
 }
 
-/// One line "name: value" per entry.
+/// Returns one line "name: value" per entry.
 std::string text_of(const Checkpoint::Identity& identity) {
     std::string text;
     for (const auto& [name, value] : identity)
@@ -42,7 +42,7 @@ std::string text_of(const Checkpoint::Identity& identity) {
     return text;
 }
 
-/// The value of a name in the text of an identity.
+/// Returns the value of a name in the text of an identity.
 std::string value_in(const std::string& text, const std::string& name) {
     const std::string line = "\n" + name + ": ";
     const std::size_t at = ("\n" + text).find(line);
@@ -58,12 +58,13 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
     for (const auto& [name, value] : identity) {
         const std::string theirs = value_in(*file.text(), name);
         if (theirs != value)
-            throw InvalidTask(fmt::format("{}: of another run, whose {} is {}, expected {}; use "
-                                          "another folder, or restart",
-                                          file.path(), name, theirs, value));
+            throw InvalidTask(
+                fmt::format("{}: belongs to another run, whose {} is {}, expected {}; use "
+                            "another folder, or restart",
+                            file.path(), name, theirs, value));
     }
     throw InvalidTask(
-        fmt::format("{}: of another run; take another folder, or restart", file.path()));
+        fmt::format("{}: belongs to another run; use another folder, or restart", file.path()));
 }
 
 } // namespace
@@ -74,7 +75,7 @@ void Checkpoint::check(const std::string& folder, const Identity& identity) {
 }
 
 void Checkpoint::remove(const std::string& folder) {
-    std::error_code in_the_way; // a file that cannot be removed is found by the next run
+    std::error_code in_the_way; // ignored: the next run finds a file that could not be removed
     for (const std::string& path : files_in(folder))
         std::filesystem::remove(path, in_the_way);
 }

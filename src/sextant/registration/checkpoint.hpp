@@ -13,15 +13,15 @@
 
 namespace sextant::registration {
 
-/// A ledger in files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes one file and
-/// finds the entries of all ranks, also those of a run that was killed. If the disk is full,
-/// InvalidFile ends the run; entries written before remain.
+/// A ledger stored in the files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes
+/// one file and reads the entries of all ranks, including those of an earlier run that was killed.
+/// If the disk is full, the run ends with InvalidFile; entries already written remain.
 ///
-/// Requires  a folder that all ranks see.
+/// Requires  a folder visible to all ranks.
 class Checkpoint : public Ledger {
   public:
-    /// Names and values that describe a run, as "model" "rigid". A run continues an earlier one
-    /// only if all are equal.
+    /// Names and values that describe a run, such as "model" and "rigid". A run continues an
+    /// earlier one only if all of them are equal.
     using Identity = std::vector<std::pair<std::string, std::string>>;
 
     /// Creates or continues a checkpoint. Throws InvalidTask, naming the difference, if the files
@@ -53,20 +53,20 @@ class Checkpoint : public Ledger {
     std::string folder_;
 };
 
-/// Keeps in memory the data that a run without a checkpoint reads again: the displacement fields of
-/// the last stage.
+/// The ledger of a run without a checkpoint. Keeps in memory only the entries that such a run reads
+/// again: the displacement fields of the last stage.
 class FieldMemory : public Ledger {
   public:
     explicit FieldMemory(const Communicator& communicator) : communicator_(communicator) {}
 
     std::optional<std::vector<std::byte>> find(const EntryName& name) override;
     void keep(const EntryName& name, std::span<const std::byte> bytes) override;
-    /// Replaces the fields by those that all ranks have kept since the last call. Collective.
+    /// Replaces the fields by those stored on any rank since the last call. Collective.
     void refresh() override;
 
   private:
     const Communicator communicator_;
-    std::vector<std::byte> kept_; ///< by this rank since the last refresh
+    std::vector<std::byte> kept_; ///< entries stored by this rank since the last refresh
     std::map<EntryName, std::vector<std::byte>> fields_;
 };
 

@@ -22,7 +22,8 @@ struct Reach {
     double lowest = 0, highest = 0;
 };
 
-/// Returns the y coordinates that the rows reach in a frame; the corners suffice.
+/// Returns the range of y coordinates to which the motion maps the rows. The extremes are at the
+/// corners.
 Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
     Reach found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (const std::int64_t x : {std::int64_t{0}, shape.width - 1}) {
@@ -35,7 +36,8 @@ Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
     return found;
 }
 
-/// For a field the nodes suffice, because u is interpolated between them.
+/// For a field, an upper bound: the extremes of u are at nodes, because u is interpolated between
+/// them.
 Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
     if (field.image != shape)
         throw InvalidTask(fmt::format("a field of {}x{} pixels for frames of {}x{}",
@@ -95,7 +97,7 @@ float Resampler::sample(Point at) const {
     const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
     if (u == 0 && v == 0)
         return *corner;
-    // A sample of weight 0 is not read, so that gaps do not grow.
+    // Samples of weight 0 are skipped, so that NaN does not spread to neighbouring pixels.
     const auto between = [u](const float* pixel) {
         const auto left_of_it = static_cast<double>(pixel[0]);
         return u == 0 ? left_of_it : (1 - u) * left_of_it + u * static_cast<double>(pixel[1]);
@@ -139,7 +141,8 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
 
 namespace {
 
-/// Returns the median, of an even number the mean of the middle two. Reorders the values.
+/// Returns the median; for an even number of values, the mean of the middle two. Reorders the
+/// values.
 float middle_of(std::span<float> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());

@@ -26,15 +26,16 @@ Point apply(const Transform& transform, Point x, ImageShape shape);
 /// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
-/// Resamples frames of a series into the coordinates of the reference. Computes some rows of T∘φ at
-/// a time and reads only the rows of T that these need. Interpolation is bilinear, so it never
-/// overshoots; motions by whole pixels copy samples bit for bit. The result is NaN where φ leads
-/// out of the frame and where a sample with non-zero weight is NaN.
+/// Resamples frames of a series into the coordinates of the reference. Computes a range of rows of
+/// T∘φ at a time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
+/// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
+/// where φ maps outside the frame and where a sample with non-zero weight is NaN.
 ///
 /// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
 class Resampler {
   public:
-    /// Requires  frames of at least 2x2 pixels (InvalidTask). Source and team must outlive this.
+    /// Requires  frames of at least 2x2 pixels (InvalidTask). The source and the team must outlive
+    ///           this object.
     explicit Resampler(FrameSource& source, Team* team = nullptr);
 
     /// Writes the given rows of T∘φ to `to`.
@@ -53,7 +54,8 @@ class Resampler {
     std::vector<float> samples_;
 };
 
-/// Per-pixel statistics of registered frames over the frames that cover the pixel, in row order.
+/// Per-pixel statistics of registered frames, over the frames that cover each pixel. Pixels are
+/// stored row by row.
 struct Combined {
     std::vector<float> mean, median; ///< 0 where no frame covers the pixel
     std::vector<float> count;        ///< number of frames that cover the pixel
@@ -65,13 +67,13 @@ struct CombineOptions {
     int threads = 1;                ///< per rank; they share its rows
 };
 
-/// Returns the least memory to combine frames of that width: one row of each.
+/// Returns the least memory for combining frames of this width: one row of each frame.
 Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions& options);
 
 /// Computes mean, median and count of registered frames.
 ///
-/// Rows are divided among the ranks. Each rank reads from every frame the rows that its own rows
-/// need, in several passes if they do not fit in memory at once.
+/// Rows are divided among the ranks. Each rank reads from every frame only the rows that contribute
+/// to its own, in several passes if they do not fit in memory at once.
 ///
 /// Input     each rank has its own source of the same frames; `frames` is the same on all ranks.
 /// Output    the whole result on every rank.

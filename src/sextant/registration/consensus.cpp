@@ -43,7 +43,7 @@ class Voting {
             [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
     }
 
-    /// The positions that the links of a frame imply.
+    /// Returns the positions that the links of a frame imply.
     std::vector<RigidMotion> candidates(std::size_t frame) const {
         std::vector<RigidMotion> places;
         for (const LinkSeen* link : links_of_[frame]) {
@@ -69,7 +69,8 @@ class Voting {
                                  });
     }
 
-    /// Returns the frame to which the most frames lead back by links to earlier frames.
+    /// Returns the first frame of the largest group: the frame reached from most frames by
+    /// following links to earlier frames.
     std::size_t beginning() const {
         std::vector<std::size_t> first_of(votes_.size()), sizes(votes_.size());
         for (std::size_t frame = 0; frame < votes_.size(); ++frame) {

@@ -20,22 +20,24 @@ struct LinkSeen {
 /// The position of a frame according to all registrations to nearby frames.
 struct FrameVote {
     std::optional<RigidMotion> place; ///< motion from the first placed frame to this one
-    int links = 0, agreeing = 0;      ///< trusted registrations to placed frames; those that agree
+    int links = 0,
+        agreeing = 0; ///< trusted links to placed frames; those that agree
     /// True if at most half of the links agree with the position.
     bool in_doubt() const { return links > 0 && 2 * agreeing <= links; }
 };
 
 /// Places the frames of a series so that as many registrations as possible agree to within
-/// `tolerance` pixels RMS: each frame is registered to the one before it, to the one before that,
-/// and so on. On a lattice one of these may be off by a period; the others then outvote it.
+/// `tolerance` pixels RMS. Each frame has been registered to several previous frames. On a lattice,
+/// one of these registrations may be off by a period; the others then outvote it.
 ///
-/// Frames are placed one after another, each at the position that most of its registrations to
-/// earlier frames agree on; ties go to the nearest frame. Then all links, also to later frames,
-/// vote again until no frame moves. Only nearby frames are compared, because errors add up along a
-/// chain.
+/// Frames are placed one after another, each at the position on which most of its registrations to
+/// earlier frames agree; a tie is decided by the nearest frame. Then all links of each frame,
+/// including those to later frames, vote again until no frame moves. Only nearby frames are
+/// compared, because errors add up along a chain.
 ///
-/// Input     links among `frames` frames of that shape, with reference before moved.
-/// Output    one vote per frame; no position if no trusted links connect it to most of the others.
+/// Input     links among `frames` frames of this shape, each with reference < moved.
+/// Output    one vote per frame; no position for frames that trusted links do not connect to the
+///           largest group of connected frames.
 /// Cost      O(links) per round, at most ten rounds.
 /// Deterministic
 std::vector<FrameVote> consensus(std::size_t frames, std::span<const LinkSeen> links,

@@ -19,7 +19,7 @@ namespace {
 
 /// Fraction of the Tukey window that is tapered; the rest is flat.
 constexpr double tapered = .5;
-/// Peaks nearer to one another than this, in pixels, count as one.
+/// Peaks closer together than this, in pixels, count as one.
 constexpr Elements distinct = 3;
 
 std::vector<float> tukey(Elements size) {
@@ -56,16 +56,16 @@ struct Both {
     std::complex<float> f, g;
 };
 
-/// Separates F and G from F + iG at a wave and its opposite: F(−k) = F(k)*, G(−k) = G(k)*.
+/// Separates F and G, given F + iG at k and at −k: F(−k) = conj F(k), G(−k) = conj G(k).
 Both taken_apart(std::complex<float> here, std::complex<float> there) {
     const std::complex<float> opposite = std::conj(there);
     const std::complex<float> difference = .5F * (here - opposite);
     return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
 }
 
-/// Returns a*b divided by the square root of its modulus.
+/// Returns conj(a) b, divided by the square root of its modulus.
 std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
-    constexpr float least = 1e-20F; // no wave: both spectra are 0
+    constexpr float least = 1e-20F; // avoids division by 0 where a spectrum is 0
     const std::complex<float> product{a.real() * b.real() + a.imag() * b.imag(),
                                       a.real() * b.imag() - a.imag() * b.real()};
     return product / std::sqrt(std::sqrt(std::norm(product) + least));
@@ -73,7 +73,7 @@ std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
 
 } // namespace
 
-/// FFT plans of columns and rows. Threads may share one, on different lines.
+/// FFT plans of columns and rows. Threads may use the same plan for different lines.
 struct Correlation::Transform {
     struct Free {
         void operator()(kiss_fft_cfg plan) const { kiss_fft_free(plan); }
@@ -142,7 +142,8 @@ void Correlation::for_each_band(Elements lines, const Body& body) {
     });
 }
 
-/// Fills the pairs: the reference and the first angle, then two angles of the moved image each.
+/// Fills the first pair with the reference and the first angle of the moved image, and each other
+/// pair with two angles.
 void Correlation::place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
                             Point centre) {
     for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
@@ -161,7 +162,7 @@ void Correlation::place_all(const kernel::FloatImage& reference, const kernel::F
     });
 }
 
-/// Windows rows [first, last) of an image into the real or imaginary parts.
+/// Writes the windowed rows [first, last) of an image to the real or imaginary parts.
 void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
                         Elements first, Elements last) const {
     for (Elements y = first; y < last; ++y) {
@@ -177,7 +178,8 @@ void Correlation::place(Values& samples, const kernel::FloatImage& image, bool i
     }
 }
 
-/// Transforms every pair in place: columns into transposed scratch, then its rows back.
+/// Transforms every pair in place: the columns into transposed scratch, then the rows back into
+/// `values`.
 void Correlation::transform(const Transform& by) {
     const auto lines = [&](Elements count, const Transform::Plan& plan, Elements length,
                            Values Pair::*from, Values Pair::*to) {
@@ -192,7 +194,7 @@ void Correlation::transform(const Transform& by) {
     lines(padded_.height, by.of_row, padded_.width, &Pair::columns, &Pair::values);
 }
 
-/// Whitens all pairs. k and −k are done together, because each reads both.
+/// Whitens all pairs. k and −k are processed together, because the result at each depends on both.
 void Correlation::whiten_all() {
     const Elements width = padded_.width, height = padded_.height;
     constexpr Elements rows_at_a_time = 8;
@@ -210,8 +212,8 @@ void Correlation::whiten_all() {
     });
 }
 
-/// Separates the spectra of each pair's images and replaces them by their whitened cross spectra
-/// with the reference, which is the imaginary part of the first pair.
+/// Replaces the spectra of each pair's images by their whitened cross spectra with the reference,
+/// which is the imaginary part of the first pair.
 void Correlation::whiten(std::size_t here, std::size_t there) {
     const Values& first_values = pairs_.front().values;
     const std::complex<float> reference = taken_apart(first_values[here], first_values[there]).g;
@@ -270,14 +272,16 @@ void Correlation::collect(int angle, int half) {
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
             keep(peaks,
                  {{compose({alpha_of(angle), 0, 0}, shift), over_overlap}, shift_x, shift_y});
-            // The overlap is at least a quarter: lower values cannot be among the highest.
+            // The overlap is at least 1/4, so a smaller value cannot exceed the lowest of these
+            // peaks.
             if (peaks.size() == most)
                 least = static_cast<float>(peaks.back().found.height / 4);
         }
     }
 }
 
-/// Inserts a peak into the list of highest ones; of nearby peaks only the highest stays.
+/// Inserts a peak into the list of the highest peaks; of peaks at nearly the same shift, only the
+/// highest is kept.
 void Correlation::keep(Peaks& peaks, const Peak& peak) const {
     const auto near = [&](const Peak& other) {
         return std::abs(other.shift_x - peak.shift_x) < distinct &&

@@ -19,22 +19,24 @@ struct Resemblance {
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
-/// nine angles. They are starts for methods that find motions only nearby. On a lattice, where a
-/// shift by a period scores almost as well, the right one is among several peaks.
+/// nine angles. These peaks are starting points for methods that converge only locally. On a
+/// lattice, where a shift by one period correlates almost as well, the true shift is among several
+/// peaks.
 ///
-/// Both images are windowed (Tukey), the template once for each angle. The cross spectrum is
-/// divided by the square root of its modulus, a compromise: full phase correlation weighs noise as
-/// much as signal, and without whitening the strongest waves dominate. Heights are divided by the
-/// fraction of the images that overlaps.
+/// Both images are multiplied by a Tukey window, the template after rotation by each angle. The
+/// cross spectrum is divided by the square root of its modulus, as a compromise: full phase
+/// correlation weights noise as much as signal, and without whitening the strongest frequencies
+/// dominate. Peak heights are divided by the fraction of the images that overlaps.
 class Correlation {
   public:
     /// The team must outlive this object.
     explicit Correlation(ImageShape shape, Team* team = nullptr);
     ~Correlation();
 
-    /// Returns the highest peaks of distinct shifts, highest first.
-    /// Input     images of that shape with mean about 0; the centre of rotation. NaN counts as 0.
-    /// Output    at most `most`; valid until the next search.
+    /// Returns the highest peaks at distinct shifts, highest first.
+    /// Input     images of this object's shape with a mean of about 0; the centre of rotation. NaN
+    ///           counts as 0.
+    /// Output    at most `most` peaks, valid until the next search.
     /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
     /// Deterministic  The bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
@@ -52,13 +54,13 @@ class Correlation {
         Resemblance found;
         Elements shift_x = 0, shift_y = 0;
     };
-    /// Two images that share one complex transform as its real and imaginary parts, because samples
-    /// are real. The reference shares that of the first angle.
+    /// Two real images that are transformed together, as the real and imaginary parts of one
+    /// complex transform. The reference is paired with the first angle.
     struct Pair {
         kernel::FloatPlane turned;
         Values values, columns; ///< samples or spectra; intermediate, transposed
     };
-    /// The peaks of one angle in one half of all shifts, highest first.
+    /// The peaks at one angle in one half of all shifts, highest first.
     using Peaks = std::vector<Peak>;
     static constexpr int halves = 2;
 
@@ -78,7 +80,8 @@ class Correlation {
     void keep(Peaks& peaks, const Peak& peak) const;
     double overlap(Elements shift_x, Elements shift_y) const;
 
-    ImageShape shape_, padded_; ///< padded to products of 2, 3 and 5, for fast transforms
+    ImageShape shape_,
+        padded_; ///< padded_: with sides that are products of 2, 3 and 5, for fast transforms
     Team* team_;
     std::unique_ptr<const Transform> forward_, backward_;
     std::vector<float> window_x_, window_y_;

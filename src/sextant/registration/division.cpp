@@ -14,9 +14,9 @@ namespace {
 
 constexpr double nano = 1e-9;
 
-/// Returns the makespan of a scan of that many values, in applications. Long series are simulated
-/// with fewer values and scaled, because the global phase between the local stages is then
-/// negligible.
+/// Returns the makespan of a scan of `values` values, in units of one application of ⊙. Long series
+/// are simulated with fewer values and scaled, because the global phase between the local stages is
+/// then negligible.
 double applications(int ranks, std::int64_t values, const prefix::ScanOptions& options) {
     constexpr std::int64_t most_of_a_rank = 64;
     const std::int64_t replayed = std::min(values, most_of_a_rank * ranks);
@@ -66,7 +66,8 @@ Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
     Division best;
     for (int ranks = most_ranks; ranks >= 1; --ranks) {
-        // One thread per rank, or one per core: more threads need not be faster.
+        // Compares one thread per rank with the use of all cores: more threads are not always
+        // faster.
         for (const int threads : {1, cores / ranks}) {
             const Seconds expected = expected_time(ranks, threads, frames, costs, scan);
             if (best.expected == 0 || expected < best.expected)

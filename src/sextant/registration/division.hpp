@@ -16,9 +16,9 @@ struct Division {
     Seconds expected = 0;
 };
 
-/// Time of one thread per frame, in seconds, and how well threads share it.
+/// Single-threaded times per frame, and how well they scale with threads.
 struct FrameCosts {
-    Seconds neighbours = 0; ///< registrations of a frame to previous frames, each without a start
+    Seconds neighbours = 0; ///< registrations to previous frames, without a start
     int links = 1;          ///< number of these registrations
     Seconds combined = 0;   ///< one application of ⊙
     /// reading, checking and averaging, which are not divided among threads
@@ -27,16 +27,16 @@ struct FrameCosts {
     Seconds handing = 0; ///< overhead of sharing one registration among threads
 };
 
-/// Returns costs per pixel as measured (docs/registration.md). Only their ratios matter here, which
-/// are much the same on any machine.
+/// Returns costs from measured times per pixel (docs/registration.md). Only their ratios matter
+/// here, and these hardly depend on the machine.
 FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 
-/// Returns the expected time of a series on that many ranks and threads: registrations to
-/// neighbours in parallel, then the scan, simulated with applications of that cost, then the rest.
+/// Returns the expected time to register a series on the given ranks and threads per rank: the
+/// registrations to previous frames in parallel, then the simulated scan, then the rest.
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan);
 
-/// Returns the fastest division of at most `cores` cores; among equals, that with the most ranks.
+/// Returns the fastest division of at most `cores` cores; in a tie, the one with the most ranks.
 /// Requires  cores >= 1 (InvalidTask).
 /// Deterministic
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,

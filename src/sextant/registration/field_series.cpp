@@ -38,7 +38,7 @@ std::vector<std::byte> bytes_of(const FieldLink& link) {
     return bytes;
 }
 
-/// Returns φ₂∘φ₁, which holds copies of both.
+/// Returns outer∘inner, which holds copies of both.
 Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
     return [outer, inner](Point x) { return outer(inner(x)); };
 }
@@ -88,14 +88,14 @@ class FieldScan {
         return link;
     }
 
-    /// True if these are the bytes of a link on a grid of these frames.
+    /// True if `bytes` is a serialised link on one of the control grids for these frames.
     bool is_link(std::span<const std::byte> bytes) const {
         if (bytes.size() < sizeof(FieldHead) || (bytes.size() - sizeof(FieldHead)) % sizeof(float))
             return false;
         return registration_.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) != nullptr;
     }
 
-    /// Returns the ledger's entry if it is a link, or else computes and keeps it.
+    /// Returns the ledger's entry if it is a link; otherwise computes the link and stores it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
         const auto known = context_.ledger ? context_.ledger->find(name) : std::nullopt;
@@ -107,7 +107,7 @@ class FieldScan {
         return link;
     }
 
-    /// Registers each of this rank's frames to the one placed before it.
+    /// Registers each of this rank's frames to the previous placed frame.
     std::vector<FieldLink> linked_neighbours(const std::vector<std::int64_t>& placed) {
         std::vector<FieldLink> links;
         for (const FrameRegistration& frame : frames_) {
@@ -130,7 +130,7 @@ class FieldScan {
     /// The operator ⊙ of the scan.
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
-            throw std::logic_error("fields combined that are not of neighbours");
+            throw std::logic_error("fields to be combined are not adjacent");
         context_.step("combine fields", right.head.moved - frames_.front().frame,
                       std::ssize(frames_));
         const std::int64_t reference = left.head.reference, moved = right.head.moved;

@@ -35,7 +35,7 @@ RigidResult identity_result() {
     return result;
 }
 
-/// Registers a series, on one rank.
+/// The part of one rank in registering a series.
 class Registering {
   public:
     Registering(const SeriesContext& context, SeriesInspection inspection)
@@ -83,7 +83,7 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
-    /// Registers each of this rank's frames to those before it.
+    /// Registers each of this rank's frames to the frames before it, up to `farthest` back.
     void link() {
         const auto farthest = static_cast<std::size_t>(options_.farthest);
         for (std::size_t moved = 1; moved < usable_.size(); ++moved) {
@@ -118,7 +118,7 @@ class Registering {
         }
     }
 
-    /// Returns, for each of this rank's frames, the link to the frame placed before it.
+    /// Returns, for each of this rank's frames, the link to the previous placed frame.
     std::vector<Link> chain() {
         std::vector<Link> neighbours;
         for (std::size_t i = 1; i < placed_.size(); ++i) {
@@ -128,7 +128,8 @@ class Registering {
         return neighbours;
     }
 
-    /// Returns the registration if the vote agrees, or else a new one that starts from the vote.
+    /// Returns the existing registration if it agrees with the vote, or else a new one that starts
+    /// from the voted motion.
     Link link_to_previous(std::size_t before, std::size_t moved) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
@@ -154,7 +155,7 @@ class Registering {
     /// The operator ⊙ of the scan.
     Link combined(const Link& left, const Link& right) {
         if (left.moved != right.reference)
-            throw std::logic_error("motions combined that are not neighbours");
+            throw std::logic_error("motions to be combined are not adjacent");
         context_.step("combine", right.moved - block_.first, block_.count());
         const RigidMotion start = compose(right.result.motion, left.result.motion);
         const TimedResult timed = timed_result(
@@ -229,8 +230,8 @@ class Registering {
     const Block block_;
     std::optional<Team> team_;
     std::optional<PairReader> reader_;
-    std::vector<Link> links_;         ///< this rank's, without a start, ordered by `moved`
-    std::vector<LinkSeen> seen_;      ///< the same, as input to the vote
+    std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
+    std::vector<LinkSeen> seen_;      ///< the same links, as input to the vote
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
     std::vector<std::size_t> placed_; ///< indices into usable_ of the frames that have a position
 };

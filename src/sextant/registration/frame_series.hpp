@@ -18,7 +18,7 @@ struct SeriesContext {
     const RegistrationOptions& options;
     Ledger* ledger = nullptr;
     RunControl control = {};
-    double offset = 0; ///< that the source subtracted from all samples; added back to judge frames
+    double offset = 0; ///< subtracted from samples by the source; added back for inspection
 
     /// Reports progress at rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -28,14 +28,14 @@ struct SeriesContext {
     }
 };
 
-/// The scan of motions requested by the options.
+/// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
-/// A first pass over all frames of a series.
+/// The result of a first pass over all frames of a series.
 struct SeriesInspection {
     std::vector<FrameStatistics> statistics; ///< of all frames, on every rank
     std::vector<std::int64_t> usable;        ///< frames that are not left out, in order
-    std::vector<FrameRegistration> frames;   ///< this rank's; those left out have a reason
+    std::vector<FrameRegistration> frames;   ///< this rank's frames; those left out state a reason
 };
 
 /// Reads every frame of a series once and finds those that cannot be registered: unreadable,
@@ -47,29 +47,32 @@ struct SeriesInspection {
 /// Collective.
 SeriesInspection inspect_series(const SeriesContext& context);
 
-/// Registers every frame of a series to its first usable one: neighbours, vote and scan as
-/// SeriesRegistration describes, then, for another reference, every frame again to that one.
+/// Registers every frame of a series to the first usable frame by neighbours, vote and scan, as
+/// SeriesRegistration describes. If another reference is requested, then registers every frame
+/// again to that reference.
 ///
-/// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), as
-/// after a jump by a lattice period, it is repeated from the motion that these imply. The frames
-/// before and after one that is left out are neighbours.
+/// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), for
+/// example after a jump by a lattice period, it is repeated, starting from the motion that those
+/// frames imply. The frames before and after one that is left out count as neighbours.
 ///
-/// Input     the series and its inspect_series(); options.reference is a frame of the series.
+/// Input     the series and the result of inspect_series(); options.reference is a frame of the
+///           series.
 /// Output    the registrations of this rank's frames. Frames are divided among the ranks in order,
 ///           in blocks whose sizes differ by at most one.
 /// Requires  a reference that is not left out (InvalidTask).
 /// Throws    AgreedFailure or Cancelled on every rank if any rank fails or is cancelled.
-/// Cost      reads each frame twice, and two frames for each application of the scan. Memory: one
-///           frame, `farthest` + 1 pyramids for any length of series, a few numbers per frame.
+/// Cost      reads each frame twice, and two frames for each application of ⊙. Memory: one frame,
+///           `farthest` + 1 pyramids, and a few numbers per frame of the series.
 /// Collective.
-/// Deterministic  for the same number of ranks and any number of threads, if `reproducible`. Ranks
-///           bracket ⊙ differently, which changes motions by less than their noise.
+/// Deterministic  for the same number of ranks and any number of threads, if `reproducible`. The
+///                order in which ⊙ associates depends on the number of ranks; this changes motions
+///                by less than their noise.
 std::vector<FrameRegistration> register_series(const SeriesContext& context,
                                                SeriesInspection inspection);
 
-/// Does the same up to the scan: registers frames to neighbours and votes. The result and
-/// `from_before` of a frame are then its motion to the one placed before it. For scans of other
-/// motions (field_series.hpp); `options.reference` is ignored.
+/// Performs only the steps before the scan: registers neighbours and votes. `result.motion` and
+/// `from_before` of a frame are then its motion to the previous placed frame. Used before scans of
+/// other motions (field_series.hpp); `options.reference` is ignored.
 std::vector<FrameRegistration> register_neighbours(const SeriesContext& context,
                                                    SeriesInspection inspection);
 

@@ -15,16 +15,16 @@
 
 namespace sextant::registration {
 
-/// The kind of a stored result.
+/// The kind of a stored result: a registration of the frames stated.
 enum class Work : std::uint32_t {
-    link,            ///< two nearby frames, without a start
-    mended,          ///< two neighbours, from the motion that frames around them imply
-    combined,        ///< ⊙: two frames, from their motions to and from a third between them
-    turned,          ///< a frame to a reference other than the first
-    averaged,        ///< a frame to the average
-    field,           ///< a frame to the reference or the average, by a field
-    neighbour_field, ///< two neighbours, by a field
-    combined_field,  ///< ⊙ of two fields
+    link,     ///< two nearby frames, without a starting estimate
+    mended,   ///< two neighbours, starting from the motion implied by the frames around them
+    combined, ///< ⊙: two frames, starting from their motions composed at a frame between them
+    turned,   ///< a frame to a reference other than the first
+    averaged, ///< a frame to the average
+    field,    ///< a frame to the reference or the average, by a displacement field
+    neighbour_field, ///< two neighbours, by a displacement field
+    combined_field,  ///< ⊙ of two displacement fields
 };
 
 /// The number of kinds of work.
@@ -38,8 +38,8 @@ struct EntryName {
     auto operator<=>(const EntryName&) const = default;
 };
 
-/// Stores the results of a run, so that another run of the same work can continue from them, and
-/// data too large for memory. Belongs to one rank; not thread-safe.
+/// Stores the results of a run, so that a later run of the same work can resume, and data too large
+/// for memory. Belongs to one rank; not thread-safe.
 class Ledger {
   public:
     Ledger() = default;
@@ -53,7 +53,8 @@ class Ledger {
     virtual void refresh() = 0;
 };
 
-/// Returns the stored result, or else keeps that of `make`. Without a ledger, calls make().
+/// Returns the stored result, or else calls make() and stores its result. Without a ledger, only
+/// calls make().
 template <class Make>
 auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
     using Result = decltype(make());
@@ -96,8 +97,8 @@ inline bool trusted(const RigidResult& result) {
     return !result.unrelated && result.overlap >= least_overlap;
 }
 
-/// Returns the refined result or, if that cannot be trusted, the start marked as unrelated. The
-/// ambiguity is that of the start.
+/// Returns the refined result or, if that cannot be trusted, the start marked as unrelated.
+/// `ambiguous` states if the start is ambiguous, and so is the result.
 inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
     if (!trusted(refined)) {
         refined.motion = start;

@@ -23,7 +23,7 @@ Eigen::Matrix3d symmetric(const double (&upper)[6]) {
     return matrix;
 }
 
-/// True if ΣJD is reliable: at least a fifth of what R's own gradients would make it.
+/// True if k ΣJD is reliable: its diagonal is more than a fifth of that of ΣJJᵀ.
 bool is_root(const kernel::RigidSums& sums, double scale) {
     constexpr double least = .2;
     for (const int diagonal : {0, 3, 5}) {
@@ -74,9 +74,9 @@ Similarity similarity(const kernel::RigidSums& sums) {
 }
 
 double ncc_of_noise(double pixels, double sigma) {
-    // The number of independent pixels that the filter leaves.
+    // The number of independent pixels after the filter.
     const double independent = pixels / std::max(1., 4 * std::numbers::pi * sigma * sigma);
-    constexpr double deviations = 6; // the best of many motions reaches 4 or 5
+    constexpr double deviations = 6; // in noise, the best of many motions reaches 4 or 5
     return deviations / std::sqrt(std::max(1., independent));
 }
 
@@ -158,7 +158,7 @@ Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
     return spread * (seen / std::max(1., seen - fitted));
 }
 
-/// Converts the covariance of a small motion before φ to that of φ, whose shift R(α) rotates.
+/// Converts the covariance of a small motion before φ to that of φ: R(α) rotates the shift.
 RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();

@@ -18,7 +18,7 @@ kernel::RigidMap map_of(const RigidMotion& motion, Point centre);
 struct Images {
     kernel::FloatImage reference, moved;
     Point centre;
-    bool gaps = false; ///< true if either may have NaN, which is ignored
+    bool gaps = false; ///< true if either may contain NaN; such pixels are ignored
 };
 
 /// The similarity of two images over their overlap.
@@ -30,39 +30,42 @@ struct Similarity {
 
 Similarity similarity(const kernel::RigidSums& sums);
 
-/// Returns the largest NCC to be expected of two images of noise, over that many pixels filtered by
-/// a Gaussian of `sigma`.
+/// Returns the largest NCC to be expected of two images of pure noise that overlap in `pixels`
+/// pixels, after a Gaussian filter of `sigma`.
 double ncc_of_noise(double pixels, double sigma);
 
 /// The score ΣJe with e = k(T∘φ − T̄) − (R − R̄): the derivative of the squared difference with
-/// respect to a small motion before φ. The similarity may be that of a larger region.
+/// respect to a small motion applied before φ (kernel::RigidSums). The similarity may be that of a
+/// larger region.
 struct Score {
     double by[3] = {};
 };
 
 Score score(const kernel::RigidSums& sums, const Similarity& similarity);
 
-/// Returns the kernels' arguments for a motion.
+/// Returns the kernels' arguments for comparing two images at a motion.
 kernel::RigidComparison compare_at(const Images& images, const RigidMotion& motion,
                                    Elements row_step = 1);
 
-/// Returns the sums over whole images, added by bands of rows.
+/// Returns the sums over whole images, accumulated over bands of rows.
 /// Deterministic  The bits do not depend on the number of threads.
 kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
                             Elements row_step = 1, Team* team = nullptr);
 
-/// A small motion before φ, and the expected length of the next step relative to this one.
+/// A step: a small motion, whose inverse is applied before φ, and the expected length of the next
+/// step relative to this one.
 struct NewtonStep {
     RigidMotion motion;
     double left = 1;
 };
 
-/// Returns the motion at which the score of these sums would vanish; none if R has no gradient that
-/// determines it.
+/// Returns the step to where the score is expected to vanish; none if R's gradients do not
+/// determine it.
 ///
-/// The derivative of the score is k ΣJD, if that was summed and the images fit well enough; a step
-/// then leaves a few hundredths of its length. Otherwise it is ΣJJᵀ, which includes the gradients
-/// of R's noise and makes steps too short, by 40 % at a dose of 10.
+/// The derivative of the score is k ΣJD, if this was summed and the images fit well enough; the
+/// error after a step is then a few hundredths of the step's length. Otherwise ΣJJᵀ is used, which
+/// includes the gradients of R's noise and makes steps too short, by 40 % at a dose of 10 electrons
+/// per pixel.
 std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike);
 
 /// Returns the minimum number of R's pixels that must be within T for the two to be compared.
@@ -70,9 +73,9 @@ double least_count(ImageShape reference, Elements row_step);
 
 struct FitOptions {
     int most_steps = 30;
-    double stop = .002;    ///< expected RMS length of the next step at the end, in pixels
+    double stop = .002;    ///< converged if the next step is expected to be shorter (RMS, pixels)
     Elements row_step = 1; ///< every row_step-th row is used
-    kernel::Detail detail = kernel::Detail::matrix; ///< or slopes, for fewer but costlier steps
+    kernel::Detail detail = kernel::Detail::matrix; ///< slopes: fewer but costlier steps
 };
 
 struct Fit {
@@ -85,9 +88,8 @@ struct Fit {
 /// Finds the motion near a start at which the score vanishes, by inverse-compositional Gauss-Newton
 /// steps on the squared difference over the overlap.
 ///
-/// The gradient is that of R alone. T's noise is then multiplied by independent factors, so there
-/// is no bias towards motions at which interpolation smooths most, as it does when NCC is
-/// maximised.
+/// Only R's gradient is used. T's noise is then multiplied by factors independent of it, so there
+/// is no bias towards motions at which interpolation smooths most; maximising NCC has this bias.
 ///
 /// Output    not converged if the steps did not shrink, the overlap fell below a tenth of R, or R
 ///           does not determine a parameter; the motion is then the last one tried.
@@ -104,10 +106,10 @@ struct RigidUncertainty {
     std::array<double, 9> covariance{};
 };
 
-/// Estimates the uncertainty by the sandwich H⁻¹VH⁻¹. H is the derivative of the score with respect
-/// to the motion, from the gradients of both frames, whose noise is independent. V sums outer
-/// products of the scores of tiles, between which filtered noise hardly correlates. Infinite if the
-/// frames do not determine the motion.
+/// Estimates the uncertainty by the sandwich estimator H⁻¹VH⁻¹. H is the derivative of the score
+/// with respect to the motion, from the gradients of both frames, whose noise is independent. V is
+/// the sum of the outer products of the tiles' scores; filtered noise is hardly correlated between
+/// tiles. The result is infinite if the frames do not determine the motion.
 ///
 /// Input     the tiles' sums with slopes at the motion found, the sums of all tiles and their
 ///           similarity, and the motion's angle.

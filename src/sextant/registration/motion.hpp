@@ -60,7 +60,7 @@ struct DisplacementField {
 /// is not empty.
 DisplacementField no_displacement(ImageShape image, Elements spacing);
 
-/// Returns a rigid motion as a field.
+/// Returns the displacement field of a rigid motion.
 DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements spacing);
 
 /// Returns u(x).
@@ -69,9 +69,9 @@ Point displacement(const DisplacementField& field, Point x);
 /// Returns φ(x) = x + u(x).
 Point apply(const DisplacementField& field, Point x);
 
-/// Returns φ⁻¹(y) = y + v, iterating v = −u(y + v) to 10⁻⁴ px.
+/// Returns φ⁻¹(y) = y + v, by the iteration v ← −u(y + v), until v changes by less than 10⁻⁴ px.
 /// Requires  a field that does not fold: ‖Du‖ < 1, for which the iteration contracts. Throws
-///           InvalidTask with the position where it does not converge.
+///           InvalidTask with the position if it does not converge.
 Point apply_inverse(const DisplacementField& field, Point y);
 
 /// Returns the RMS of ‖φ − ψ‖ over the central fraction `share` of the pixels along each axis where

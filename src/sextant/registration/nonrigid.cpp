@@ -22,8 +22,8 @@ Point SplineMotion::operator()(Point x) const {
     return to;
 }
 
-/// Procrustes in the plane: with x − c centred and m the mean of φ(x) − c, finds the rotation that
-/// minimises the squared distances.
+/// Solves the Procrustes problem in the plane: the shift is the mean of φ(x) − c over evenly spaced
+/// positions x, and the rotation minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
     constexpr int places = 16; // along each axis, evenly about the centre
     const Point c = centre(shape);
@@ -55,7 +55,7 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
     Point x = apply(back, y, centre);
     constexpr int most = 30;
     for (int i = 0; i < most; ++i) {
-        // Apply the inverse of the rigid motion to the residual.
+        // Rotate the residual back by the angle of the rigid motion.
         const Point there = phi(x);
         const Point missed{y.x - there.x, y.y - there.y};
         const Point step = apply({back.alpha, 0, 0}, missed, {0, 0});
@@ -68,9 +68,9 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
 
 namespace {
 
-constexpr double closest = 64; // least spacing of the first grid's control points, pixels
+constexpr double closest = 64; // least spacing of control points on the first grid, pixels
 
-/// Above this coherence, neighbouring residuals still agree: the grid is too coarse.
+/// Above this coherence, neighbouring residuals agree, so the grid is too coarse.
 constexpr double coherent = 1.8;
 
 double spacing_for(ImageShape image) {
@@ -106,7 +106,8 @@ NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions opt
     result_.field = empty_field(image);
 }
 
-/// Returns the last fit of a pair: on the coarse grid, or on the dense one if needed.
+/// Fits a pair. Returns the fit on the coarse grid or, if that grid is too coarse, on the dense
+/// one.
 SplineFit& NonrigidRegistration::fit(const kernel::SampleView& reference,
                                      const kernel::SampleView& templ, const FieldStart& start) {
     pyramid_.fill(reference, templ);

@@ -14,8 +14,8 @@
 
 namespace sextant::registration {
 
-/// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij: about 1 kB for a frame of
-/// any size above 512², where its field on nodes takes at least 35 kB.
+/// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij. It takes about 1 kB for
+/// frames of 512x512 pixels or more; as a field on nodes it would take at least 35 kB.
 struct SplineMotion {
     RigidMotion motion;
     std::vector<float> coefficients; ///< empty: the rigid motion alone
@@ -37,36 +37,37 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
 
 struct NonrigidOptions {
     double prefilter = usual_prefilter; ///< σ of the Gaussian filter of both frames, pixels
-    int levels = 3;                     ///< most pyramid levels
+    int levels = 3;                     ///< maximum number of pyramid levels
     SplineFitOptions fit;
 };
 
 struct NonrigidResult {
     DisplacementField field; ///< φ with T∘φ ≈ R, with standard deviations and known nodes
     SplineFitReport fit;
-    double spacing = 0;   ///< of the control points, in pixels
-    bool refined = false; ///< control points twice as dense were needed
+    double spacing = 0;   ///< between control points, in pixels
+    bool refined = false; ///< the control grid of half that spacing was needed
 };
 
-/// Returns the number of coefficients of the dense grid, the most that a motion of such frames has.
+/// Returns the number of coefficients of the dense grid, the maximum for a motion of frames of this
+/// shape.
 std::size_t most_coefficients(ImageShape image);
 
 /// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
 /// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
 /// by Gauss-Newton steps on squared residuals of normalised frames with the reference's gradients,
-/// so that interpolation of the template adds no bias. Its smoothness follows from the data
+/// so that interpolation of the template adds no bias. Its smoothness is estimated from the data
 /// (spline_fit.hpp). Control points are max(64, max(width, height)/8) pixels apart, or half that if
-/// that grid leaves coherent residuals.
+/// the residuals on this grid are still spatially coherent.
 ///
-/// Input     two whole frames of this object's shape, and a start near the true motion: on a
-///           lattice within half a period.
-/// Output    a field with a node every 8 pixels. Nodes with only noise around them, or whose
-///           positions are beyond the template, are not `known`: the field is extrapolated there,
-///           and sigma estimates its error.
-/// Requires  as Pyramid, which also defines what is thrown.
+/// Input     two whole frames of this object's shape, and a start near the true motion; on a
+///           lattice, within half a period of it.
+/// Output    a field with a node every 8 pixels. Nodes that are surrounded by only noise, or mapped
+///           outside the template, are not `known`: the field is extrapolated there, and sigma
+///           estimates its error.
+/// Requires  as Pyramid. Throws the same errors.
 /// Cost      per pixel: a filter, a pyramid, and about 10 evaluations of 12 operations; per step
-///           the factorisation of a matrix of a few hundred unknowns. Allocates nothing after two
-///           pairs, one of which needed the dense grid.
+///           the factorisation of a matrix of a few hundred unknowns. Allocates nothing after the
+///           first two pairs, if one of them needed the dense grid.
 /// Deterministic  The same bits on the same kind of processor, for any number of threads.
 /// Source    smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
 ///           grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
@@ -80,14 +81,15 @@ class NonrigidRegistration {
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
                               const FieldStart& start);
 
-    /// Does the same without the field on nodes and its deviations; used by the scan of a series.
+    /// Does the same as run(), but without the field on nodes and its standard deviations; used by
+    /// the scan of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
     const SplineFitReport& report() const { return result_.fit; } ///< of the last pair
     /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 
-    /// Returns the grid with that many coefficients, or null if neither grid has them.
+    /// Returns the grid with this number of coefficients, or null if neither grid has it.
     std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:

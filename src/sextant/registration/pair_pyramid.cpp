@@ -23,8 +23,8 @@ double sum_of_squares(const std::vector<double>& values) {
     return sum;
 }
 
-/// Returns the mean |∇|² of white noise of variance 1 after the Gaussian (none if sigma is 0): the
-/// filter's weights along one axis times its derivative along the other.
+/// Returns the mean |∇|² of white noise of variance 1 after the Gaussian (no filter if sigma is 0):
+/// the filter's weights along one axis times its derivative along the other.
 double slope_of_unit_noise(double sigma) {
     const std::vector<double> smooth = sigma > 0
                                            ? kernel::gaussian_weights(sigma, 0, kernel::p3pc_kernel)
@@ -98,7 +98,7 @@ double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
                                          const kernel::FloatImage& slope_y, double scale,
                                          Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
-    // Differences reach one pixel to each side; a narrower strip has none.
+    // Differences need a pixel on each side, so none exist in a strip of border pixels alone.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
     const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
                      std::min(top + size, image_.height - 1) - y};

@@ -18,17 +18,18 @@ class InformativeTiles {
     /// The team must outlive this object.
     InformativeTiles(ImageShape image, double sigma, Team* team = nullptr);
 
-    /// Examines a frame and the gradients, times `scale`, of the frame after a Gaussian of sigma.
-    /// Noise is assumed to be white before the Gaussian; its variance in a tile is estimated from
-    /// second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2 4 −2; 1 −2 1],
-    /// which smooth structure hardly affects. A tile is informative if its mean |∇|² exceeds 1.5
-    /// times that of the noise. Samples that are not finite are ignored in both.
+    /// Examines a frame, given the gradients of the frame after a Gaussian of sigma, multiplied by
+    /// `scale`. Noise is assumed to be white before the Gaussian; its variance in a tile is
+    /// estimated from second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2
+    /// 4 −2; 1 −2 1], which smooth structure hardly affects. A tile is informative if its mean |∇|²
+    /// exceeds 1.5 times that of the noise. Samples that are not finite are ignored.
     /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
     ///           doi:10.1006/cviu.1996.0060
     void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                  const kernel::FloatImage& slope_y, double scale);
 
-    /// Returns the fraction of |∇|² in the pixel's tile that is not noise, or 0.
+    /// Returns the fraction of |∇|² in the pixel's tile that is not noise; 0 if the tile is not
+    /// informative.
     double share(Elements x, Elements y) const {
         return share_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
     }
@@ -49,15 +50,15 @@ struct PairLevel {
     double unit = 1; ///< width of this level's pixels, in pixels of the frames
 };
 
-/// Two frames prepared for registration by residuals. Created once and filled for one pair after
-/// another; filling allocates nothing.
+/// Two frames prepared for a registration that minimises their difference. Created once and filled
+/// for one pair after another; filling allocates nothing.
 class PairPyramid {
   public:
     /// Uses fewer than `levels` levels if the last would be less than 16 pixels wide or high.
     /// Requires  as Pyramid. The team must outlive this object.
     PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
-    /// Requires  as Pyramid::fill; its exceptions name the frame.
+    /// Requires  as Pyramid::fill; exceptions name the frame, reference or template.
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
 
     int levels() const { return reference_.levels(); }

@@ -12,7 +12,7 @@
 
 namespace sextant::registration {
 
-/// Statistics of a frame that decide if it can be registered.
+/// Statistics of a frame, used to decide if it can be registered.
 struct FrameStatistics {
     double mean = 0; ///< of the finite samples
     double least = 0, largest = 0;
@@ -33,19 +33,22 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
 
 /// Limits beyond which a frame is left out.
 struct FrameLimits {
-    /// Least mean, as a fraction of the usual one. A darker frame was taken with the beam off.
+    /// Least mean, as a fraction of the usual mean. A darker frame was probably taken with the beam
+    /// off.
     double least_brightness = .25;
-    /// Largest fraction of samples at the largest value of the series, above which a frame is
-    /// clipped. Not applied to values up to 16: electron counts often reach their maximum.
+    /// Largest fraction of samples that may equal the largest value of the series; a frame with
+    /// more is saturated. Not applied if this value is an integer up to 16, because electron counts
+    /// often reach their maximum.
     double most_saturated = .25;
-    double most_gaps = .5; ///< largest fraction of samples that are not finite (masked, say)
+    double most_gaps = .5; ///< largest fraction of samples that are not finite (for example masked)
 };
 
 /// Returns the reason why a frame is left out, or "" if it is usable.
 std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
                      const FrameLimits& limits);
 
-/// Reads frames of a series into pyramids and registers them. The pyramids used last are cached.
+/// Reads frames of a series into pyramids and registers them. The most recently used pyramids are
+/// cached.
 ///
 /// Cost      memory: one frame, and a pyramid for each cached frame.
 /// Throws    as FrameSource; UnusableFrame.
@@ -56,12 +59,12 @@ class PairReader {
     PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
                Team* team = nullptr, double offset = 0);
 
-    /// Returns the statistics of a frame. Throws UnusableFrame if it cannot be made into a pyramid.
+    /// Returns the statistics of a frame. Throws UnusableFrame if no pyramid can be built from it.
     FrameStatistics statistics(std::int64_t frame);
 
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
-    /// Registers to an image of the frames' shape that was filtered like them.
+    /// Registers a frame to an image of the same shape, filtered in the same way.
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
 
   private:

@@ -8,8 +8,9 @@
 
 namespace sextant::registration {
 
-/// Bands of rows that a team shares: 32 rows high, or higher so that there are at most 64. They
-/// depend on the image alone, so sums by bands have the same bits for any number of threads.
+/// Bands of rows, which are divided among the threads of a team. By default a band has 32 rows, or
+/// more in a high image, so that there are at most 64 bands. Bands depend on the image alone, so
+/// sums accumulated band by band have the same bits for any number of threads.
 class Bands {
   public:
     static constexpr int most = 64;

@@ -17,12 +17,13 @@ namespace {
 
 constexpr Elements smallest_side = 16;
 
-/// The sum of a term over the known pixels of some rows, and their number.
+/// The sum of a term over the known pixels of some rows, and the number of these pixels.
 struct RowSums {
     double sum = 0, count = 0;
 };
 
-/// Eight independent sums can be vectorised; a single sum has a fixed order of additions.
+/// Returns the sum of a term over rows. Eight independent partial sums can be vectorised, unlike a
+/// single sum, whose order of additions is fixed.
 template <bool gaps, class Term>
 RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
     constexpr Elements lanes = 8;
@@ -63,7 +64,8 @@ struct Moments {
     double count = 0, mean = 0, squares = 0;
 };
 
-/// Returns the moments of rows. Two passes keep the digits of a small deviation from a large mean.
+/// Returns the moments of rows. Two passes avoid the loss of digits if deviations are small and the
+/// mean is large.
 Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements first, Elements last) {
     const RowSums all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
     const double mean = all.count > 0 ? all.sum / all.count : 0;
@@ -71,7 +73,8 @@ Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements fir
     return {all.count, mean, sums_of(image, gaps, first, last, square).sum};
 }
 
-/// Combines two sets. Source: Chan, Golub and LeVeque, The American Statistician 37(3), 1983
+/// Returns the moments of the union of two sets. Source: Chan, Golub and LeVeque, The American
+/// Statistician 37(3), 1983
 Moments both(const Moments& one, const Moments& other) {
     const double count = one.count + other.count;
     if (count == 0)
@@ -81,7 +84,8 @@ Moments both(const Moments& one, const Moments& other) {
             one.squares + other.squares + apart * apart * one.count * share};
 }
 
-/// Combines bands in an order that does not depend on the team.
+/// Returns the moments of an image, combined from bands in an order that does not depend on the
+/// team.
 Moments moments(const kernel::FloatImage& image, bool gaps, Team* team) {
     std::array<Moments, Bands::most> parts;
     const Bands bands(image.shape.height);
@@ -206,7 +210,7 @@ void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
             fmt::format("none of its {} samples is a finite number", shape().elements()));
 }
 
-/// Writes the same rows of the finest level.
+/// Filters some rows around gaps and writes the result to the same rows of the finest level.
 Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& frame,
                                                    const Tile& rows, int member) {
     Known& known = known_[static_cast<std::size_t>(member)];
@@ -243,12 +247,12 @@ Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& fra
     return found;
 }
 
-/// Returns the part of the frame that the filter needs for some rows.
+/// Returns the part of the frame that the filter reads for some rows.
 Tile Pyramid::seen_from(const Tile& rows) const {
     return gaussians_.empty() ? rows : gaussians_.front().reads(rows, shape());
 }
 
-/// Allocates scratch for the highest band.
+/// Allocates scratch large enough for the highest band.
 void Pyramid::make_room() {
     const Bands bands(shape().height);
     Elements highest = 0;
@@ -267,7 +271,7 @@ void Pyramid::normalise(double mean, double deviation) {
     constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
         throw UnusableFrame("its samples are too large to be summed");
-    constexpr double digits = 1e-6; // of a float: a smaller fraction of the mean is rounding
+    constexpr double digits = 1e-6; // of a float; a smaller fraction of the mean is rounding error
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;

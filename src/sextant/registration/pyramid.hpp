@@ -29,8 +29,8 @@ int default_levels(ImageShape shape);
 /// another.
 ///
 /// Samples that are not finite, such as those of a mask, are gaps. The filter averages the samples
-/// around them (normalised convolution) and gives NaN if less than half of its weight is on
-/// samples. On coarser levels every pixel that a gap contributes to is NaN.
+/// around them (normalised convolution) and gives NaN if less than half of its weight is on finite
+/// samples. On coarser levels, every pixel to which a NaN contributes is NaN.
 /// Source    of the filter: Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
 class Pyramid {
   public:
@@ -49,7 +49,8 @@ class Pyramid {
 
     ImageShape shape() const { return levels_.front().shape(); }
     int levels() const { return static_cast<int>(levels_.size()); }
-    /// Level 0 is the full resolution; position x of a level is position 2x of the level before.
+    /// Level 0 is the full resolution; position x of a level is position 2x of the next finer
+    /// level.
     kernel::FloatImage level(int number) const {
         return levels_[static_cast<std::size_t>(number)].image();
     }
@@ -65,7 +66,8 @@ class Pyramid {
     struct Known {
         kernel::FloatPlane samples, weights, weight_seen;
     };
-    /// Findings in some rows.
+    /// The result of filtering some rows: the number of finite samples, and whether the result has
+    /// NaN.
     struct RowsSeen {
         Elements finite = 0;
         bool gaps = false;
@@ -84,10 +86,11 @@ class Pyramid {
     double prefilter_, scale_ = 1;
     bool gaps_ = false;
     Team* team_;
-    std::vector<kernel::GaussianDerivatives> gaussians_; ///< one per member; none if not filtered
+    std::vector<kernel::GaussianDerivatives>
+        gaussians_; ///< one per team member; empty without a filter
     std::vector<kernel::FloatPlane> levels_;
-    std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][member]
-    /// one per member, allocated for the first frame with gaps
+    std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][team member]
+    /// one per team member, allocated for the first frame with gaps
     std::vector<Known> known_;
 };
 

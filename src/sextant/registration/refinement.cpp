@@ -95,8 +95,8 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
-/// An upper bound for the rigid motion nearest to a field whose nodes have that standard deviation,
-/// reached if the errors of all nodes agree.
+/// Returns an upper bound of the uncertainty of the rigid motion nearest to a field whose nodes
+/// have standard deviation `sigma`. It is reached if the errors of all nodes agree.
 RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
     const double arm = std::hypot(static_cast<double>(shape.width),
                                   static_cast<double>(shape.height)) /

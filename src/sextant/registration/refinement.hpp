@@ -24,7 +24,7 @@ std::vector<std::byte> bytes_of(const StoredField& stored);
 /// Deserialises a field. Throws std::logic_error if the bytes are not a field.
 StoredField field_from(std::span<const std::byte> bytes);
 
-/// Leaves out frames that are unrelated to their reference.
+/// Marks frames that are unrelated to their reference as left out.
 void leave_out_unrelated(std::span<FrameRegistration> frames);
 
 /// The frames of all ranks that are not left out and their motions, on every rank.
@@ -39,8 +39,8 @@ struct Registered {
 Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own);
 
-/// Return the transforms of the frames: their motions, or the fields of a stage, which are read
-/// from the ledger when needed. The argument must outlive the result.
+/// Return functions that give the transforms of the frames: their motions, or their fields of a
+/// stage, which are read from the ledger when needed. The argument must outlive the result.
 TransformOf transforms(const Registered& registered);
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
@@ -51,12 +51,12 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
                               const TransformOf& transform_of);
 
-/// The number used for the reference if it is the average.
+/// The frame number that stands for the average as the reference.
 inline constexpr std::int64_t the_average = -1;
 
-/// Registers this rank's frames to an image, each starting at its current position.
+/// Registers this rank's frames to an image, each starting at its current motion.
 ///
-/// Input     a whole image of the frames' shape, the average of an earlier stage.
+/// Input     a whole image of the frames' shape: the average of an earlier stage.
 /// Throws    UnusableFrame if the image cannot be registered to.
 /// Not collective.
 void register_to_average(const SeriesContext& context, std::span<const float> average,
@@ -65,17 +65,18 @@ void register_to_average(const SeriesContext& context, std::span<const float> av
 /// Returns the number of nodes of the frames' fields along each axis.
 ImageShape nodes_of_fields(ImageShape frame);
 
-/// Returns the start of a frame's registration. Called when it is needed, for one frame at a time.
+/// Returns the start of a frame's registration. Called when needed, for one frame at a time.
 using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 
-/// Starts from the fields of an earlier stage. `fields` must outlive the result.
+/// Returns starts from the fields of an earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
 
-/// Registers this rank's frames to an image by fields, each from its start or else from its current
-/// motion. Fields are kept in the ledger, which is required, under the stage and the reference's
-/// number. A frame's motion becomes the rigid motion nearest to its field.
+/// Registers this rank's frames to an image by displacement fields. Each starts at `start_of`, if
+/// set, and otherwise at its current motion. Fields are stored in the ledger, which is required,
+/// under the stage and the reference's number. A frame's motion becomes the rigid motion nearest to
+/// its field.
 ///
-/// Input     a whole image of the frames' shape, and the number of its frame or `the_average`. The
+/// Input     a whole image of the frames' shape, and its frame number or `the_average`. The
 ///           reference frame itself gets the identity.
 /// Memory    seven frames.
 /// Not collective.

@@ -13,13 +13,14 @@ namespace sextant::registration {
 
 namespace {
 
-/// Noise is hardly correlated between tiles of this size, yet several fit into a frame.
+/// Returns the side of tiles. Noise is hardly correlated between tiles of this size, yet several
+/// fit into a frame.
 Elements tile_side(ImageShape shape) {
     return std::min(shape.width, shape.height) < 192 ? 16 : 32;
 }
 
-constexpr std::size_t followed = 3; ///< number of starts followed after their first steps
-/// Starts that end nearer to one another than this, in pixels of the coarsest level, count as one.
+constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
+/// Fits that end closer together than this, in pixels of the coarsest level, count as one.
 constexpr double distinct = 2;
 
 bool more_alike(const Fit& fit, const Fit& other) {
@@ -47,8 +48,8 @@ Tile tile_at(Elements column, Elements row, ImageShape shape) {
 }
 
 /// Returns the weight of a tile. Noise gradients add to a score without depending on the motion, so
-/// tiles with nothing else, such as those between particles, are left out. ΣJD is free of noise; a
-/// tile has full weight if it is a third of ΣJJᵀ or more.
+/// tiles that show only noise, such as those between particles, have weight 0. ΣJD is not biased by
+/// noise; a tile has full weight if its ΣJD is at least a third of its ΣJJᵀ.
 double weight_of(const kernel::RigidSums& tile) {
     constexpr double enough = 1. / 3;
     const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
@@ -129,7 +130,7 @@ void RigidRegistration::fit_all(const Images& coarsest, int steps, double stop, 
         start.iterations += one.steps;
 }
 
-/// Merges fits that ended near to one another, keeping the best, and sorts by similarity.
+/// Merges fits that ended close together, keeping the best, and sorts by NCC.
 void RigidRegistration::sort_out(ImageShape coarsest) {
     std::size_t kept = 0;
     for (const Fit& one : fits_) {
@@ -150,7 +151,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     const Images coarsest = images(reference, moved, levels_ - 1);
     const ImageShape shape = coarsest.reference.shape;
     Start start;
-    start.margin = 0; // stays if nothing is found
+    start.margin = 0; // remains if nothing is found
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
@@ -163,7 +164,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     fit_all(coarsest, 8, .02, start);
     std::sort(fits_.begin(), fits_.end(), more_alike);
     start.fit = fits_.front();
-    start.margin = 1 + start.fit.ncc; // if no other start: measured from the least NCC, −1
+    start.margin = 1 + start.fit.ncc; // without another start: from the lowest NCC, −1
     for (const Fit& other : fits_) {
         if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
             start.margin = start.fit.ncc - other.ncc;
@@ -181,7 +182,7 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     result.ambiguous = start.margin && *start.margin < options_.least_margin;
     result.motion = start.fit.motion;
     for (; level > 0; --level) {
-        // Coarser levels need not be exact, because the next one starts there.
+        // Coarser levels need not be exact, because the next finer level refines their result.
         constexpr double stop = .05;
         const Fit one = fit(images(reference, moved, level), result.motion,
                             {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
@@ -192,8 +193,8 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     return result;
 }
 
-/// Fits on the finest level. The sums of the last step also give the uncertainty, because so near
-/// the solution the scores hardly change.
+/// Fits on the finest level. The uncertainty is computed from the sums of the last step, because
+/// the scores hardly change so close to the solution.
 void RigidRegistration::finish(const Images& finest, double prefilter, RigidResult& result) {
     const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
     kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
@@ -229,7 +230,7 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
     return all;
 }
 
-/// Sets similarities, uncertainty and overlap, and marks unrelated frames.
+/// Sets the NCCs, the uncertainty and the overlap, and marks unrelated frames.
 void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                               double prefilter, RigidResult& result) {
     result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;

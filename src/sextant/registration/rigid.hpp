@@ -12,8 +12,8 @@ namespace sextant::registration {
 
 struct RigidOptions {
     int most_steps = 30; ///< per level
-    double stop = .002;  ///< expected RMS length of the next step at the end, in pixels
-    /// Least lead in similarity, on the coarsest level, of the best start over the second best
+    double stop = .002;  ///< converged if the next step is expected to be shorter (RMS, pixels)
+    /// Least difference in NCC, on the coarsest level, between the best start and the second best
     /// distinct one; with less, the result may be off by a lattice period.
     double least_margin = .012;
 };
@@ -21,31 +21,33 @@ struct RigidOptions {
 struct RigidResult {
     RigidMotion motion; ///< T∘φ ≈ R
     RigidUncertainty uncertainty;
-    /// NCC of the filtered frames over the overlap: without a motion (every fourth row), and after.
+    /// NCC of the filtered frames over the overlap: without a motion (over every fourth row), and
+    /// at the motion found.
     double ncc_before = 0, ncc_after = 0;
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0; ///< over all levels
-    /// Lead in similarity over the second best start; none if a start was given.
+    /// Difference in NCC between the best and the second best start; none if a start was given.
     std::optional<double> margin;
 
     bool converged = false;
     bool ambiguous = false; ///< small margin: the motion may be off by a lattice period
-    bool unrelated = false; ///< no more similar than noise
+    bool unrelated = false; ///< the NCC is no higher than that of noise
 };
 
 /// Registers pairs of frames of one shape by a rigid motion.
 ///
-/// Correlation on the coarsest level finds candidate motions. Each takes three Gauss-Newton steps
-/// (level.hpp) there on every second row, the best three take up to eight, and the one with the
-/// highest similarity is followed to the finest level.
+/// Correlation on the coarsest level finds candidate motions. On this level and every second row,
+/// each is refined by up to three Gauss-Newton steps (level.hpp), and then the best three by up to
+/// eight more. The one with the highest NCC is followed to the finest level.
 ///
-/// Steps on the finest level use every second row, because after the filter the rows between add no
-/// information. (Sums over the even and the odd rows differ by what the filter leaves of waves of
-/// two rows: .4 % of their noise.) Without such a filter every row is used. Tiles of 32x32 pixels,
-/// or 16x16 in small frames, give the uncertainty; tiles with only noise are ignored.
+/// Steps on the finest level use every second row, because after the filter the other rows add no
+/// information. (Sums over the even and the odd rows differ only by what the filter leaves of a
+/// wavelength of two rows: .4 % of their noise.) With a weaker filter than the usual one, every row
+/// is used. The uncertainty is estimated from tiles of 32x32 pixels, or 16x16 in small frames;
+/// tiles with only noise are ignored.
 ///
-/// One object per thread; `align` and `refine` allocate nothing. The team shares rows, angles and
-/// starts. Deterministic: the same bits on the same kind of processor, for any number of threads.
+/// Not thread-safe; `align` and `refine` allocate nothing. The team shares rows, angles and starts.
+/// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:
     /// Throws InvalidTask if a Pyramid of that shape and number of levels would. The team must
@@ -56,7 +58,8 @@ class RigidRegistration {
     /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
 
-    /// Starts at a motion that is right to within a few pixels; there is no search.
+    /// Registers two pyramids, starting at a motion that is correct to within a few pixels, without
+    /// a search.
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
   private:

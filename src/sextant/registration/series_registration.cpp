@@ -40,14 +40,15 @@ std::string fingerprint(const std::vector<FrameStatistics>& frames) {
     return fmt::format("{:016x}", sum);
 }
 
-/// The largest disk space of a checkpoint with fields: those of all stages, and a spare one.
+/// Returns an upper bound of the disk space of a checkpoint with displacement fields: those of all
+/// stages, with a margin of two stages.
 Bytes disk_of_fields(const FrameHeader& series, int stages) {
     constexpr Bytes node = 3 * sizeof(float) + 1;
     return series.frames * nodes_of_fields(series.shape).elements() * node * (stages + 2);
 }
 
-/// Forwards to another ledger, and reports when each result was computed: from the lookup that did
-/// not find it until it is kept.
+/// Forwards to another ledger and reports the time interval in which each result was computed: from
+/// the lookup that did not find it until it is stored.
 class TimedLedger : public Ledger {
   public:
     using Worked = decltype(RegistrationHooks::worked);
@@ -106,9 +107,9 @@ Record record_of(RegistrationOptions& options) {
     record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
     record
         .add("checkpoint", options.checkpoint, "FOLDER",
-             "folder of the checkpoint of a run that ends early")
+             "folder for checkpoint files, from which an interrupted run resumes")
         .by_rank();
-    record.add("restart", options.restart, "do not continue a run that ended early");
+    record.add("restart", options.restart, "discard the checkpoint of an earlier run");
     record.add("prefilter", options.prefilter, "PIXELS", "standard deviation of the filter")
         .between(0, 64);
     record
@@ -163,8 +164,8 @@ std::span<const float> RegisteredFrames::aligned(std::int64_t frame) {
     return pixels_;
 }
 
-/// One run on one rank. All ranks agree on the outcome of each part, so that a failure on any ends
-/// all with the same message.
+/// One run on one rank. All ranks agree on the outcome of each part, so that a failure on any rank
+/// ends the run on all ranks with the same message.
 class SeriesRegistration::Run {
   public:
     Run(const SeriesRegistration& what, const RegistrationHooks& hooks)
@@ -202,7 +203,7 @@ class SeriesRegistration::Run {
     bool has_checkpoint() const { return !options_.checkpoint.empty(); }
     bool nonrigid() const { return options_.model == MotionModel::nonrigid; }
 
-    /// Checks the options before any frame is read.
+    /// Takes the source and checks the options before frames are inspected.
     void open(std::unique_ptr<FrameSource> source) {
         Centred centred = less_offset(std::move(source));
         source_ = std::move(centred.frames);
@@ -270,9 +271,9 @@ class SeriesRegistration::Run {
             {"model", std::string(name(options_.model))},
             {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
             {"stages", std::to_string(options_.stages)},
-            {"bracketing", options_.reproducible
-                               ? fmt::format("reproducible on {} ranks", communicator_.size())
-                               : std::string("any")}};
+            {"association", options_.reproducible
+                                ? fmt::format("reproducible on {} ranks", communicator_.size())
+                                : std::string("any")}};
     }
 
     void open_ledger(const std::vector<FrameStatistics>& statistics) {
@@ -307,7 +308,7 @@ class SeriesRegistration::Run {
         });
     }
 
-    /// The first stage.
+    /// Performs the first stage.
     void register_first(SeriesInspection inspection) {
         FieldSeries series;
         if (nonrigid()) {
@@ -344,14 +345,14 @@ class SeriesRegistration::Run {
         registered_ = gather_registered(communicator_, own_);
     }
 
-    /// The transforms of all frames after a stage. Collective.
+    /// Returns the transforms of all frames after a stage. Collective.
     TransformOf transform_of(int stage) {
         if (nonrigid())
             agree(communicator_, [&] { ledger_->refresh(); });
         return known_transform_of(stage);
     }
 
-    /// The same, if fields of all ranks are known.
+    /// Returns the same without communication; requires that the fields of all ranks are known.
     TransformOf known_transform_of(int stage) {
         if (!nonrigid())
             return transforms(registered_);

@@ -23,20 +23,20 @@
 
 namespace sextant {
 
-/// How frames move: by rigid motions, or also by displacement fields.
+/// The model of the frames' motions: rigid, or also displacement fields.
 enum class MotionModel { rigid, nonrigid };
 
 std::string_view name(MotionModel model);
 
-/// Options for registering a series. Every rank gives the same.
+/// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
     std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
-    int stages = 2;             ///< each but the first registers to the average of the one before
+    int stages = 2; ///< each stage after the first registers to the average of the previous one
     bool reproducible = false;  ///< the same bits each time on the same number of ranks
     bool recorded_mean = false; ///< also compute the mean of the frames as recorded
     int threads = 1;            ///< per rank; they share the rows of one frame
-    /// Per rank, for the samples that a median is taken of; at least registration::least_memory().
+    /// Memory per rank for the samples of the median; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
     /// A folder visible to all ranks, created if it does not exist. Each rank stores its results in
     /// a file there, so that the same series and options resume a run that ended early. The files
@@ -49,12 +49,13 @@ struct RegistrationOptions {
     registration::NonrigidOptions nonrigid;
     registration::FrameLimits limits;
     double prefilter = registration::usual_prefilter; ///< σ of the Gaussian filter, pixels
-    /// Each frame is registered, without a start, to this many frames before it; these vote.
+    /// Each frame is registered to this number of previous frames, without a starting estimate;
+    /// these registrations vote on its position.
     int farthest = 3;
-    double tolerance = 1.5; ///< pixels RMS, within which these registrations agree
+    double tolerance = 1.5; ///< registrations agree if they differ by at most this (RMS, pixels)
 };
 
-/// The declared options; those of a pair of frames and the limits are not declared.
+/// Returns a record of the options, except `rigid`, `nonrigid` and `limits`.
 Record record_of(RegistrationOptions& options);
 
 /// The quality of a field between a frame and the reference (nonrigid.hpp).
@@ -67,18 +68,19 @@ struct FieldFit {
 /// The registration of a frame of a series.
 struct FrameRegistration {
     std::int64_t frame = 0;
-    std::string left_out; ///< why the frame is not registered; empty if it is
-    /// The motion to the reference; the identity for the reference itself. Ambiguous if the
-    /// registration of any neighbours in between was. If unrelated to the reference, for example
-    /// because none of it is in view any more, the motion is that of the frames in between.
+    std::string left_out; ///< why the frame is not registered; empty if it is registered
+    /// The motion to the reference; the identity for the reference itself. `ambiguous` is set if
+    /// the registration of any neighbours in between is ambiguous. If the frame is unrelated to the
+    /// reference, for example because they no longer overlap, the motion is composed from those of
+    /// the frames in between.
     registration::RigidResult result;
     std::optional<FieldFit> field;
 
-    bool mended = false;   ///< not registered directly to the frame before it without a start
-    bool in_doubt = false; ///< registrations to frames around it disagree
+    bool mended = false;   ///< registered to the previous frame with a start from the vote
+    bool in_doubt = false; ///< its registrations to frames around it disagree
     std::int64_t gaps = 0; ///< number of samples that are not finite
     Seconds seconds = 0;   ///< spent on all registrations of this frame
-    /// The motion to the frame placed before it, from before the scan.
+    /// The motion to the previous placed frame, found before the scan.
     registration::RigidMotion from_before = {};
 };
 
@@ -87,17 +89,17 @@ struct RegistrationResult {
     std::vector<FrameRegistration> frames; ///< all frames, also those left out
     std::int64_t reference = 0;
     registration::Combined average;  ///< of the registered frames
-    registration::Combined recorded; ///< the same without registration or median, if requested
+    registration::Combined recorded; ///< mean of these frames without registration, if requested
     double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
     std::size_t resumed = 0; ///< number of results taken from the checkpoint, on this rank
 
-    /// The time that each part took on this rank.
+    /// The time of each part on this rank.
     struct Times {
         Seconds inspection = 0, registration = 0, stages = 0, average = 0, writing = 0;
     } seconds;
 };
 
-/// Without the frames and the averages.
+/// Returns a record of the result without the frames and the averages.
 Record record_of(const RegistrationResult& result);
 
 /// The registered frames of a series, read one at a time while results are written.
@@ -130,7 +132,7 @@ class RegisteredFrames {
 /// Callbacks of SeriesRegistration::run. All may be empty.
 struct RegistrationHooks {
     /// Called at rank 0 with the result, to write it together with large data. The checkpoint is
-    /// removed afterwards: if this throws, the run fails on every rank and can be continued.
+    /// removed only afterwards: if this throws, the run fails on every rank and can be resumed.
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
     /// Called at rank 0 if results of an earlier run are reused, with their number.
     std::function<void(std::size_t results)> resumed = {};
@@ -141,13 +143,13 @@ struct RegistrationHooks {
 /// Registers the frames of a noisy series to one another, and averages them.
 ///
 /// Frames that cannot be registered are left out. Each other frame is registered to several
-/// previous ones, and these registrations vote. A scan over the ranks combines the motions of
-/// neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), the registration A of frames i
-/// and k that starts at the composed motion, so errors do not grow along the series. Each further
-/// stage registers all frames to the average of the previous stage.
+/// previous ones, and these registrations vote on its position. A scan over the ranks combines the
+/// motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
+/// registration of frames i and k that starts at the composed motion; errors therefore do not grow
+/// along the series. Each further stage registers all frames to the average of the previous stage.
 ///
-/// Each rank reads its block of the frames, and its rows of all frames for averages. Rank 0 creates
-/// and removes the checkpoint and calls RegistrationHooks::write.
+/// Each rank reads its block of the frames and, for averages, its block of the rows of all frames.
+/// Rank 0 creates and removes the checkpoint and calls RegistrationHooks::write.
 ///
 /// Input     each rank has its own source of the same frames: at least two that can be registered,
 ///           of 16x16 pixels or more.
@@ -159,7 +161,8 @@ struct RegistrationHooks {
 ///           is then kept, and the next run resumes it.
 /// Collective.
 /// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: about ten
-///           frames and `memory`; without a checkpoint also .2 bytes per pixel of every field.
+///           frames and `memory`; without a checkpoint also .2 bytes per pixel of every frame with
+///           a displacement field.
 /// Deterministic  if `reproducible`, on the same number of ranks, for any number of threads.
 ///           Otherwise motions differ by much less than their noise.
 class SeriesRegistration {
@@ -178,8 +181,8 @@ class SeriesRegistration {
     RunControl control_;
 };
 
-/// Describes the disk space of the checkpoint and the memory that displacement fields of a series
-/// take at most.
+/// Returns a sentence that states the disk space in the checkpoint and the memory that the
+/// displacement fields of a series take at most.
 std::string describe_field_storage(const FrameHeader& series, int stages);
 
 } // namespace sextant

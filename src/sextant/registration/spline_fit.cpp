@@ -14,10 +14,11 @@ using kernel::cell_size;
 using kernel::CellSums;
 
 constexpr std::size_t null_space = 3; // of the energy: shifts and a rotation
-constexpr double collapsed = 4;       // fewer coefficients than this mean a rigid motion
+constexpr double collapsed = 4;       // with fewer coefficients, only a rigid motion was found
 
-/// Returns the side, in cells, of the squares over which scores are summed: 32 pixels, within which
-/// noise is correlated, or so few that the coefficients determine at most a quarter of them.
+/// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise
+/// is correlated within this distance, or half the spacing of the control points if that is
+/// smaller, so that the coefficients determine at most a quarter of the tiles' scores.
 Elements side_of_tiles(double spacing, double unit) {
     const auto cells = static_cast<Elements>(spacing / (2 * unit)) / cell_size;
     return std::clamp<Elements>(cells, 1, 4);
@@ -27,8 +28,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
 }
 
-/// Clears a cell that shows only noise. On the finest level removes the noise gradients' part of
-/// the tensor, because scores do not grow with it.
+/// Clears a cell that shows only noise. On the finest level, also removes the noise gradients' part
+/// of the tensor, because these gradients do not make scores grow with the motion.
 void weigh(CellSums& cell, double share, bool finest) {
     if (share == 0)
         cell = {};
@@ -99,7 +100,7 @@ SplineFit::Found& SplineFit::Found::operator+=(const Found& other) {
     return *this;
 }
 
-/// Computes the sums of all cells at the current coefficients, without those of only noise.
+/// Computes the sums of all cells that show more than noise, at the current coefficients.
 void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
     const PairLevel images = pyramid.level(static_cast<int>(number));
     Level& level = levels_[number];
@@ -119,7 +120,7 @@ void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
     estimate_noise(all);
 }
 
-/// Evaluates a row of squares: adds the sums of its cells to control points and over squares.
+/// Evaluates a row of tiles: adds the sums of its cells to control points, and sums over each tile.
 SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparison,
                                           std::size_t number, Elements row,
                                           const InformativeTiles& tiles) {
@@ -157,10 +158,10 @@ SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparis
     return found;
 }
 
-/// Estimates v and the coherence, and the gain and offset that match mean and variance of T∘φ to
-/// those of R at the next evaluation.
+/// Estimates v and the coherence and, for the next evaluation, the gain and offset that match the
+/// mean and variance of T∘φ to those of R.
 void SplineFit::estimate_noise(const Found& found) {
-    // Corrects both components of the scores for the freedom of the coefficients.
+    // Correct for the degrees of freedom of the coefficients; each tile's score has two components.
     const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
     report_.noise = found.trace > 0 ? std::max(found.of_squares / (found.trace * left), 1e-12) : 1;
     report_.coherence = found.of_squares > 0 ? found.of_squares / left / found.of_cells : 0;
@@ -184,7 +185,8 @@ double SplineFit::correlation() const {
                : 0;
 }
 
-/// Takes one Gauss-Newton step. Returns false if steps have become small or nothing determines one.
+/// Takes one Gauss-Newton step. Returns false if the step is small enough to stop or its equations
+/// cannot be solved.
 bool SplineFit::step() {
     const double data = 1 / report_.noise;
     energy_.multiply(coefficients_, energy_slope_);
@@ -221,7 +223,7 @@ void SplineFit::estimate_strength() {
     report_.freedom = std::max(free - held, 0.);
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
-    // If neither data nor field determine it, the prior is not changed.
+    // If neither the data nor the field determine the strength, it is not changed.
     if (energy > 0 && report_.freedom > 0)
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }
@@ -250,7 +252,7 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
         level.cells.take_row(static_cast<std::size_t>(row), of_row, 0);
     });
     level.cells.normal_equations(matrix_, coefficients_);
-    // A tiny fraction of the energy determines the coefficients that no cell does.
+    // A tiny fraction of the energy determines the coefficients on which no cell depends.
     const double little = 1e-6 * matrix_.trace() / energy_.trace();
     if (cholesky_.factorise(1, matrix_, little, energy_))
         cholesky_.solve(coefficients_);
@@ -266,9 +268,10 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     comparison(pyramid, 0);
     const double before = correlation();
     begin_at(start);
-    constexpr std::size_t near = 2; // finest levels to fit when starting from a field
+    constexpr std::size_t near = 2; // number of levels to fit when starting from a field
     for (std::size_t k = start.beyond ? std::min(near, levels_.size()) : levels_.size(); k-- > 0;) {
-        // A level that shows nothing of the motion ends with a prior that holds all coefficients.
+        // A level that shows nothing of the motion ends with a prior so strong that it fixes all
+        // coefficients.
         if (report_.freedom < collapsed) {
             report_.strength = weak_strength_;
             weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;

@@ -14,10 +14,11 @@
 namespace sextant::registration {
 
 struct SplineFitOptions {
-    int steps = 20;     ///< most per level
-    double stop = .003; ///< RMS length of a step, in pixels, at which a level ends
+    int steps = 20;     ///< maximum number per level
+    double stop = .003; ///< a level ends when a step is shorter than this (RMS, pixels)
     double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
-    int weak_steps = 3; ///< with that prior, until scores show noise, not motion
+    int weak_steps = 3; ///< number of first steps with that prior, while scores still show motion
+                        ///< rather than noise
     double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
 };
 
@@ -25,16 +26,16 @@ struct SplineFitOptions {
 struct SplineFitReport {
     double ncc_before = 0, ncc_after = 0; ///< of the filtered frames, over the overlap
     double overlap = 0;   ///< fraction of pixels that the motion maps into the template
-    double freedom = 0;   ///< γ: coefficients that the data determines, beyond a rigid motion
+    double freedom = 0;   ///< γ: number of coefficients that the data determine
     double strength = 0;  ///< β, strength of the prior
     double noise = 0;     ///< v, variance of the scores relative to the structure tensor
-    double coherence = 0; ///< scores of tiles relative to those of cells: 1 if only noise is left,
-                          ///< up to 16 where neighbouring cells agree
+    double coherence = 0; ///< Σ|s|² over tiles relative to that over cells: 1 if only noise is
+                          ///< left, up to 16 if neighbouring cells agree
     int steps = 0;        ///< over all levels
 };
 
-/// The displacement w of a motion φ(x) = motion(x) + w(x), at positions of the reference. Threads
-/// of a team may call it concurrently.
+/// A function of a position in the reference, such as the displacement w of a motion φ(x) =
+/// motion(x) + w(x). Threads of a team may call it concurrently.
 using Displacement = std::function<Point(Point)>;
 
 /// The start of a fit: a rigid motion and, if known, a displacement field added to it.
@@ -46,21 +47,24 @@ struct FieldStart {
         : motion(near), beyond(std::move(field)) {}
 };
 
-/// Fits splines on one control grid to pairs of frames, by Gauss-Newton from the coarsest level
-/// that resolves the grid to the finest, each step (H/v + βK) δ = −(s/v + βKc). H are the structure
-/// tensors and s the scores of the cells that show more than noise, on the finest level without the
-/// gradients of noise; K is the energy of the splines. v = Σ|s|² / tr H, over tiles of up to 32
-/// pixels of a level, within which noise is correlated, corrected for what the coefficients
-/// determine. β follows from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, starting from
-/// a weak prior, because a strong one would prevent the data from changing the coefficients; if a
-/// level determined fewer than four, the next one starts weak again. (H/v + βK)⁻¹ is the
-/// coefficients' covariance.
+/// Fits splines on one control grid to pairs of frames, by Gauss-Newton steps δ with (H/v + βK) δ =
+/// −(s/v + βKc) for coefficients c, from the coarsest level that resolves the grid to the finest. H
+/// sums the structure tensors and s the scores of the cells that show more than noise; on the
+/// finest level, H excludes the gradients of noise. K is the energy of the splines. The noise v =
+/// Σ|s|² / tr H is estimated over tiles of up to 32 pixels of a level, because noise is correlated
+/// within them, and corrected for the degrees of freedom of the coefficients. The strength β of the
+/// prior is estimated from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, with n
+/// coefficients and n₀ the dimension of K's null space. β starts small, because a strong prior
+/// would prevent the data from changing the coefficients; if a level determines fewer than four
+/// coefficients, the next level starts with a small β again. (H/v + βK)⁻¹ is the covariance of the
+/// coefficients.
 ///
 /// A start with a field is projected onto the grid by least squares over cells; the fit then begins
-/// at the second finest level. The prior applies to the field, not to the change from the start, so
-/// the result does not depend on the start.
+/// at the second finest level. The prior applies to the whole field, not to its change from the
+/// start, so the result does not depend on the start.
 ///
-/// The team shares rows of squares of cells, rows of control points, and both ends of the matrix.
+/// The team shares rows of tiles, rows of control points, and the two ends of the matrix
+/// (banded_cholesky.hpp).
 /// Deterministic  The bits do not depend on the number of threads.
 class SplineFit {
   public:
@@ -74,18 +78,18 @@ class SplineFit {
     const RigidMotion& motion() const { return motion_; }
     /// The coefficients of the displacement added to motion().
     std::span<const double> coefficients() const { return coefficients_; }
-    /// Writes the field to the corners of cells; `field` has that shape. A node is known if a cell
-    /// around it shows more than noise and its position is within the template. If no node is
-    /// known, the field is the start and its deviations are infinite.
+    /// Writes the field at the corners of cells, which are the nodes of `field`. A node is known if
+    /// a cell around it shows more than noise and its position is within the template. If no node
+    /// is known, the field is the start and its deviations are infinite.
     void write(DisplacementField& field);
 
   private:
-    /// The sums over squares of cells.
+    /// The sums over tiles of cells.
     struct Found {
         kernel::FitMoments moments;
         double trace = 0;                    // of the tensors
-        double of_squares = 0, of_cells = 0; // Σ|s|²
-        double squares = 0;                  // number of squares that show more than noise
+        double of_squares = 0, of_cells = 0; // Σ|s|² over tiles, and over cells
+        double squares = 0;                  // number of tiles that show more than noise
 
         Found& operator+=(const Found& other);
     };
@@ -94,8 +98,8 @@ class SplineFit {
         SplineCells cells;
         std::vector<float> u_x, u_y;
         std::vector<kernel::CellSums> sums;
-        Elements tile_side;       // side of the squares that estimate the noise, in cells
-        std::vector<Found> found; // per row of squares
+        Elements tile_side;       // side of the tiles, in cells
+        std::vector<Found> found; // one per row of tiles
     };
 
     void bring_onto_grid(const Displacement& field);

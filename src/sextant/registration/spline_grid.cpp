@@ -12,7 +12,8 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns the four splines of an interval, or their derivatives, at the fraction t of it.
+/// Returns the four splines that are non-zero in an interval, or their derivatives, at the fraction
+/// t of the interval.
 std::array<double, 4> cubic(double t, int derivative) {
     const double s = 1 - t;
     if (derivative == 0)
@@ -240,8 +241,8 @@ void SplineCells::take_row(std::size_t row, std::span<const kernel::CellSums> ce
     }
 }
 
-/// Each row of control points is gathered by one thread, which alone writes the entries that couple
-/// it with control points to the right of each or straight above.
+/// Each row of control points is gathered by one thread, the only one that writes the entries which
+/// couple these control points with those to their right or straight above.
 void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score) const {
     matrix.clear();
     run_parts(team_, static_cast<int>(grid_.rows()), [&](int part, int) {
@@ -281,8 +282,8 @@ void SplineCells::gather_scores(std::size_t control, std::span<double> score) co
     }
 }
 
-/// Adds the entries that couple each control point of a row with those of another row to its right
-/// or above.
+/// Writes the entries that couple each control point of a row with those of another row to its
+/// right or straight above.
 void SplineCells::gather_pairs(std::size_t control, std::size_t other, BandedMatrix& matrix) const {
     const auto [first, last] = rows_seen_by(control, other);
     for (std::size_t i = 0; i < grid_.columns(); ++i) {

@@ -22,7 +22,7 @@ struct SplineBasis {
 
 /// Displacements w(x) = Σ B_i(x) B_j(y) c_ij with control points of two coefficients each, evenly
 /// spaced along each axis. Control points along the shorter axis are numbered consecutively, so
-/// that energies and normal equations have a small band.
+/// that the matrices of energies and normal equations have a small bandwidth.
 /// Requires  an image of at least 2x2 pixels, spacing >= 1.
 class SplineGrid {
   public:
@@ -32,7 +32,7 @@ class SplineGrid {
     std::size_t columns() const { return x_.controls(); }
     std::size_t rows() const { return y_.controls(); }
     std::size_t unknowns() const { return 2 * columns() * rows(); }
-    /// The band of a matrix that couples overlapping splines.
+    /// Returns the band of a matrix that couples overlapping splines.
     std::size_t band() const;
     /// Returns the index of a control point's x coefficient; its y coefficient is the next.
     std::size_t unknown(std::size_t column, std::size_t row) const;
@@ -67,7 +67,7 @@ class SplineGrid {
 /// Deterministic  The bits do not depend on the number of threads.
 class SplineCells {
   public:
-    /// Refers to the grid, which must outlive this object, as must the team.
+    /// The grid and the team must outlive this object.
     SplineCells(const SplineGrid& grid, ImageShape level, double unit, Team* team = nullptr);
 
     /// Computes u of φ(x) = motion(x) + w(x) at the corners of cells, in pixels of the level.
@@ -75,22 +75,22 @@ class SplineCells {
                        std::vector<float>& u_x, std::vector<float>& u_y) const;
 
     /// Accumulates the sums of a row of cells, weighted by the splines at the cells' centres. ∇T at
-    /// φ(x) is ∇R rotated by the motion's angle. Different rows may be taken concurrently.
+    /// φ(x) is ∇R rotated by the motion's angle. Different rows may be accumulated concurrently.
     void take_row(std::size_t row, std::span<const kernel::CellSums> cells, double alpha);
 
-    /// Computes the normal equations from the rows of cells that were taken last:
-    /// `matrix` ← ΣB ∇T∇Tᵀ B, `score` ← ΣB e∇T, per pixel of the image.
+    /// Computes the normal equations from the rows of cells last passed to take_row(): `matrix` ←
+    /// ΣB ∇T∇Tᵀ B, `score` ← ΣB e∇T, with gradients per pixel of the image.
     void normal_equations(BandedMatrix& matrix, std::span<double> score) const;
 
     /// Computes the standard deviation of w along an axis (averaged over both axes) at the corners
-    /// of cells, for coefficients of that covariance.
+    /// of cells, for coefficients of the given covariance.
     void deviations(const BandedMatrix& covariance, std::vector<float>& sigma) const;
 
     ImageShape cells() const { return cells_; }
     double unit() const { return unit_; }
 
   private:
-    /// Sums of one row of cells at a control point along x: scores, and tensors of the pairs with
+    /// Sums of one row of cells at a control point along x: scores, and tensors that couple it with
     /// the k-th control point after it.
     struct Column {
         double x = 0, y = 0;

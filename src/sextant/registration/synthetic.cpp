@@ -27,7 +27,8 @@ void check_detail(const SpecimenPlan& plan) {
                                       smallest_detail, largest_detail));
 }
 
-/// Returns the four cubic B-splines that are non-zero `u` (0 to 1) after the second one's centre.
+/// Returns the values of the four non-zero cubic B-splines at distance `u` (0 to 1) after the
+/// centre of the second.
 Values b_splines(double u) {
     const double v = 1 - u;
     return {v * v * v / 6, (4 - 3 * u * u * (2 - u)) / 6, (4 - 3 * v * v * (2 - v)) / 6,
@@ -103,8 +104,8 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
     return smooth;
 }
 
-/// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed a little, minus the
-/// same smoothed more. `size` is about half its wavelength.
+/// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed with a small sigma,
+/// minus the same noise smoothed with a larger one. `size` is about half its wavelength.
 Spline texture(const SpecimenPlan& plan, double size) {
     check_detail(plan);
     kernel::FloatPlane white(plan.field);
@@ -142,7 +143,7 @@ double brightness(double relative) {
 }
 
 Specimen make_lattice(const SpecimenPlan& plan) {
-    constexpr double shortest = 2; // the shortest that pixels can resolve
+    constexpr double shortest = 2; // the shortest period that pixels can resolve
     if (!(plan.period >= shortest))
         throw InvalidTask(fmt::format("a lattice of period {:g} pixels, expected {:g} or more",
                                       plan.period, shortest));
@@ -237,7 +238,7 @@ namespace {
 
 constexpr double beam_off = .02;           ///< fraction of the dose
 constexpr double farthest_place = 1 << 30; ///< limit above which coordinates are not exact enough
-// Streams of the seed; frames have streams from 2 on.
+// Streams of random numbers of the seed; frames have streams from 2 on.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
 void check_frame(int frame, int frames, const char* what) {
@@ -307,7 +308,8 @@ RigidMotion SyntheticSeries::between(int reference, int moved) const {
     return compose(motion(moved), inverse(motion(reference)));
 }
 
-/// Two waves that shear and squeeze: each coordinate varies mainly along the other axis.
+/// Returns the distortion: two waves that shear and squeeze. Each coordinate varies mainly along
+/// the other axis.
 Point SyntheticSeries::distortion(int frame, Point x) const {
     if (plan_.warp == 0 || plan_.frames == 1)
         return {};

@@ -27,17 +27,18 @@ class NoiseSource {
         engine_.seed(mixed);
     }
 
-    /// Returns a uniform number in [0, 1).
+    /// Returns a uniformly distributed number in [0, 1).
     double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
-    /// Returns a normal number of mean 0 and standard deviation 1 (Box and Muller 1958).
+    /// Returns a normally distributed number of mean 0 and standard deviation 1 (Box and Muller
+    /// 1958).
     double normal() {
         const double radius = std::sqrt(-2 * std::log(1 - uniform()));
         return radius * std::cos(2 * std::numbers::pi * uniform());
     }
 
-    /// Returns a Poisson number by inversion of its distribution. A large mean is split into
-    /// several small ones; a very large one is drawn from the normal distribution.
+    /// Returns a Poisson-distributed number by inversion of the distribution. A large mean is split
+    /// into several small ones; a very large one is drawn from the normal distribution.
     double poisson(double mean) {
         constexpr double most = 64; // keeps exp(−mean) far above the smallest double
         constexpr double most_summed = 1e4;
@@ -68,14 +69,14 @@ class NoiseSource {
 /// exact, without resampling.
 using Specimen = std::function<double(Point)>;
 
-/// Limits of the size of aperiodic detail, in pixels: the range that pixels resolve and the filters
-/// produce.
+/// Limits of the size of aperiodic detail, in pixels: the sizes that pixels resolve and that the
+/// Gaussian filters can produce.
 inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
                         largest_detail = kernel::largest_sigma;
 
 /// Parameters of a synthetic specimen.
 struct SpecimenPlan {
-    ImageShape field;       ///< area with detail; outside it, the detail at its edge continues
+    ImageShape field;       ///< area with detail; outside it, the values at its edges continue
     double contrast = .25;  ///< standard deviation of the brightness
     double period = 24;     ///< of a lattice, pixels
     double amorphous = .38; ///< fraction of a lattice's contrast that is aperiodic, 0 to 1
@@ -95,12 +96,12 @@ std::span<const SpecimenKind> specimens();
 /// Finds a kind by name. Throws InvalidTask, which lists the names.
 const SpecimenKind& find_specimen(std::string_view name);
 
-/// Makes a specimen of an image, centred in the field, its brightness divided by its mean: the
-/// cubic B-spline whose coefficients are the image's samples, which is smooth everywhere.
+/// Returns a specimen that shows an image at the middle of the field of view: the cubic B-spline
+/// whose coefficients are the image's samples divided by their mean. It is smooth everywhere.
 /// Requires  samples of positive mean (InvalidTask otherwise).
 Specimen specimen_of(const kernel::FloatImage& image);
 
-/// A permanent shift before a frame.
+/// A permanent shift of the content between a frame and the previous one.
 struct Jump {
     int frame = 0;
     double tx = 0, ty = 0; ///< of the content, to the right and downward, pixels
@@ -113,8 +114,8 @@ struct SeriesPlan {
     double dose = 10;  ///< expected electrons per pixel where the specimen's brightness is 1
     RigidMotion drift; ///< of the content, per frame
     double wander = 0; ///< standard deviation of the random step per frame and coordinate, pixels
-    double turn_wander = 0; ///< standard deviation of the random rotation per frame, radians
-    double warp = 0;        ///< amplitude of a smooth distortion in the last frame (0 in the first)
+    double turn_wander = 0;       ///< standard deviation of the random rotation per frame, radians
+    double warp = 0;              ///< amplitude of the distortion in the last frame, pixels
     double warp_length = 512;     ///< wavelength of the distortion, pixels
     std::vector<int> blanks = {}; ///< frames with the beam off: a fiftieth of the dose, no specimen
     std::vector<Jump> jumps = {};
@@ -123,8 +124,8 @@ struct SeriesPlan {
 
 /// A series of frames of a specimen, with known motions.
 ///
-/// Motions are those of the content, as for RigidMotion: frame i shows at φ_i(x) what frame 0 shows
-/// at x. With a smooth distortion u_i, frame i shows at x what the specimen shows at place(i, x) =
+/// Motions are those of the content, as for RigidMotion: the feature at x in frame 0 is at φ_i(x)
+/// in frame i. With a smooth distortion u_i, pixel x of frame i shows the specimen at place(i, x) =
 /// φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b registers
 /// to frame a by φ_b∘φ_a⁻¹.
 ///
@@ -146,9 +147,9 @@ class SyntheticSeries {
     /// Phases of the distortion's two waves, radians.
     const std::array<double, 2>& warp_phases() const { return phases_; }
 
-    /// Returns the expected counts of a whole frame.
+    /// Returns the expected counts per pixel of a frame.
     kernel::FloatPlane expected(int frame) const;
-    /// Returns a sample of the counts (Poisson).
+    /// Returns random counts per pixel of a frame, Poisson-distributed about the expected ones.
     kernel::FloatPlane counted(int frame) const;
 
   private:
@@ -160,7 +161,8 @@ class SyntheticSeries {
     std::array<double, 2> phases_{};
 };
 
-/// Returns the field that a specimen needs for a series: the frames, with room for their motion.
+/// Returns the area that a specimen needs for a series: that of a frame, with a margin for the
+/// motions.
 ImageShape field_for(const SeriesPlan& plan);
 
 } // namespace sextant::registration
