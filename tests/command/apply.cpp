@@ -233,7 +233,8 @@ TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
 
 TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
     write_movie(movie, 3);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("has 3 frames, expected 4 as were registered"));
+    EXPECT_THAT(refusal(movie, shown),
+                HasSubstr("has 3 frames, expected the 4 that were registered"));
     write_movie(movie, 4, {12, 10});
     EXPECT_THAT(refusal(movie, shown), HasSubstr("is 12×10, expected 12×9"));
     write_movie(movie, 4);

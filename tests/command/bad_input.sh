@@ -59,7 +59,7 @@ refuses 2 "unknown command 'compsite'; did you mean composite" "$SEXTANT" compsi
 refuses 2 "unknown option '--verison'; did you mean --version" "$SEXTANT" --verison
 refuses 2 "a command is missing; expected one of .*composite" "$SEXTANT"
 refuses 2 "unknown value for WHAT: 'algoritms'; did you mean algorithms" "$SEXTANT" list algoritms
-refuses 2 "'all' is one too many" "$SEXTANT" list formats all
+refuses 2 "unexpected argument 'all'" "$SEXTANT" list formats all
 refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT draw --ranks 2048 -o $out
 refuses 2 "nothing to prove: binary-swap requires a power of two" "$SEXTANT" prove --algorithm binary-swap --ranks 3
 refuses 2 "unknown scan algorithm 'radix-k'; expected one of kogge-stone" "$SEXTANT" prove scan --algorithm radix-k

@@ -42,7 +42,7 @@ bool jumps(const Point& a, const Point& b) {
            std::max({.1 * a.seconds.median, 3 * half_interval(a), 3 * half_interval(b)});
 }
 
-/// The geometric mean, since sizes span seven orders of magnitude.
+/// The geometric mean, rounded to a multiple of `unit`: sizes span seven orders of magnitude.
 Bytes between(Bytes a, Bytes b, Bytes unit) {
     const double middle = a == 0 ? static_cast<double>(b) / 2
                                  : std::sqrt(static_cast<double>(a) * static_cast<double>(b));
@@ -131,7 +131,7 @@ class Campaign {
             series.add(sample);
     }
 
-    /// `all`: visit all cells even if the time is up.
+    /// Measures a burst of each cell, in random order. `all`: even if the time is up.
     void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {
@@ -160,8 +160,8 @@ class Campaign {
         return cells;
     }
 
-    /// The cells that have not used up their share of the time: a message of microseconds can be
-    /// timed a thousand times in the time of one of milliseconds.
+    /// The cells that have not used up their share of the time, which doubles when none are left:
+    /// messages of microseconds are thus timed far more often than those of milliseconds.
     std::vector<Cell> cheap_among(const std::vector<Cell>& cells) {
         while (true) {
             std::vector<Cell> cheap;
@@ -173,7 +173,8 @@ class Campaign {
         }
     }
 
-    /// Refines the curves of round trips; streams of contiguous messages get the same sizes.
+    /// Adds the sizes at which curves of round trips need refinement. Streams of contiguous
+    /// messages get the same sizes.
     void add_sizes() {
         constexpr std::size_t most_points = 48, most_strided_points = 16;
         for (const auto& [look, points] : curves()) {

@@ -14,16 +14,17 @@
 
 namespace sextant::calibrate {
 
-/// Sizes to measure next so that interpolation between points is accurate. Finds every point where
-/// the line between its neighbours is off by more than max(5 %, 3 half intervals), and bisects both
-/// sides until neighbours are within 5 % or 16 bytes of each other.
+/// Sizes to measure next so that interpolation between points is accurate. Finds every point from
+/// which the line between its neighbours deviates by more than max(5 %, 3 half intervals), and
+/// bisects the intervals on both sides until neighbouring sizes are within 5 % or 16 bytes of each
+/// other.
 ///
 /// Input     points of one curve by size, each size once.
 /// Output    new sizes, multiples of `unit`, by size.
 std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
 
-/// The sizes above which the protocol changes: the lower of two points that are as close as
-/// refinement goes, and whose times differ by more than max(10 %, 3 half intervals).
+/// The sizes above which the protocol changes: the lower of two points that refinement would not
+/// bisect further and whose times differ by more than max(10 %, 3 half intervals).
 std::vector<Bytes> switches_in(std::span<const machine::Point> points);
 
 /// The samples of a cell, by the clocks of both ranks.
@@ -31,13 +32,13 @@ class Series {
   public:
     void add(const Sample& sample);
 
-    /// The samples that count: the undisturbed ones, or all if fewer than `least_kept` are
+    /// The samples to evaluate: the undisturbed ones, or all if fewer than `least_kept` are
     /// undisturbed.
     const std::vector<double>& of(int rank) const;
     std::size_t size() const { return of(0).size(); }
     /// Median and interval by the clock of rank 0 or 1. Requires a sample.
     machine::Value value(int rank) const;
-    /// True if both half intervals are at most `share` times the median.
+    /// True if on both ranks the interval extends at most `share` times the median to either side.
     bool within(double share) const;
     bool quiet() const { return kept_[0].size() >= least_kept; }
 
@@ -47,9 +48,9 @@ class Series {
 };
 
 struct CampaignOptions {
-    Seconds budget = 10; ///< end after this time, by the stopwatch
-    double ci = .02;     ///< half interval relative to the median at which a cell is done
-    unsigned seed = 1;   ///< for the order of cells
+    Seconds budget = 10; ///< time limit, by the stopwatch
+    double ci = .02;   ///< a cell is done when its half interval is at most this part of the median
+    unsigned seed = 1; ///< for the order of cells
     /// True to measure the whole first level even if the time is up, since a launch without it is
     /// useless, and to add sizes where curves bend.
     bool patient = true;
@@ -61,7 +62,7 @@ struct CampaignOptions {
 struct Measurements {
     std::map<Cell, Series> cells;
     machine::Value probe_before, probe_after; ///< probe times that identify the state
-    int planned = 0;                          ///< cells, including added ones
+    int planned = 0;                          ///< number of planned cells, including added ones
     double ci = 0;
 
     /// The number of measured cells whose intervals are wider than `ci`.
@@ -82,11 +83,12 @@ Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,
 void with_rigs(const Communicator& communicator, Bytes memory,
                const std::function<void(Stopwatch&, machine::Link)>& body);
 
-/// Measures this machine once: each class of links for its part of the budget, and work together
-/// with the first class.
+/// Measures one launch on this machine: each class of links for its part of the budget, and
+/// operators, kernels and copies together with the first class.
 ///
 /// Input     `earlier`, if not null: a profile whose message sizes are measured too.
-/// Output    on rank 0 the profile of this launch, marked if the machine's state changed meanwhile.
+/// Output    on rank 0 the profile of this launch, marked `unsteady` if the machine's state changed
+///           meanwhile.
 /// Requires  two ranks or more (InvalidTask).
 /// Collective.
 machine::Profile measure_launch(const Communicator& communicator, const machine::Profile* earlier,

@@ -145,7 +145,7 @@ void add_other_operators(CellLevels& levels) {
     }
 }
 
-/// For each operator its smallest pass and two larger ones to extrapolate from.
+/// Adds for each operator the smallest pass, and larger ones to extrapolate from.
 void add_quick_operators(std::vector<Cell>& cells) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
@@ -174,8 +174,7 @@ void add_quick_kernels(std::vector<Cell>& cells) {
     }
 }
 
-/// At least two sizes of each kernel are in the levels; otherwise its cost could not be
-/// extrapolated.
+/// Adds at least two sizes of each kernel, because extrapolating its cost needs two.
 void add_kernels(CellLevels& levels) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {

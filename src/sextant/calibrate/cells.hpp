@@ -35,13 +35,13 @@ struct Cell {
     std::string operator_name = {}, element = {};
     Elements elements = 0;
     int operands = 0;
-    bool alone = false; ///< while the other rank is idle and leaves it the memory bandwidth
+    bool alone = false; ///< the other rank is idle and uses no memory bandwidth
 
     auto operator<=>(const Cell&) const = default;
 };
 
-/// The distance between blocks of a strided message: a row of 1280 pixels of 16 bytes. Not a power
-/// of two, which would map every block to the same few cache lines.
+/// The distance between blocks of a strided message: a row of 1280 pixels of 16 bytes. It is not a
+/// power of two, which would map all blocks to the same few cache sets.
 inline constexpr Bytes row_bytes = 1280 * 16;
 /// The greatest number of rows in a strided message.
 inline constexpr Bytes most_rows = 2048;
@@ -61,8 +61,9 @@ inline Cell empty_trip() {
     return message(Kind::round_trip, 1);
 }
 
-/// The probe that identifies the state of a machine: a freshly written message, long enough that
-/// both latency and the transfer from core to core affect its time, since states differ in either.
+/// The probe that identifies the state of a machine: a round trip of a freshly written message,
+/// long enough that its time depends on both latency and the transfer from core to core, because
+/// states may differ in either.
 inline Cell probe() {
     return message(Kind::round_trip, Bytes{1} << 16);
 }
@@ -73,7 +74,8 @@ struct Sample {
     bool disturbed = false; ///< another program interrupted either rank meanwhile
 };
 
-/// Times cells: two ranks of a communicator (rig.hpp), or in tests a machine with known costs.
+/// Times cells: on two ranks of a communicator (rig.hpp), or in tests on a simulated machine with
+/// known costs.
 class Stopwatch {
   public:
     virtual ~Stopwatch() = default;
@@ -81,12 +83,12 @@ class Stopwatch {
     /// Several repetitions of a cell after some warm-up repetitions. Collective; both ranks get the
     /// same samples.
     virtual std::vector<Sample> burst(const Cell& cell) = 0;
-    /// Time from the start to the last burst: the same on both ranks.
+    /// Time from the start to the end of the last burst, the same on both ranks.
     virtual Seconds elapsed() const = 0;
 };
 
-/// The cells to measure, the most important level first: a launch that runs out of time has what
-/// any model needs, then strides, then more sizes.
+/// The cells to measure, the most important level first, in case the time runs out: what every
+/// model needs, then strided messages, then more sizes.
 using CellLevels = std::vector<std::vector<Cell>>;
 
 struct CellOptions {
@@ -97,10 +99,10 @@ struct CellOptions {
 
 CellLevels make_cells(const CellOptions& options);
 
-/// Cells for a short time: first what every model needs, then the rest by importance.
+/// Cells for a short measurement: first what every model needs, then the rest by importance.
 CellLevels make_quick_cells(const CellOptions& options);
 
-/// The cells with the message sizes that an earlier launch refined.
+/// Adds cells with the message sizes of an earlier launch, including those that refinement added.
 CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier);
 
 /// The memory that a pass needs.

@@ -130,8 +130,8 @@ class Costs {
                 {0, 0, curve.path == Path::send ? empty_stream_->sent : empty_stream_->received});
     }
 
-    /// The noise of a long fold exceeds the small cost of zero-copy, so no point may be below the
-    /// first.
+    /// Raises points below the first to its value: the noise of a long fold can exceed the small
+    /// cost of a zero-copy message.
     static void not_below_first(std::vector<Point>& points) {
         for (Point& point : points) {
             point.seconds.median = std::max(point.seconds.median, points.front().seconds.median);
@@ -164,8 +164,8 @@ class Costs {
         for (auto& [key, work] : kernels)
             profile_.kernels.push_back(std::move(work));
         for (auto& [key, work] : operators) {
-            if (!work.passes.empty())                          // passes alone only give a ratio
-                profile_.operators.push_back(std::move(work)); // in the order of passes
+            if (!work.passes.empty()) // passes with idle cores (`alone`) only give a ratio
+                profile_.operators.push_back(std::move(work));
         }
     }
 
@@ -220,7 +220,7 @@ Value merged_value(const std::vector<Value>& values) {
         samples += value.samples;
     }
     const Interval interval = interval_by_rank(medians);
-    // With few launches, the mean of both middle values: either one alone would be biased.
+    // The mean of the two middle values: with few launches, either one alone would be biased.
     const double middle = (median(medians) + quantile(medians, .5)) / 2;
     return {middle, interval.low, interval.high, samples};
 }
@@ -324,7 +324,7 @@ std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profi
         Work work{key.first, key.second, {}, {}, {}, {}};
         work.passes = merged_passes(all, &Work::passes);
         work.alone = merged_passes(all, &Work::alone);
-        if (!work.passes.empty()) // passes alone only give a ratio
+        if (!work.passes.empty()) // passes with idle cores (`alone`) only give a ratio
             merged.push_back(std::move(work));
     }
     return merged;
@@ -405,9 +405,8 @@ std::vector<Profile> merged(std::span<const Profile> launches) {
             fmt::format("executor's programs between two ranks; {} of {} launches", group.size(),
                         launches.size());
         if (used < launches.size()) {
-            profile.origin.method +=
-                fmt::format(", {} left out: their state of the machine was unique or changed",
-                            launches.size() - used);
+            profile.origin.method += fmt::format(
+                ", {} left out: the machine's state was unique or changed", launches.size() - used);
         }
         if (groups.size() > 1)
             profile.state = fmt::format("{} of {}", profiles.size() + 1, groups.size());

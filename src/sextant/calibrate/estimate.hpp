@@ -10,7 +10,7 @@
 
 namespace sextant::calibrate {
 
-/// The greatest ratio between the probe's round trips in one state, between launches or within one.
+/// The maximum ratio of the probe's round trips in one state, between launches or within one.
 inline constexpr double one_state = 1.4;
 /// The state name of a launch whose state changed.
 inline constexpr std::string_view unsteady = "unsteady";
@@ -29,7 +29,8 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, corrected
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 
-/// Adds the links in `costs` to a profile; with_work: also work and state.
+/// Adds the links in `costs` to a profile; `with_work`: also operators, kernels, copies and the
+/// state.
 void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work);
 
 /// Merges the profiles of launches into one per state of the machine. One launch does not show the

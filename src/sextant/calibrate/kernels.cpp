@@ -92,8 +92,7 @@ Timed timed_reading(const Cell& cell) {
     const auto file = std::make_shared<ScratchFile>();
     file->write_anew(std::vector<std::byte>(static_cast<std::size_t>(cell.elements)));
     return timed_file(cell, [file](const Computation& computation) {
-        // Reads as images are read: into untouched memory, whose page faults cost more than the
-        // read.
+        // Reads into untouched memory, as for images, because page faults cost more than the read.
         Memory fresh(computation.made[0].elements());
         file->read(fresh.bytes());
         std::ranges::copy(fresh.bytes().first(1), bytes_of(computation).begin());

@@ -12,7 +12,7 @@ namespace sextant::calibrate {
 inline constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 
 /// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access
-/// to the page cache; the time of a disk is not part of any profile.
+/// to the page cache; disk access is not part of any profile.
 /// Throws    std::system_error if there is no room for such a file.
 Timed timed_reading(const Cell& cell);
 Timed timed_writing(const Cell& cell);
@@ -23,12 +23,13 @@ struct TimedKernel {
     /// The values of `operands` to time: the work per result, in the kernel's own unit. For filters
     /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
-    /// Makes one rank's runs, with about `cell.elements` results and `cell.operands`, one of the
-    /// values above, for each.
+    /// Makes one rank's runs of a cell: about `cell.elements` results, each with the work
+    /// `cell.operands`, which is one of the values above.
     Timed (*timed)(const Cell& cell);
     /// True if it is also timed with the other rank idle.
     bool alone = false;
-    Elements smallest = Elements{1} << 14; ///< run to time; others have up to 128 times that
+    /// Elements of the smallest run to time; other runs have up to 128 times as many.
+    Elements smallest = Elements{1} << 14;
 };
 
 std::span<const TimedKernel> timed_kernels();

@@ -70,7 +70,7 @@ std::uint32_t hash(const std::string& text) {
     return hash;
 }
 
-/// Throws InvalidFile for any file that is not a valid probe of `key`.
+/// Reads a cached probe. Throws InvalidFile if the file is not a valid probe for `key`.
 machine::Profile read_probe(const std::string& path, const std::string& key) {
     constexpr Bytes most = Bytes{4} << 20;
     const std::string text = read_text(path, most);
@@ -185,7 +185,7 @@ std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::strin
     return planner;
 }
 
-/// Broadcasts rank 0's profile; nothing if it has none.
+/// Broadcasts rank 0's profile; returns nothing if rank 0 has none.
 std::optional<Profile> broadcast(const Communicator& communicator,
                                  const std::optional<Profile>& own, std::string& text) {
     const bool has = communicator.rank() == 0 && own;
@@ -193,7 +193,8 @@ std::optional<Profile> broadcast(const Communicator& communicator,
     return text.empty() ? std::nullopt : std::optional(machine::parse_profile(text, "a probe"));
 }
 
-/// A planner, or an empty result if the profile cannot be read: rank 0 decides.
+/// A planner, or an empty result if this rank cannot read the profile, which is an error only on
+/// rank 0.
 planner::DefaultPlanner readable_planner(const char* transport, const std::string& machine) {
     try {
         return planner::default_planner(transport, machine);
@@ -243,7 +244,7 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings) {
     if (!has_profile(usual))
-        return; // a built-in profile, with a warning
+        return; // the built-in profile, which has its own warning
     const Profile& profile = usual.planner->machine();
     const std::vector<std::string> found =
         differences(profile, describe_machine(profile.transport));

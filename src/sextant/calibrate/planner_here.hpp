@@ -19,7 +19,7 @@ struct ProbedRanks {
     bool operator==(const ProbedRanks&) const = default;
 };
 
-/// The conditions that a probe is valid for, as text: the ranks, the host with its processor and
+/// The conditions under which a probe is valid, as text: the ranks, the host with its processor and
 /// cores, and the versions of MPI and Sextant.
 std::string probe_key(const ProbedRanks& ranks);
 
@@ -28,7 +28,7 @@ std::string probe_key(const ProbedRanks& ranks);
 std::string probe_path(const ProbedRanks& ranks);
 
 /// The cached probe for such ranks, from this process or an earlier one. Nothing if the file is
-/// missing, damaged, from another machine or version, or too old: a month, or an hour if the
+/// missing, damaged, from another machine or version, or older than a month, or than an hour if the
 /// machine was busy.
 std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
 
@@ -36,22 +36,21 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
 void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 
 /// The planner for the ranks of this communicator: planner::usual_planner with the profile
-/// `machine`, or with this machine's; if nothing was calibrated, with a probe of this machine,
-/// which takes about a second and is cached (kept_probe). A probe is provisional, which the
-/// profile's name states.
+/// `machine`, or with this machine's; if there is no profile, with a probe of this machine, which
+/// takes about a second and is cached (kept_probe). A probe is provisional, which the profile's
+/// name states.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
-/// Output    with a probe, the same on all ranks; with a profile, what each rank reads. The planner
-///           is
-///           null on a rank other than 0 that cannot read the profile.
+/// Output    a planner: from a probe, the same on all ranks; from a profile, as each rank reads it.
+///           It is null on a rank other than 0 that cannot read the profile.
 /// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
 /// Collective.
 planner::DefaultPlanner planner_here(const Communicator& communicator,
                                      const std::vector<int>& nodes, const std::string& machine,
                                      planner::Probing probing);
 
-/// Warns if the profile was measured on another machine or MPI: it can be planned with, but its
-/// times are not those of this machine.
+/// Warns if the profile was measured on another machine or with another MPI: plans can be made with
+/// it, but its times are not those of this machine.
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings);
 

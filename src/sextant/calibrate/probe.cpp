@@ -24,7 +24,7 @@ namespace {
 
 using machine::Link;
 
-/// A rank's partner for measurements.
+/// The pair in which a rank measures.
 struct Seat {
     int pair = -1; ///< -1: none
     int place = 0; ///< index of the pair among those of its node
@@ -85,14 +85,14 @@ std::vector<Seat> seats(const RankLayout& layout, Link link) {
     return seats;
 }
 
-/// Pairs that time the same cells at the same time. All use the samples of the first pair, so that
-/// all continue with the same cells.
+/// A stopwatch for pairs that time the same cells at the same time. All use the samples of the
+/// first pair, so that all continue with the same cells.
 class InStep : public Stopwatch {
   public:
     InStep(Communicator all, Rig& rig, bool first)
         : all_(std::move(all)), rig_(rig), first_(first) {}
 
-    /// Cells timed with others idle run on the first pair only.
+    /// Cells to be timed while other ranks are idle run on the first pair only.
     std::vector<Sample> burst(const Cell& cell) override {
         const std::vector<Sample> local =
             first_ || !cell.alone ? rig_.burst(cell) : std::vector<Sample>();
@@ -133,7 +133,8 @@ class InStep : public Stopwatch {
     Seconds elapsed_ = 0;
 };
 
-/// True if everything was measured that a model needs of messages and of `over`.
+/// True if the first level was measured completely: the messages and passes of `over` that every
+/// model needs.
 bool suffices(const Measurements& measured, const CellLevels& levels) {
     return std::all_of(levels.front().begin(), levels.front().end(),
                        [&](const Cell& cell) { return measured.cells.count(cell) > 0; });
@@ -146,9 +147,10 @@ bool is_busy(const Measurements& measured) {
     return 4 * disturbed > static_cast<std::ptrdiff_t>(measured.cells.size());
 }
 
-/// Interruptions only add time: a cell that took longer than a larger one takes over its samples.
+/// Interruptions only add time, so a cell that took longer than the next larger one gets the
+/// samples of the larger one.
 void smooth(Measurements& measured) {
-    std::map<Cell, std::vector<Cell>> by_kind; // of one kind, smallest first
+    std::map<Cell, std::vector<Cell>> by_kind; // equal except for their sizes
     for (const auto& [cell, series] : measured.cells) {
         if (cell.kind == Kind::copy)
             continue;
@@ -169,7 +171,8 @@ void smooth(Measurements& measured) {
     }
 }
 
-/// Replaces work measured at too few sizes to extrapolate by that of the built-in machine.
+/// Replaces work that was measured at too few sizes for extrapolation by the work of the built-in
+/// machine.
 void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in) {
     std::erase_if(measured, [](const machine::Work& work) {
         return work.passes.empty() || work.passes.front().elements == work.passes.back().elements;

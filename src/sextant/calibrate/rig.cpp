@@ -36,16 +36,16 @@ bool strided_at(const Cell& cell, int rank) {
     return cell.layout == Layout::nn || cell.layout == (rank == 0 ? Layout::nc : Layout::cn);
 }
 
-/// The number of messages of this size that exceeds the caches.
+/// A number of messages of this size that together exceed the caches.
 int more_than_caches(Bytes bytes) {
     return static_cast<int>(std::max<Bytes>(1, 64 * mebi / bytes));
 }
 
 /// The regions of strided messages: columns of images, spread as far apart as possible, filling one
-/// image after the other. With one image per message, most of each untouched, a few columns would
-/// stay in the caches.
+/// image after the other. If each message had its own image, most of it untouched, a few columns
+/// would stay in the caches.
 std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots) {
-    constexpr Bytes lines = 128; // fetched together by caches; messages must not share one
+    constexpr Bytes lines = 128; // bytes that caches fetch together; messages must not share them
     const Bytes narrowest = (cell.block + lines - 1) / lines * lines;
     const Bytes an_image = std::clamp<Bytes>(cell.row / narrowest, 1, slots);
     const Bytes pitch = cell.row / an_image / lines * lines;
@@ -86,7 +86,7 @@ class Side {
     Region first(int slot) const {
         return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
     }
-    /// Sends one slot's data; if it is packed, from another slot's packed copy.
+    /// Sends the data of `slot`; if messages are packed, through the packed copy of slot `packed`.
     void send(int slot, int packed) {
         if (packs_)
             builder_.copy(travels_[place(packed)], lies_[place(slot)]);
@@ -107,7 +107,7 @@ class Side {
 };
 
 /// The number of round trips per run. Each has its own region, freshly written by rank 0; large
-/// messages use so many regions that they come from memory and not from caches.
+/// messages use enough regions that their data come from memory, not from caches.
 int trips_of(const Cell& cell) {
     const Bytes bytes = cell.bytes;
     if (bytes >= 512 * kibi)
@@ -131,8 +131,8 @@ Timed round_trips(const Cell& cell, int rank) {
     return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
 }
 
-/// Packed data has two regions at the sender, and every message several at the receiver, so that
-/// one can be filled while another is in transit.
+/// A sender that packs alternates between two packed copies, and the receiver uses several regions,
+/// so that one can be filled while another is in transit.
 Program stream(const Cell& cell, int rank, int messages) {
     ProgramBuilder builder;
     const Region signal = builder.in_out(1);
@@ -164,7 +164,7 @@ StreamLengths lengths_of(Bytes bytes) {
 }
 
 /// Zero-copy messages are folded with data of the receiver. Each answer triggers the next message,
-/// and each message has its own region: a region that is overwritten could not be read in place.
+/// and each message has its own region: a region cannot be read in place while it is overwritten.
 Timed lent_trips(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
@@ -279,14 +279,14 @@ struct BurstLength {
     int warm_up, samples;
 };
 
-/// Long repetitions are fewer, so that no cell uses up the time of all.
+/// Long repetitions are timed less often, so that no cell uses up the time of the others.
 BurstLength length_of(Seconds repetition) {
     if (repetition < 2e-4)
         return {2, Rig::most_samples};
     return repetition < 2e-2 ? BurstLength{2, 4} : BurstLength{1, 2};
 }
 
-/// Moves this thread to a separate core among those allowed; the scheduler may move it later. Two
+/// Moves this thread to the allowed core with this number; the scheduler may move it later. Two
 /// ranks waiting for each other on one core, which happens on busy machines, would measure
 /// scheduling delays.
 void go_to_own_core(int number) {
@@ -306,7 +306,7 @@ void go_to_own_core(int number) {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-/// The expected time of a repetition before the first is timed: a gigabyte per second.
+/// The assumed time of the first repetition, at a gigabyte per second.
 Seconds guess(const Cell& cell) {
     constexpr Bytes pixel = 16;
     return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
@@ -336,7 +336,7 @@ Rig::Rig(Communicator communicator, Bytes memory, int first_core)
 /// Fills memory with numbers that are neither zero nor denormal in any format, and depths in random
 /// order.
 void Rig::fill_up_to(Bytes bytes) {
-    constexpr Bytes first = Bytes{1} << 20; // repeated from there on
+    constexpr Bytes first = Bytes{1} << 20; // the rest repeats these bytes
     std::minstd_rand random(1);
     for (; filled_ < std::min(first, memory_.size()); filled_ += 4) {
         const std::uint32_t word =

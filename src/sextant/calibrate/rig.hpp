@@ -15,8 +15,8 @@
 namespace sextant::calibrate {
 
 /// A cell as programs of two ranks. Each program repeats the timed operation; with one program, its
-/// time is that of `repeats` operations; with two, the difference of their times is, so that costs
-/// at the start and end of a stream cancel.
+/// time is that of `repeats` operations; with two, the difference of their times is that of
+/// `repeats` operations, so that costs at the start and end of a stream cancel.
 struct Timed {
     std::vector<Program> programs; ///< of this rank: one, or a shorter and a longer one
     Operator op;
@@ -28,21 +28,22 @@ struct Timed {
 };
 
 /// Builds the programs of a cell. Every message is received before the next round trip or pass
-/// begins, because each writes where the next reads: ranks stay in step without a barrier.
+/// begins, because each writes a region that the next one reads; this keeps ranks in step without a
+/// barrier.
 ///
 /// A round trip sends `bytes` from rank 0 to rank 1 and one byte back. A stream begins when rank 1
-/// signals that it is ready and ends when it signals that it has everything, so buffering cannot
-/// hide time. Passes, kernels and copies run on both ranks at once, as in a schedule, except for
-/// cells with `alone`, which run on rank 0 only.
+/// signals that it is ready and ends when it signals that it has received everything, so buffering
+/// cannot hide time. Passes, kernels and copies run on both ranks at once, as in a schedule, except
+/// for cells with `alone`, which run on rank 0 only.
 Timed timed(const Cell& cell, int rank);
 
 /// Times cells on a communicator of two ranks, by running them as programs of the executor.
 ///
 /// The measurement is reliable for these reasons. It times the operations of schedules: datatypes
-/// are committed and everything is prepared beforehand. Ranks wait for each other by the messages
+/// are committed and everything is prepared beforehand. Ranks synchronise only by the messages
 /// themselves. Up to two runs of every burst are warm-up and do not count. Samples in which the
-/// kernel preempted a rank are marked. A burst is short, so interleaving the bursts of all cells
-/// spreads drift over all. Both ranks begin each burst on separate cores.
+/// operating system preempted a rank are marked. A burst is short, so interleaving the bursts of
+/// all cells spreads drift evenly over them. Both ranks begin each burst on separate cores.
 class Rig : public Stopwatch {
   public:
     /// The greatest number of samples in a burst.

@@ -9,15 +9,15 @@
 
 namespace sextant::calibrate {
 
-/// The hardware of this machine as hwloc sees it, for people and for comparison: "1 package, 2
+/// The hardware of this machine as reported by hwloc, for people and for comparison: "1 package, 2
 /// cores, 1 NUMA node, 1 L3 cache of 32 MiB, AMD EPYC 7B13". Empty if hwloc reports nothing.
-/// Cost      some ten milliseconds at first; later calls return the same text.
+/// Cost      about ten milliseconds for the first call; later calls return the cached text.
 const std::string& topology_here();
 
 /// A profile without costs that describes this machine, its software and the date.
 machine::Profile describe_machine(const std::string& transport);
 
-/// Rank 0 and another rank, joined by a class of links.
+/// Rank 0 and another rank, and the class of the link between them.
 struct Pair {
     machine::Link link;
     int other = 0;

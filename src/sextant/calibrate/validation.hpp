@@ -22,8 +22,8 @@ struct HeldOut {
     double error() const; ///< absolute error relative to the measured time
 };
 
-/// Cells drawn from a seed: contiguous sizes, uniform in the logarithm from 1 B to 8 MiB, and tiles
-/// of images of several widths, none of them the row length of a calibration.
+/// Cells drawn from a seed: contiguous messages of 1 B to 8 MiB, uniform in the logarithm, and
+/// tiles of images of several widths, none of which has the row length of a calibration.
 std::vector<Cell> draw_held_out(unsigned seed, int contiguous, int strided);
 
 /// Measures cells, in bursts interleaved over `rounds` rounds, and predicts them from a profile.
@@ -39,15 +39,15 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
 /// Input     a profile; `here`, the result of describe_machine on this machine now.
 std::vector<std::string> differences(const machine::Profile& profile, const machine::Profile& here);
 
-/// Compares the machine's state, given a newly measured round trip of the probe: "" if it is in the
-/// profile's state.
+/// The difference between the state of the machine, given a new round trip of the probe, and that
+/// of the profile; "" if they agree.
 std::string difference_of_state(const machine::Profile& profile, Seconds round_trip);
 
 /// True if the two round trips of the probe belong to one state, or if `of_state` is 0.
 bool is_state(Seconds of_state, Seconds round_trip);
 
-/// The probe's round trip between ranks 0 and 1, measured in about a millisecond; returned on ranks
-/// 0 and 1, 0 on others. Collective.
+/// The probe's round trip between ranks 0 and 1, measured in about a millisecond; other ranks
+/// return 0. Collective.
 Seconds probe_state(const Communicator& communicator);
 /// The same between two threads of this process.
 Seconds probe_threads();

@@ -27,7 +27,7 @@ namespace {
 
 struct ApplyCommand {
     std::string transforms, output;
-    /// the images or coordinates, and the frame whose coordinates a single image has
+    /// images or coordinates; with a single image, also the frame whose transform applies
     SourceChoice source;
     bool from_reference = false;
 };
@@ -78,7 +78,8 @@ class Applied {
         return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
     }
 
-    /// Throws InvalidTask, naming the frame, if the file does not have it or it was left out.
+    /// The transform of a frame. Throws InvalidTask, naming the frame, if the file lacks it or it
+    /// was left out.
     Transform of(std::int64_t frame) {
         const auto at = places_.find(frame);
         if (at == places_.end())
@@ -151,12 +152,13 @@ void check_shape(const FrameSource& source, const SeriesTransforms& transforms) 
                                       format::to_text(transforms.shape)));
 }
 
-/// A frame of the image to transform, and the frame of the series whose transform it uses.
+/// A frame of the image to transform, and the frame of the series whose transform is applied to it.
 struct Shown {
     std::int64_t frame = 0, registered = 0;
 };
 
-/// `only`: the registered frame whose transform a single image uses.
+/// The frames to transform, each with the frame whose transform applies. `only`: the registered
+/// frame whose transform is applied to a single image.
 std::vector<Shown> frames_to_show(std::optional<std::int64_t> only, const FrameSource& source,
                                   const SeriesTransforms& transforms) {
     const std::int64_t count = source.header().frames;
@@ -167,9 +169,10 @@ std::vector<Shown> frames_to_show(std::optional<std::int64_t> only, const FrameS
         return {{0, *only}};
     }
     if (count != std::ssize(transforms.frames))
-        throw InvalidTask(fmt::format("{} has {} frames, expected {} as were registered, or one "
-                                      "and --frame N",
-                                      source.path(), count, transforms.frames.size()));
+        throw InvalidTask(
+            fmt::format("{} has {} frames, expected the {} that were registered, or one "
+                        "and --frame N",
+                        source.path(), count, transforms.frames.size()));
     std::vector<Shown> shown;
     for (const FrameRegistration& place : transforms.frames) {
         if (place.frame >= count)

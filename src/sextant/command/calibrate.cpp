@@ -43,7 +43,7 @@ struct Unit {
     double factor;
 };
 
-/// A number with a unit.
+/// A codec for numbers with a unit.
 Codec quantity(double& value, std::vector<Unit> units, double least, double most,
                std::string (*text_of)(double), const char* expected) {
     return {[&value, text_of] { return text_of(value); },
@@ -62,7 +62,7 @@ Codec quantity(double& value, std::vector<Unit> units, double least, double most
             }};
 }
 
-/// Seconds as "60s", "1.5m", "500ms".
+/// A codec for seconds, written as "60s", "1.5m" or "500ms".
 Codec duration(Seconds& seconds) {
     constexpr double a_millisecond = 1e-3, a_day = 86400;
     return quantity(
@@ -71,7 +71,7 @@ Codec duration(Seconds& seconds) {
         "a time from 1ms to 1440m, such as 60s, 500ms or 2m");
 }
 
-/// A fraction as "2%"; above 0, up to 100 %.
+/// A codec for fractions up to 1, written as percentages such as "2%".
 Codec percentage(double& share) {
     return quantity(
         share, {{"%", .01}}, 1e-4, 1,
@@ -122,7 +122,7 @@ Record record_of(CalibrateCommand& command) {
     return record;
 }
 
-/// The command with its transport and the profile's path.
+/// The command's options, with defaults for the transport and the profile's path filled in.
 struct Request : CalibrateCommand {
     Request(const CalibrateCommand& command, const Call& call)
         : CalibrateCommand(command), launched(detect_launcher().launcher != Launcher::none) {
@@ -149,7 +149,8 @@ struct Request : CalibrateCommand {
     bool launched;
 };
 
-/// "machines/mpi.json" for the first state, "machines/mpi.state-2.json" for the second.
+/// The path of the profile of a state: "machines/mpi.json" for the first state,
+/// "machines/mpi.state-2.json" for the second.
 std::string path_of_state(const std::string& path, std::size_t state) {
     if (state == 0)
         return path;
@@ -261,7 +262,8 @@ void measure_here(const Request& request, const Communicator& communicator) {
     });
 }
 
-/// A temporary file for the launches of this process, removed at the end.
+/// A temporary file for the results of the launches that this process starts, removed by the
+/// destructor.
 class WorkFile {
   public:
     explicit WorkFile(const std::string& beside)
@@ -284,9 +286,9 @@ class WorkFile {
 /// Parameters of separate launches of this command.
 struct Launches {
     int count = 5;
-    Seconds budget = 60;              ///< for all together, including starting them
+    Seconds budget = 60;              ///< for all launches together, including their start
     std::string launcher;             ///< command prefix, "mpirun -n 2"; empty for threads
-    std::string file;                 ///< each launch adds its results to it
+    std::string file;                 ///< the file to which each launch adds its results
     std::vector<std::string> options; ///< passed on to the launched commands
 };
 
@@ -306,13 +308,13 @@ std::string command_of(const Launches& launches, Seconds budget) {
     return command;
 }
 
-/// Runs `sextant calibrate` `count` times, one process after another. Each process adds a launch to
-/// the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
-/// one fails or does not end.
+/// Runs `sextant calibrate` `count` times, one launch after another. Each launch adds its results
+/// to the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
+/// a launch fails or does not end.
 void run_launches(const Launches& launches) {
     constexpr Seconds grace = 120; // for a launcher on a busy machine
     const auto begin = Clock::now();
-    // Estimate for the first launch of the time to start it and to end its last burst.
+    // Estimated time to start the first launch and to finish its last burst.
     Seconds starting = launches.launcher.empty() ? .1 : .6;
     for (int k = 0; k < launches.count; ++k) {
         const Seconds part = (launches.budget - since(begin)) / (launches.count - k);
@@ -341,7 +343,7 @@ void measure_in_launches(const Request& request) {
 
 constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
 
-/// The prediction errors of one kind of messages.
+/// The prediction errors of one kind of message.
 struct Errors {
     std::string kind;
     std::vector<double> values;
@@ -385,18 +387,19 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     return {json.text(), text};
 }
 
-/// Notes if the machine is in another state than the profile: then errors include the difference
-/// between the states. Collective.
+/// Prints a note if the machine's state is not that of the profile, because the prediction errors
+/// then include the difference between the states. Collective.
 void tell_state(const Communicator& communicator, const Profile& profile) {
     const Seconds now = calibrate::probe_state(communicator);
     const std::string other = calibrate::difference_of_state(profile, now);
     if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
-        print_note(fmt::format("the machine is not in the {} of the profile", other));
+        print_note(
+            fmt::format("the machine has changed since the profile was measured; {}", other));
 }
 
-/// Measures messages of random sizes between two threads or the ranks of a launcher, and prints the
-/// errors of a profile's predictions for them. Throws InvalidTask if the profile has no figures for
-/// such messages.
+/// Measures messages of random sizes between two threads, or two ranks of a launcher, and prints
+/// the errors of a profile's predictions. Throws InvalidTask if the profile lacks the costs of such
+/// messages.
 void check_predictions(const Request& request) {
     launch(2, [&](Communicator communicator) {
         Profile profile;

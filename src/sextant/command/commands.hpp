@@ -3,7 +3,7 @@
 
 #include "sextant/command/operation.hpp"
 
-// The commands; each is defined in the file of its name.
+// One function per command, defined in the file named after the command.
 namespace sextant::command {
 
 Operation composite_operation();

@@ -21,7 +21,7 @@ namespace {
 
 int run_composite(const CompositeCommand& command, const Call& call) {
     int ranks = static_cast<int>(command.ranks.value_or(0));
-    std::shared_ptr<const Inputs> inputs; // read once if ranks are threads
+    std::shared_ptr<const Inputs> inputs; // if ranks are threads: read once, for all ranks
     if (detect_launcher().launcher == Launcher::none) {
         inputs = std::make_shared<Inputs>(find_inputs(command.inputs, command.order));
         if (ranks == 0)
@@ -84,10 +84,11 @@ Operation composite_operation() {
 
 namespace {
 
-/// The number of frames that --race plans for: a program that composites for a while.
+/// The number of frames that --race plans for: that of a long-running program.
 constexpr int frames_of_a_race = 1000;
 
-/// The operator's name. Deep images take "deep", other images do not.
+/// The operator's name, with "auto" resolved. Throws InvalidTask unless "deep" is used for deep
+/// images and another operator for flat images.
 std::string operator_for(const std::string& name, const ElementFormat& element) {
     const bool deep = is_deep(element);
     if (name == "auto")

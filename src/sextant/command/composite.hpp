@@ -17,7 +17,7 @@ struct CompositeCommand {
     std::vector<std::string> inputs; ///< image files, or one manifest
     std::string output;
     CompositeOptions composite = {.blend = "auto", .probing = planner::Probing::now};
-    std::string element = "f32"; ///< of colours
+    std::string element = "f32"; ///< pixel element type of colours
     std::vector<int> order;      ///< images front to back; empty: as given
     std::optional<std::int64_t> ranks;
     std::string shared_memory = "auto";

@@ -52,8 +52,8 @@ void check_shape(const Inputs& inputs, const std::string& path, ImageShape shape
     }
 }
 
-/// Refuses to mix linear and display-encoded images: nothing is converted, so a blend would be
-/// neither.
+/// Throws InvalidTask if linear images are mixed with images encoded for display: values are not
+/// converted, so the blended image would be neither.
 void check_scale(const std::vector<std::string>& paths) {
     const auto for_display = [](const std::string& path) {
         return format::format_of(path).for_display;

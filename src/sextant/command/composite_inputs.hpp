@@ -13,10 +13,10 @@
 
 namespace sextant::command {
 
-/// The partial images that a user named, in visibility order.
+/// The partial images given by the user, in visibility order.
 struct Inputs {
     std::vector<std::string> paths; ///< front to back
-    format::ImageHeader header;     ///< of the first; all must have the same
+    format::ImageHeader header;     ///< of the first image; all must have its shape
     bool from_manifest = false;
 };
 
@@ -33,7 +33,7 @@ struct Oddity {
 
 /// Reads images [first, last) one after another into memory of the communicator. Converts pixels to
 /// `element` (kernel::convert), which rounds; drops depth if `element` has none. Throws
-/// InvalidFile, naming both sizes, if an image has another size.
+/// InvalidFile, naming both sizes, if the images differ in size.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, const Communicator& communicator,
                    std::vector<Oddity>& oddities);

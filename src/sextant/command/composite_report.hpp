@@ -24,7 +24,7 @@ struct CompositeSummary {
     std::string output;
     ImageShape shape;
     int ranks = 1;
-    std::string transport; ///< "threads", or the MPI
+    std::string transport; ///< "threads", or the MPI library
     NodeSharingChoice sharing;
     std::string blend, element, association, background;
     Bytes element_size = 0;
@@ -33,16 +33,16 @@ struct CompositeSummary {
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
     Trace trace;                                 ///< of all ranks, if traced
-    int clocks = 1;                              ///< number of clocks its times were taken with
+    int clocks = 1;                              ///< number of clocks that measured its times
     std::vector<ClockOffset> aligned;            ///< how the clocks were aligned
-    std::string frame;                           ///< which frame was traced: "the second frame"
-    std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
+    std::string frame;                           ///< the frame that was traced: "the second frame"
+    std::optional<model::Prediction> prediction; ///< for such a frame, with a timeline
 };
 
-/// A page for more ranks draws no schedule, and has a note instead.
+/// Pages of runs with more ranks have a note instead of a drawing of the schedule.
 inline constexpr int most_ranks_drawn = 64;
 
-/// The measured run, to be written or compared.
+/// The measured run, for a trace file or a comparison.
 report::Recording measured(const CompositeSummary& summary);
 
 /// A few lines for the terminal.

@@ -67,7 +67,7 @@ void CompositeRun::run() {
     phase("read", [&] { read(); });
     gather_warnings();
     if (options_.trace)
-        clocks_.emplace(communicator_); // before planning, because a race runs while it plans
+        clocks_.emplace(communicator_); // before planning, because planning may include a race
     phase("plan", [&] { plan(); });
     phase("composite", [&] { blend(); });
     if (options_.trace && !raced_)
@@ -91,7 +91,8 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
     summary_.phases.push_back({name, took.count()});
 }
 
-/// Called before reading, because images are read into the memory that they are blended from.
+/// Decides on shared memory before images are read, because they are read directly into the memory
+/// from which they are blended.
 void CompositeRun::offer_sharing() {
     OfferedSharing offered = sextant::offer_sharing(command_.shared_memory, communicator_);
     shared_ = std::move(offered.shared);
@@ -149,8 +150,8 @@ double CompositeRun::density() const {
     return all.images > 0 ? all.drawn / all.images : 1;
 }
 
-/// Plans, and runs any race to its end: on all ranks it ends with the same frame, and a failing
-/// frame ends it everywhere.
+/// Plans, and if requested races the candidates until one is chosen. The race ends with the same
+/// frame on all ranks; if a frame fails on any rank, the race ends on all.
 void CompositeRun::plan() {
     if (options_.blend == "deep")
         fragments_ =
@@ -164,8 +165,8 @@ void CompositeRun::plan() {
         agree(communicator_, [&] { blend(); });
 }
 
-/// If the use of shared memory on nodes was left open, chooses what is predicted to be faster.
-/// Planning again for the same communicator is cheap.
+/// If the options leave open whether nodes share memory, chooses the variant that is predicted to
+/// be faster. Planning again for the same communicator is cheap.
 void CompositeRun::weigh_sharing() {
     if (!shared_ || sharing_.settled)
         return;
@@ -294,7 +295,8 @@ std::vector<std::string> CompositeRun::outputs() const {
                         command_.trace, saves_plan_ ? command_.composite.plan : ""});
 }
 
-/// Refuses to overwrite inputs. Called after a manifest has been read for the names of its images.
+/// Refuses to overwrite inputs. Called after any manifest has been read, because its images are
+/// inputs too.
 void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
     read.insert(read.end(), command_.inputs.begin(), command_.inputs.end());

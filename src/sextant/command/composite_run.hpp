@@ -20,9 +20,9 @@
 namespace sextant::command {
 
 /// One rank's run of `sextant composite`. All ranks agree on the result of each phase, so that a
-/// failure on any ends all with the same message. Parameters are checked before anything is read.
-/// If the run is reported, the frame is composited twice, because the first touches new memory;
-/// predictions are for later frames.
+/// failure on any rank ends all ranks with the same message. Parameters are checked before any
+/// input is read. If the run is traced or reported, the frame is composited twice, and the second
+/// time is traced: the first time includes page faults, which predictions exclude.
 class CompositeRun {
   public:
     /// `inputs`: the images if already found in this process, or null.

@@ -51,7 +51,7 @@ Record record_of(ContoursCommand& command) {
     return record.include(record_of(command.reports));
 }
 
-/// A run, as its texts and its page describe it.
+/// The facts of a run that its texts and its page show.
 struct Summary {
     const ContoursCommand& command;
     std::string transport;
@@ -122,7 +122,7 @@ std::string to_page(const Summary& summary) {
 std::string to_text(const Summary& summary) {
     const ContoursResult& result = summary.result;
     std::string text = fmt::format(
-        "{}: {} of {}, {} closed; {}, {} cut there\n", summary.command.output,
+        "{}: {} of {}, {} closed; {} with {} cut links\n", summary.command.output,
         report::counted(result.contours, "contour"), report::counted(result.points, "point"),
         result.closed, report::counted(result.junctions.junctions, "junction"),
         report::grouped(result.junctions.cut));
@@ -219,9 +219,9 @@ int run_contours(const ContoursCommand& command, const Call& call) {
 }
 
 constexpr std::size_t most_outlines = 24;
-constexpr Elements most_points = 2'000; // per line: about 10 kB
+constexpr Elements most_points = 2'000; // per contour: about 10 kB
 
-/// Reads the next line's points, and keeps every n-th and the last.
+/// Reads the points of the next contour, and keeps every n-th and the last.
 report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     const Elements every = (line.points + most_points - 1) / most_points;
     report::Outline outline{{}, line.points, line.closed};
@@ -233,7 +233,8 @@ report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     return outline;
 }
 
-/// Inserts after contours of the same length, and drops the shortest if there are too many.
+/// Inserts a contour in order of length, after others of the same length, and drops the shortest if
+/// there are too many.
 void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
     const auto place = std::upper_bound(
         longest.begin(), longest.end(), outline.length,

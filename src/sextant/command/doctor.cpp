@@ -110,8 +110,8 @@ Finding started_by(const LaunchedBy& by, int processes) {
             fmt::format("started by a launcher ({}); {}", by.evidence, met(processes)), ""};
 }
 
-/// A condition that a launcher may insist on: the text it prints, and the environment or options
-/// that satisfy it.
+/// A condition that a launcher may require: a part of its error message, and the environment or
+/// options that satisfy the condition.
 struct Demand {
     std::string_view said, environment, options, advice;
 };
@@ -122,7 +122,7 @@ constexpr std::array demands{
     Demand{"not enough slots", "", "--oversubscribe ",
            "for more processes than cores: mpirun --oversubscribe"}};
 
-/// Runs two processes of this program by mpirun and returns their output.
+/// Runs two processes of this program with mpirun and returns their output.
 std::string said_by_two(const std::string& environment, const std::string& options) {
     constexpr Seconds patience = 60;
     const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
@@ -135,13 +135,13 @@ std::string said_by_two(const std::string& environment, const std::string& optio
                                 options, own_command(), file),
                     patience);
     } catch (const Error& error) {
-        failure = error.what(); // also if they report another problem
+        failure = error.what(); // also thrown if `doctor` finds a problem
     }
     std::ifstream text(file);
     return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
 }
 
-/// The first line with a letter in it.
+/// The first line that contains a letter.
 std::string first_words_of(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -213,7 +213,7 @@ Finding volume() {
               : "install mricron-data; without it ./run uses partial images from the source tree"};
 }
 
-/// Checks the profile for predictions.
+/// Checks the profile that predictions would use.
 Finding profile() {
     const bool threads = detect_launcher().launcher == Launcher::none;
     const std::string measure = "sextant calibrate measures this machine";

@@ -29,7 +29,7 @@ namespace sextant::command {
 namespace {
 
 constexpr int most_cores = 4096;
-/// Candidates that are printed unless `--all` is given.
+/// The number of candidates that are printed unless `--all` is given.
 constexpr std::size_t few_candidates = 12;
 
 struct ExplainCommand {
@@ -194,7 +194,7 @@ scan::Distribution times_from(const std::string& text) {
     return {.kind = Kind::recorded, .mean = 0, .times = scan::read_times(text)};
 }
 
-/// Parses "1,1.5,2": the speed-up of an application on one core, two, ...
+/// Parses "1,1.5,2": the speedup of an operator application on one core, on two, ...
 std::vector<double> speedup_from(const std::string& text) {
     std::vector<double> speedup;
     std::istringstream parts(text);
@@ -210,7 +210,8 @@ std::vector<double> speedup_from(const std::string& text) {
     return speedup;
 }
 
-/// Prints the configuration that a series scan would use, and all others, by rehearsal.
+/// Prints the configuration that a scan of a series would use, and all others, with their simulated
+/// times.
 int explain_scan(const ExplainCommand& command) {
     const planner::ScanPlan plan = planner::choose_scan({.values = command.values,
                                                          .cores = command.cores,
@@ -242,7 +243,8 @@ Elements margin_of(const FilterTask& task) {
     return std::max(bank.reach_x(), bank.reach_y());
 }
 
-/// A transition of the image from one location to another, or one filter or more in place.
+/// A step of the plan: the image moves from one location to another, or is filtered in place, once
+/// or several times.
 struct Transition {
     std::string from, to, how;
     int times = 1;

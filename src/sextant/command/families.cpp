@@ -20,13 +20,13 @@ std::span<const Family> families() {
     return all;
 }
 
-/// Only compositing has tunings and a root.
+/// True for compositing, the only family with tunings and a root.
 bool is_compositing(const Family& family) {
     return family.configurations_for != nullptr;
 }
 
-/// Finds the family and checks the request. Throws InvalidTask for names it does not have and
-/// parameters that do not apply to it.
+/// Finds the family and checks the request. Throws InvalidTask for unknown names, and for
+/// parameters that do not apply to the family.
 const Family& checked_family(const ScheduleRequest& request) {
     const Family& family = find_by_name<Family>("family", request.family, families());
     if (!request.algorithm.empty()) {

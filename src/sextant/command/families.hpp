@@ -16,19 +16,19 @@
 
 namespace sextant::command {
 
-/// A schedule of a family, and its claim.
+/// A schedule of a family, and the claim that proofs check.
 struct NamedSchedule {
     std::string algorithm; ///< its name in the family
     std::string title;     ///< name and tuning
     Schedule schedule;
     Claim claim;
-    std::optional<Grid> grid; ///< of processors, if its groups are submachines of them
+    std::optional<Grid> grid; ///< of processors, if groups of ranks are submachines of it
 };
 
 /// An algorithm as shown by `list`.
 struct FamilyAlgorithm {
     std::string_view family, name, summary;
-    std::string_view takes; ///< the numbers of ranks it takes
+    std::string_view takes; ///< the numbers of ranks that it supports
     std::string_view source;
 };
 
@@ -38,17 +38,18 @@ std::vector<FamilyAlgorithm> family_algorithms();
 struct ScheduleRequest {
     std::string family = "compositing";
     std::string algorithm = {};      ///< of the family; "": all, or the first
-    compositing::Tuning tuning = {}; ///< compositing; open parts: every tuning, or the default
+    compositing::Tuning tuning = {}; ///< for compositing; unset: every tuning, or the default
     int ranks = 8;
     Elements elements = 0;
-    int root = compositing::Task::distributed; ///< compositing
+    int root = compositing::Task::distributed; ///< for compositing
 };
 
-/// All but the root.
+/// Declares all fields except the root.
 Record record_of(ScheduleRequest& request);
 
-/// The most messages of a schedule. A schedule is held in memory, at half a kilobyte and some
-/// microseconds per message; a larger one is refused (InvalidTask) before it is complete.
+/// The maximum number of messages of a schedule. Schedules are held in memory; each message takes
+/// about half a kilobyte and some microseconds. A larger schedule is refused (InvalidTask) before
+/// it is complete.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
 /// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
@@ -63,7 +64,7 @@ void for_each_schedule(const ScheduleRequest& request,
 
 /// The rows of the catalogue of families (families.cpp).
 
-/// An algorithm in one tuning.
+/// An algorithm with one tuning.
 struct Configuration {
     std::string_view algorithm;
     std::function<NamedSchedule(const ScheduleRequest& request)> make;
@@ -74,7 +75,7 @@ struct Family {
     std::string_view name;
     std::vector<FamilyAlgorithm> algorithms = {};   ///< for `list`
     std::vector<Configuration> configurations = {}; ///< every algorithm; its default tuning first
-    /// If they depend on the request: the configurations for it; else null.
+    /// Makes the configurations for a request; null if they do not depend on the request.
     std::vector<Configuration> (*configurations_for)(const ScheduleRequest& request) = nullptr;
     /// The default configuration for a request; null: the first.
     Configuration (*usual)(const ScheduleRequest& request) = nullptr;
@@ -89,7 +90,8 @@ struct Family {
     }
 };
 
-/// The programs of all ranks. Throws InvalidTask as soon as they have more than most_messages.
+/// The programs of all ranks. Throws InvalidTask as soon as they have more than `most_messages`
+/// messages.
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,
                       const std::function<Program(int rank)>& program);
 

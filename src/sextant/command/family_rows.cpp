@@ -102,14 +102,14 @@ Configuration configuration(const compositing::Algorithm& algorithm,
             }};
 }
 
-/// The requested tuning, with defaults for unspecified parameters.
+/// The algorithm with the requested tuning, and defaults for unspecified parameters.
 Configuration chosen(const std::string& algorithm, const ScheduleRequest& request) {
     const planner::CompositingPlan plan =
         planner::choose_by_name(algorithm, request.tuning, request.ranks);
     return configuration(*plan.configuration.algorithm, plan.configuration.tuning);
 }
 
-/// If a tuning is given, only the algorithms that use it.
+/// All configurations; if the request has a tuning, only those of algorithms that use it.
 std::vector<Configuration> configurations_for(const ScheduleRequest& request) {
     std::vector<Configuration> configurations;
     const bool tuned = request.tuning != compositing::Tuning{};
@@ -147,7 +147,7 @@ Family compositing_family() {
 
 namespace {
 
-/// The most nearly square grid of this many ranks, on an image of about the requested number of
+/// The grid of one tile per rank that is closest to square, on an image of about `request.elements`
 /// pixels.
 halo::Grid grid_of(const ScheduleRequest& request) {
     halo::Grid grid;
@@ -163,7 +163,7 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     return grid;
 }
 
-/// A halo exchange, and the padded tile in its ranks' buffers.
+/// A halo exchange, and the padded tile that a rank's buffer holds.
 struct HaloExchange {
     std::string_view name, summary;
     Program (*program)(const halo::Grid& grid, int rank);
@@ -227,7 +227,7 @@ NamedSchedule stencil_schedule(const ScheduleRequest& request) {
             {}};
 }
 
-/// From strips of rows to tiles with margins.
+/// Redistributes strips of rows to tiles with margins.
 NamedSchedule redistribution_schedule(const ScheduleRequest& request) {
     const halo::Grid to = grid_of(request);
     const Grid from{to.width, to.height, 1, to.ranks()};
@@ -259,7 +259,7 @@ Family halo_family() {
 
 namespace {
 
-/// An element is a list of any length, so the size of the image does not matter.
+/// Each element is a list of any length, so the size of the image does not matter.
 NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
     const Grid grid = near_square(request.ranks, request.elements, request.elements);
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
@@ -298,7 +298,7 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
             {}};
 }
 
-/// `request.elements` values in total, divided as evenly as possible.
+/// A scan of `request.elements` values, divided among the ranks as evenly as possible.
 NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
                               const ScheduleRequest& request) {
     const scan::Series series = scan::even_blocks(request.elements, request.ranks);

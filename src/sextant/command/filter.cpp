@@ -55,7 +55,7 @@ Record record_of(FilterCommand& command) {
 }
 
 /// One rank's part of `sextant filter`: rank 0 writes the planes, the page and the texts. All ranks
-/// agree on the result of each phase, so that a failure on any leaves no output.
+/// agree on the result of each phase, so that no output is left if any rank fails.
 class FilterRun {
   public:
     FilterRun(const FilterCommand& command, const Communicator& communicator)
@@ -98,11 +98,12 @@ class FilterRun {
   private:
     bool is_root() const { return communicator_.rank() == 0; }
 
-    /// Opens the image. Rank 0 must be able to read it; other ranks only for --distribute read.
+    /// Opens the image. Rank 0 must be able to read it; other ranks must only with --distribute
+    /// read.
     void open_source() {
         try {
             source_ = open_image(command_.source);
-        } catch (const Error&) { // thrown again below if the image is needed here
+        } catch (const Error&) { // thrown again below if this rank needs the image
         }
         const bool root_has = communicator_.all_gather(static_cast<char>(source_ != nullptr))[0];
         agree(communicator_, [&] {

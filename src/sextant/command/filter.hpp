@@ -9,9 +9,10 @@
 
 namespace sextant::command {
 
-/// "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
+/// The text of a kernel: "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
 std::string text_of(const kernel::GaussianKernel& kernel);
-/// "smooth at sigma 2, then x, y at sigma 1"; with the kernel if it is not the default.
+/// The text of filters: "smooth at sigma 2, then x, y at sigma 1"; includes the kernel if it is not
+/// the default.
 std::string text_of(const distributed::Filters& filters);
 
 /// The result of `sextant filter`, at rank 0.

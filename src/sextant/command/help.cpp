@@ -15,7 +15,7 @@ std::string command_row(std::string_view name, std::string_view summary) {
     return fmt::format("  {:<11} {}\n", name, summary);
 }
 
-/// "IN..." or "--json [FILE]".
+/// The left column of a help line: "IN..." or "--json [FILE]".
 std::string with_value(const Field& field) {
     if (field.is_positional || field.kind == Field::Kind::flag)
         return field.called();

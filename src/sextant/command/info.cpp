@@ -46,7 +46,7 @@ std::string samples_of(const FrameHeader& header) {
     return header.channels == 1 ? sample : fmt::format("{}, {} channels", sample, header.channels);
 }
 
-/// Reads every frame, some rows at a time, and adds a remark for each that fails.
+/// Reads every frame, some rows at a time, and adds a remark for each that cannot be read.
 void read_all(FrameSource& source, Findings& findings) {
     const ImageShape shape = source.header().shape;
     constexpr Elements at_once = Elements{1} << 20;

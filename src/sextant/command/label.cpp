@@ -52,7 +52,8 @@ std::string kind_of_image(const FrameHeader& header) {
     return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
 }
 
-/// Columns label,area,x,y,width,height,centroid_x,centroid_y; one row per component.
+/// A CSV table with columns label,area,x,y,width,height,centroid_x,centroid_y and one row per
+/// component.
 std::string table_of(const std::vector<kernel::Component>& components) {
     std::string text = "label,area,x,y,width,height,centroid_x,centroid_y\n";
     for (std::size_t i = 0; i < components.size(); ++i) {

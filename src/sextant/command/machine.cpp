@@ -109,7 +109,7 @@ std::string messages(const machine::LinkCosts& link) {
         }
         if (curve.path != machine::Path::full)
             continue;
-        Table table(fmt::format("messages, {}, full path, layout {}, {}, in blocks of",
+        Table table(fmt::format("messages, {}, full path, layout {}, {}, by block length",
                                 name(link.link), name(curve.layout), name(curve.strategy)),
                     "bytes");
         for (const machine::Point& point : curve.points) {
@@ -131,7 +131,7 @@ std::string messages(const machine::LinkCosts& link) {
 
 std::string passes(const machine::Work& work) {
     const auto rows = [&](const std::vector<machine::Pass>& passes, const char* when) {
-        Table table(fmt::format("passes of {} on {}{}, over so many operands", work.name,
+        Table table(fmt::format("passes of {} on {}{}, by number of operands", work.name,
                                 work.element, when),
                     "elements");
         for (const machine::Pass& pass : passes)
@@ -142,7 +142,7 @@ std::string passes(const machine::Work& work) {
     if (!work.alone.empty())
         text += rows(work.alone, ", while other cores are idle");
     if (work.seconds_per_element) {
-        text += fmt::format("\n{} on {}: {} an element and operand\n", work.name, work.element,
+        text += fmt::format("\n{} on {}: {} per element and operand\n", work.name, work.element,
                             report::to_text(work.seconds_per_element->median));
     }
     return text;
@@ -186,7 +186,7 @@ std::string tables_of(const Profile& profile) {
 
 int show(const MachineCommand& command, const Profile& profile) {
     std::string json = machine::profile_text(profile);
-    json.pop_back(); // the newline
+    json.pop_back(); // the final newline
     write(command, json, tables_of(profile));
     return 0;
 }
@@ -204,7 +204,7 @@ std::string text_of_check(const std::string& path, const Profile& profile, const
         text += fmt::format("  {}\n", difference);
     const std::string again = fmt::format("sextant calibrate --transport {}",
                                           profile.transport == "mpi" ? "mpi" : "threads");
-    // A profile measured elsewhere is valid there.
+    // A profile measured on another machine remains valid for that machine.
     return text + (profile.host.empty() || profile.host == here.host
                        ? fmt::format("measure again: {} -o {}\n", again, path)
                        : fmt::format("measure this machine: {}\n", again));
@@ -254,7 +254,7 @@ std::vector<Twin> twins_of(const Profile& a, const Profile& b) {
     return twins;
 }
 
-/// The deviation of a ratio from 1, for "within 3.1 %"; `off` is |log ratio|.
+/// The relative deviation of a ratio from 1: .031 for "within 3.1 %". `off` is |log ratio|.
 double share_off(double off) {
     return std::exp(off) - 1;
 }
@@ -316,7 +316,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
     for (const Twin& twin : twins)
         groups[twin.a.group].push_back(twin);
     std::string text = fmt::format("{:<38} {:>6} {:>8} {:>10} {:>10} {:>6}\n", "", "values",
-                                   "ratio", "off", "9 in 10", "apart");
+                                   "ratio", "deviation", "90th perc.", "apart");
     for (const auto& [group, some] : groups)
         text += line_of(group, summary_of(some));
     text += line_of("all", summary_of(twins));

@@ -54,7 +54,7 @@ void declare(CLI::App& command, const Field& field, Given& given) {
     }
 }
 
-/// True on the one process of a group that prints.
+/// True on the only process that prints: rank 0, or a process without a launcher.
 bool speaks() {
     return detect_launcher().rank == 0;
 }
@@ -93,10 +93,10 @@ void add_command(CLI::App& app, const Operation& operation, Given& given) {
         declare(command, field, given);
 }
 
-/// The message for a word that is no option, with a suggestion.
+/// The message for an unknown option, with a suggestion, or for a surplus argument.
 std::string unexpected(const std::string& word, const Operation& operation) {
     if (!word.starts_with('-'))
-        return fmt::format("'{}' is one too many", word);
+        return fmt::format("unexpected argument '{}'", word);
     std::vector<std::string> options = {"--help"};
     for (const Field& field : operation.options.fields) {
         if (!field.is_positional)
@@ -119,8 +119,9 @@ std::string no_command(const Commands& commands, const std::vector<std::string>&
     return unknown_name("option", words[0], std::array<std::string_view, 2>{"--help", "--version"});
 }
 
-/// Prints an error on one process. The others wait a little before they exit: a launcher may end
-/// all processes when the first one fails, and without MPI they cannot synchronise.
+/// Prints an error on one process. The other processes wait a little before they exit: a launcher
+/// may kill all processes when one fails, even before the error is printed, and processes cannot
+/// synchronise without MPI.
 int say(const std::string& what, int code) {
     if (speaks())
         std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), stderr);
@@ -187,8 +188,8 @@ int finish(int code) {
     return say("standard output: cannot be written" + why, failure);
 }
 
-/// Replaces this process by `sextant-lab` with the same command line. Returns only if it is
-/// missing.
+/// Replaces this process by `sextant-lab` with the same command line. Returns only if `sextant-lab`
+/// is missing.
 int run_in_laboratory(std::string_view command, char** argv) {
     for (const std::filesystem::path& folder : machine::installation().programs) {
         const std::string program = (folder / "sextant-lab").string();
@@ -217,7 +218,7 @@ int obey(const Commands& commands, int argc, char** argv) {
         add_command(app, *operation, given[operation]);
     try {
         std::vector<std::string> words = with_new_spellings(argc, argv);
-        std::reverse(words.begin(), words.end()); // as CLI11 takes them
+        std::reverse(words.begin(), words.end()); // the order that CLI11 expects
         app.parse(std::move(words));
     } catch (const CLI::Success& shown) { // --help, --version
         return speaks() ? app.exit(shown) : 0;

@@ -16,7 +16,7 @@ namespace sextant::command {
 
 namespace {
 
-/// The chosen pattern alone was measured.
+/// The alternatives of the plan; only the chosen pattern has a measured time.
 report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took) {
     if (plan.alternatives.empty())
         return {"Candidates",
@@ -28,7 +28,8 @@ report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took)
         took);
 }
 
-/// The prediction counts entries, the run counts lists.
+/// The predicted and measured timelines. An element is an entry of a list in the prediction, and a
+/// whole list in the run.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
     return with_prediction({.name = plan.text(),

@@ -13,10 +13,10 @@
 // Report sections about the merging of tiles' lists.
 namespace sextant::command {
 
-/// The merging of all ranks, at rank 0; empty elsewhere.
+/// The merging of all ranks, as recorded; empty on ranks other than 0.
 struct GatheredMerging {
     Trace trace;
-    int clocks = 1;                   ///< number of clocks the times were taken with
+    int clocks = 1;                   ///< number of clocks that measured the times
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
     bool lent = false;                ///< messages were read from shared memory without a copy
     std::vector<Bytes> sent;          ///< by rank

@@ -35,7 +35,8 @@ Record on_command_line(Record record) {
 
 namespace {
 
-/// A remark if the word for a positional went to an option before it whose value may be left out.
+/// A remark if an option with an optional value took a word that was probably meant as the
+/// positional argument.
 std::string word_taken(const Record& options, const Field& positional,
                        const std::map<std::string, std::vector<std::string>>& given) {
     for (const Field& field : options.fields) {

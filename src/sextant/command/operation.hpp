@@ -21,7 +21,7 @@ struct Call {
 
     bool has(std::string_view option) const { return given.contains(option); }
     /// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
-    /// effect here: no option is silently ignored.
+    /// effect here: options are never ignored silently.
     void refuse(const std::vector<std::string_view>& names, std::string_view why) const;
 };
 
@@ -30,10 +30,10 @@ struct Operation {
     std::string_view name;
     std::string_view summary;
     std::string_view example; ///< command lines, for help
-    Record options;           ///< as on a command line
+    Record options;           ///< named as on a command line
     /// Throws sextant::Error. Returns the exit code: 0, or 1 if a check failed.
     std::function<int(const Call& call)> run;
-    /// True if it needs no other rank: one of the processes of a launcher runs it.
+    /// True if one rank suffices: under a launcher, a single process runs the command.
     bool alone = false;
 };
 
@@ -43,7 +43,7 @@ Record on_command_line(Record record);
 /// The processes of a launcher that run a command.
 enum class RunOn { every_rank, one_rank };
 
-/// A command whose options are a declared struct: there is `Record record_of(Options&)`.
+/// Declares a command whose options are a struct. Requires a function `Record record_of(Options&)`.
 template <class Options>
 Operation declare_command(std::string_view name, std::string_view summary, std::string_view example,
                           int (*run)(const Options& options, const Call& call),

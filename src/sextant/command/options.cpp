@@ -49,7 +49,7 @@ bool holds_other_data(const std::string& path) {
 } // namespace
 
 Field& declare_json(Record& record, std::string& json) {
-    // Without a value, the option takes the word after it, which may be meant as an input.
+    // If the user omits the value, the option takes the next word, which may be meant as an input.
     Codec codec = {[&json] { return json; },
                    [&json](const Field&, std::string_view text) {
                        if (holds_other_data(std::string(text)))

@@ -25,9 +25,9 @@ namespace sextant::command {
 struct Reports {
     std::string json, report;
 };
-/// `--json [FILE]`.
+/// Declares `--json [FILE]`.
 Field& declare_json(Record& record, std::string& json);
-/// `--json [FILE]` and `--report FILE`.
+/// Declares `--json [FILE]` and `--report FILE`.
 Record record_of(Reports& reports);
 /// Prints warnings; writes the JSON and the page if requested, and prints the text unless one of
 /// these goes to standard output. Throws InvalidFile.
@@ -45,26 +45,28 @@ struct SourceChoice {
 
     format::SourceOptions options() const;
 };
-/// `IMAGE`, with this meaning, and `--frame`, `--channel`, `--slice`, `--allow-external`.
+/// Declares `IMAGE`, described by `meaning`, and `--frame`, `--channel`, `--slice`,
+/// `--allow-external`.
 Record record_of(SourceChoice& source, std::string_view meaning);
-/// Opens the image, for a series its frame. Throws InvalidFile, InvalidTask.
+/// Opens the image, or the chosen frame of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);
 
-/// The files of the image, and the profile if named.
+/// The files that a command reads: those of the image, and the machine profile if one is named.
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);
 
-/// Runs `body` on every rank: those of the launcher, or else threads: as many as `--ranks` states,
-/// one per tile of `--grid`, or one per core. The command has both options.
+/// Runs `body` on every rank: the processes of the launcher, or else threads, whose number is given
+/// by `--ranks`, else by the tiles of `--grid`, else by the cores. Requires a command with both
+/// options.
 void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
                   const std::function<void(Communicator)>& body);
 
 /// Replaces the field "probe" by the flag `--no-probe`.
 void offer_no_probe(Record& record, planner::Probing& probing);
 
-/// `--ranks` for threads of this process.
+/// Declares `--ranks`, the number of threads of this process; `usual` describes the default.
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);
 
-/// `--shared-memory`: processes of a node read each other's memory.
+/// Declares `--shared-memory`, which lets processes of a node read each other's memory.
 Field& declare_shared_memory(Record& record, std::string& when);
 
 /// Runs `body` on every rank: those of the launcher, or else the given number of threads. Throws
@@ -77,11 +79,12 @@ void launch_ranks(const Call& call, int threads, const std::function<void(Commun
 void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
                            const char* option = "ranks");
 
-/// Runs a part of a command. If it throws AgreedFailure with a text that begins with one of these
-/// fields of the library's options, the text names the command's option: "--by-value" for by_value.
+/// Runs a part of a command. If it throws AgreedFailure with a text that begins with the name of
+/// one of these fields, the name is replaced by that of the command-line option: "by_value" by
+/// "--by-value".
 void naming_options(const Record& options, const std::function<void()>& part);
 
-/// The most ranks that may be threads of one process.
+/// The maximum number of ranks that are threads of one process.
 inline constexpr int most_threads = 1024;
 
 } // namespace sextant::command

@@ -32,7 +32,7 @@ std::string place_of(const std::string& path) {
     return path == standard_output || unknown ? path : place.string();
 }
 
-/// True if frames of this format can be written with such samples.
+/// True if frames of this format can be written with samples of this type.
 bool is_written(const format::FrameFormat& format, Sample sample) {
     const std::string words = fmt::format(" {} ", format.written);
     return format.create != nullptr &&

@@ -16,21 +16,22 @@ namespace sextant::command {
 /// A file name that means standard output.
 inline constexpr std::string_view standard_output = "-";
 
-/// The names of these that are not empty.
+/// The names that are not empty.
 std::vector<std::string> files_named(std::initializer_list<std::string> names);
 
 /// Throws InvalidTask unless the extension is that of an image format that can be written. Whether
 /// the format can hold the pixels is checked on writing.
 void check_picture_name(const std::string& path);
 
-/// The same for frames of such samples.
+/// The same for a format of frames with samples of this type.
 void check_frames_name(const std::string& path, Sample sample);
 
 /// The sample type for writing frames: f32, or f64 if an offset was subtracted
-/// (core/frame_source.hpp) and the format has f64, so that it can be added again.
+/// (core/frame_source.hpp) and the format has f64, so that the offset can be added again.
 Sample sample_with_offset(const std::string& path, double offset);
 
-/// A remark on a source's offset and how results under this name treat it; "" for none.
+/// A remark on the offset subtracted from a source, and whether it is added again to results
+/// written to `path`; "" if there is no offset.
 std::string offset_remark(double offset, const std::string& path);
 
 /// Throws InvalidTask if two paths are the same file.
@@ -43,14 +44,14 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
 /// one cannot be written. `trace`: the output that `write_trace` writes, or empty.
 void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
 
-/// One line each, on standard error.
+/// Prints warnings on standard error, one per line.
 void print_warnings(std::span<const std::string> warnings);
-/// A single note that is not a warning, on standard error.
+/// Prints a note, which is not a warning, on standard error.
 void print_note(std::string_view note);
 /// Prints on standard output; control characters are escaped.
 void print_text(std::string_view text);
 
-/// The remarks of a source, one line each, on standard error.
+/// Prints the remarks of a source on standard error, one per line.
 void print_remarks(const FrameSource& source);
 
 /// Writes a text to a file (completely or not at all), or to standard output. Throws InvalidFile.

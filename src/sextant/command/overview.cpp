@@ -33,7 +33,7 @@ RgbaF32 channels_of(const std::string& colour) {
     return {channel(1), channel(3), channel(5), 1};
 }
 
-/// Hues that differ much between consecutive numbers.
+/// Colours whose hues differ strongly between consecutive labels.
 std::vector<RgbaF32> label_colours() {
     constexpr int count = 24;
     constexpr double golden_angle = 137.508;

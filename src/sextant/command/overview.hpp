@@ -12,7 +12,7 @@
 namespace sextant::command {
 
 /// A reduced gray image for pages, made while the rows of a large image are processed. Each pixel
-/// is the mean of a square of the image's pixels, NaNs excluded.
+/// is the mean of a square block of the image, NaNs excluded.
 class Overview {
   public:
     /// With at most `most` pixels per side.
@@ -26,8 +26,8 @@ class Overview {
     /// these are whole rows.
     void add(Elements first, std::span<const float> rows);
 
-    /// Gray values from 0 (black) to 1 (white); a few pixels are beyond. Pixels without a number
-    /// are black.
+    /// Gray values from 0 (black) to 1 (white); the few darkest and brightest pixels are clipped.
+    /// Pixels without any finite value are black.
     std::vector<float> shades() const;
     /// The same as a PNG file.
     std::vector<std::byte> png() const;
@@ -40,11 +40,11 @@ class Overview {
     std::vector<Elements> counts_;
 };
 
-/// The overview of an image that is read for it, some rows at a time. Throws InvalidFile.
+/// Reads an image, some rows at a time, and returns its overview. Throws InvalidFile.
 Overview overview_of(RowSource& source);
 
 /// Coloured labels over an image's overview, made while their rows are processed. Each pixel shows
-/// the label in the corner of its square, since labels have no mean. Consecutive labels differ in
+/// the label in one corner of its block, because labels have no mean. Consecutive labels differ in
 /// hue.
 class LabelOverview {
   public:

@@ -16,7 +16,7 @@ namespace sextant::command {
 /// The machine of a hypothetical run, and the nodes of its ranks.
 struct Placement {
     std::shared_ptr<planner::Planner> planner;
-    std::vector<int> nodes; ///< by rank; empty: each on its own
+    std::vector<int> nodes; ///< by rank; empty: each rank on its own node
     machine::Link within_node = machine::Link::same_node;
 
     const machine::Profile& machine() const { return planner->machine(); }
@@ -24,8 +24,8 @@ struct Placement {
 
 /// The placement of the ranks of a hypothetical run.
 struct PlacementOptions {
-    std::string transport;                      ///< "": the profile's
-    std::optional<std::int64_t> ranks_per_node; ///< of "mpi"; none: each on its own node
+    std::string transport;                      ///< "": that of the profile
+    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; unset: one
     std::string machine;
 };
 Record record_of(PlacementOptions& options);
@@ -42,7 +42,7 @@ Placement placement_of(const PlacementOptions& options, int ranks);
 struct KnownMachine {
     machine::Profile profile;
     std::optional<machine::Wires> wires; ///< of a platform
-    std::vector<int> nodes;              ///< of a platform, by rank: one per core
+    std::vector<int> nodes;              ///< of a platform, by rank: each core has one rank
 };
 
 /// The path of a profile or platform, given as a path or as the name of one that Sextant ships
@@ -52,7 +52,8 @@ std::string machine_file(const std::string& given);
 /// True if the file describes a platform. Throws InvalidTask, InvalidFile.
 bool is_platform(const std::string& given);
 
-/// Throws InvalidFile; InvalidTask for an unknown name, or more ranks than a platform has cores.
+/// Reads a profile or platform. Throws InvalidFile; InvalidTask for an unknown name, or if there
+/// are more ranks than the platform has cores.
 KnownMachine known_machine(const std::string& given, int ranks);
 
 } // namespace sextant::command

@@ -12,8 +12,9 @@
 namespace sextant::command {
 
 /// The alternatives of a plan of any family, for pages and tables.
-/// Input     `compared`: what was predicted and measured. `took`: the time of the chosen one in
-///           this run; 0 if it was not measured, or in a race, which counts.
+/// Input     `compared`: states what was predicted and what was measured. `took`: the time of the
+///           chosen alternative in this run; 0 if it was not measured. Times of a race, if any, are
+///           shown instead.
 template <class Configuration>
 report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
                                      std::string compared = {}, Seconds took = 0) {
@@ -34,7 +35,7 @@ report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
     return shown;
 }
 
-/// The prediction of a run, if any, and the run, which is drawn below it.
+/// The predicted timeline of a run, if any, then the measured run, in the order of drawing.
 inline std::vector<report::Recording> with_prediction(report::Recording run,
                                                       const Trace* predicted) {
     std::vector<report::Recording> all;

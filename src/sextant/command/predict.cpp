@@ -21,14 +21,15 @@ namespace sextant::command {
 
 namespace {
 
-/// A model's prediction, or why it has none.
+/// A model's prediction, or the reason why it has none.
 struct Answer {
     const model::Model* model;
     model::Prediction prediction;
     std::string refusal;
 };
 
-/// The positions of groups, if they are submachines of the mesh of processors in C³.
+/// The submachines of groups of ranks for cost model C³, if its machine is a mesh of processors
+/// with the shape of `grid`; else empty.
 model::C3Reading reading_of(const std::optional<Grid>& grid, const model::Question& question) {
     if (!grid || !question.machine.c3)
         return {};

@@ -120,7 +120,7 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
         with(command.request.elements, compositing::Task::distributed);
         return requests;
     }
-    if (request.family == "scan") { // all values are scanned alike: few suffice
+    if (request.family == "scan") { // all values are scanned alike, so a few suffice
         with(1, compositing::Task::distributed);
         with(3, compositing::Task::distributed);
         return requests;
@@ -150,7 +150,7 @@ Tallies prove_all(const ProveCommand& command) {
     const std::vector<int>& all = command.ranks;
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> next = 0; // largest first, so that no core ends with it alone
+    std::atomic<std::size_t> next = 0; // largest first, so that cores finish at similar times
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;

@@ -142,7 +142,7 @@ class RegisterRun {
         return paths;
     }
 
-    /// Checks the reports, unless they go to the folder of the results, which is checked itself.
+    /// Checks the report files, except those in the output folder, which is checked separately.
     void check_reports() const {
         std::vector<std::string> elsewhere, all = results();
         for (const std::string& path :
@@ -208,7 +208,8 @@ class RegisterRun {
         return format::create_frames(path, header);
     }
 
-    /// An image with the series' offset added again, but 0 at pixels without data.
+    /// Writes an image. If its samples are f64, adds the offset of the series again; pixels without
+    /// data are 0.
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
                                      const std::vector<float>& count, double offset) {
         std::unique_ptr<FrameSink> image = sink(name, 1, offset);
@@ -295,7 +296,7 @@ class RegisterRun {
     Progress progress_;
     RegistrationOptions options_;
     FrameHeader header_; ///< of the series
-    std::string path_;   ///< of the source of its frames
+    std::string path_;   ///< path of the series
     RegisterSummary summary_;
 };
 

@@ -15,8 +15,8 @@ namespace sextant::command {
 struct RegisterSummary {
     SeriesTransforms transforms;
     std::string output, transport;
-    int ranks = 1, team = 1;   ///< and threads of each
-    RegistrationResult result; ///< its frames are in `transforms`
+    int ranks = 1, team = 1;   ///< number of ranks, and of threads per rank
+    RegistrationResult result; ///< without frames, which are in `transforms`
     std::vector<std::string> files, warnings;
     std::optional<GatheredWork> work; ///< if a page shows it
 };

@@ -117,10 +117,10 @@ using registration::Combined;
 
 using registration::Work;
 
-constexpr std::int64_t most_shown = 512; // pixels per side; reduced frames would look sharp
+constexpr std::int64_t most_shown = 512; // pixels per side; frames are cropped, not reduced
 constexpr double degrees = 180 / std::numbers::pi;
 
-/// The central part of a frame, which is shown.
+/// The part of a frame that is shown: its centre.
 struct Part {
     explicit Part(ImageShape frame)
         : shape{std::min(frame.width, most_shown), std::min(frame.height, most_shown)},
@@ -130,7 +130,7 @@ struct Part {
     std::int64_t x, y;
 };
 
-/// The gray values to show as black and white: a few pixels are beyond.
+/// The sample values to show as black and white; the few darkest and brightest pixels are clipped.
 Interval contrast_of(const Combined& combined) {
     std::vector<double> values;
     for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
@@ -201,7 +201,7 @@ report::RegisteredFrame shown_of(const FrameRegistration& place) {
     return frame;
 }
 
-/// A kind of work in the chart, and the ledger's kinds that it includes.
+/// A kind of work in the chart, and the kinds of registration::Work that it includes.
 struct WorkKind {
     std::string_view name;
     std::vector<Work> works;
@@ -227,7 +227,7 @@ std::string percent(double share) {
     return fmt::format("{:.0f} %", 100 * share);
 }
 
-/// One bar per stretch that is wide enough to be seen.
+/// The chart, with one bar per interval that is wide enough to be seen.
 report::GanttChart gantt_of(const GatheredWork& work) {
     constexpr double units = 1000; // length of a lane
     report::GanttChart chart;
@@ -314,7 +314,7 @@ std::string to_page(const RegisterSummary& summary) {
     page.shown = {pictures_of(summary)};
     page.facts = facts_of(summary);
     const auto& seconds = summary.result.seconds;
-    page.phases = {{"look", seconds.inspection},
+    page.phases = {{"inspect", seconds.inspection},
                    {"register", seconds.registration},
                    {"stages", seconds.stages},
                    {"combine", seconds.average},

@@ -218,7 +218,7 @@ std::set<double> values_of(double (*value)(const GrowthPoint&),
     return values;
 }
 
-/// In order of appearance, at most as many as there are colours.
+/// The configurations in order of appearance, at most `most_colours`.
 std::vector<std::string> gates_in(const std::vector<GrowthPoint>& points) {
     std::vector<std::string> configurations;
     for (const GrowthPoint& point : points) {
@@ -246,7 +246,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // of several parameter values, the default comes first
+        std::set<std::string> seen; // keeps the first of several parameter values: the default
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||

@@ -77,8 +77,8 @@ Record record_of(SimulateCommand& command) {
     return record;
 }
 
-/// Time per element of an application, from passes over two operands of the size that a rank blends
-/// if all ranks blend the same.
+/// The operator's time per element, from passes over two operands of the size that each rank blends
+/// if the image is divided evenly.
 double seconds_per_application(const machine::Work& work, const ScheduleRequest& request) {
     if (work.passes.empty())
         return work.seconds_per_element->median;

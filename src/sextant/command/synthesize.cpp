@@ -31,7 +31,7 @@ struct SynthesizeCommand {
     SeriesPlan plan = {.shape = {512, 512}, .frames = 16, .drift = {0, -1.3, .7}, .wander = .5};
     registration::SpecimenPlan look;
     double turn = 0, turn_wander = 0; ///< degrees
-    std::vector<int> jumps;           ///< frame, right, down of each
+    std::vector<int> jumps;           ///< of each: frame, motion to the right, motion downward
     std::int64_t seed = 1;
 };
 

@@ -13,15 +13,15 @@ namespace sextant::command {
 /// The events of all ranks, at rank 0; empty elsewhere.
 struct GatheredTrace {
     Trace trace;
-    int clocks = 1; ///< number of clocks the times were taken with
+    int clocks = 1; ///< number of clocks that measured the times
     /// Offsets of the clocks to rank 0's; empty if a clock could not be trusted.
     std::vector<ClockOffset> aligned = {};
 };
 
 /// Aligns the clocks of ranks for a traced run. Offsets are measured before the run and again when
 /// its events are gathered, and times are corrected for offset and drift (clock_offsets). If a
-/// clock runs backwards, clocks cannot be compared: times then count from the first start on each
-/// clock.
+/// clock runs backwards, clocks cannot be compared: times are then relative to the first start of a
+/// rank with the same clock.
 class TraceClocks {
   public:
     /// Create before the run. Collective.

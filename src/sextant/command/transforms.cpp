@@ -134,7 +134,7 @@ constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", 
 
 using Names = std::initializer_list<std::string_view>;
 
-/// Throws InvalidFile, with similar names, for other members of an object.
+/// Throws InvalidFile, suggesting similar names, if an object has other members.
 void require_known(const JsonField& json, const std::vector<std::string_view>& names) {
     for (const std::string& name : json.names()) {
         if (std::find(names.begin(), names.end(), name) == names.end())
@@ -310,7 +310,7 @@ SeriesTransforms read_transforms(const std::string& path) {
 
 namespace {
 
-/// Spreadsheet programs write it at the start of a file.
+/// Spreadsheet programs write this mark at the start of a file.
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view text) {

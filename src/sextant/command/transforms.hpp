@@ -18,12 +18,12 @@ namespace sextant::command {
 /// `nodes` pixels, four per frame: u to the right and downward in pixels, its standard deviation,
 /// and 1 where it is known.
 struct FieldFile {
-    std::string path; ///< as in the file: relative to its folder
+    std::string path; ///< relative to the folder of `transforms.json`
     Elements spacing = 0;
     ImageShape nodes;
 };
 
-/// The positions of all frames of a series, as in `transforms.json` (docs/registration.md).
+/// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
     std::string series, model; ///< "rigid" or "nonrigid"
     std::int64_t reference = 0;

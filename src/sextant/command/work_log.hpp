@@ -53,12 +53,12 @@ struct GatheredWork {
     int ranks = 1, clocks = 1;
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
 
-    /// The fraction of idle time: of the ranks' time between the first and the last work of this
-    /// kind, the part spent on something else. Nothing if there was no such work.
+    /// The fraction of the ranks' time, between the first and the last work of this kind, that was
+    /// not spent on it. Nothing if there was no such work.
     std::optional<double> idle(registration::Work work) const;
 };
 
-/// At rank 0; elsewhere without bars. Collective.
+/// Gathers the logs of all ranks. On ranks other than 0, the result has no bars. Collective.
 GatheredWork gather_work(const Communicator& communicator, const TraceClocks& clocks,
                          const WorkLog& log);
 
