@@ -11,7 +11,8 @@ namespace sextant::collective {
 
 namespace {
 
-/// The starts of adjacent strips of an image, and the end of the last one.
+/// The starts of the given strips when they are packed one after another, and the end of the last
+/// one.
 std::vector<Elements> starts(Elements size, int ranks, const std::vector<int>& strips) {
     std::vector<Elements> starts{0};
     for (const int i : strips)
@@ -126,7 +127,7 @@ std::vector<Region> PackedBlocks::regions_of_rows(std::span<const Run> from,
 
 namespace {
 
-/// The blocks that one rank holds, and their region.
+/// The blocks that one rank holds, and the region that contains them.
 struct Holding {
     PackedBlocks packed;
     Region place;
@@ -195,7 +196,7 @@ class RoutedExchange {
         }
     }
 
-    /// Blocks of any lengths that follow one another as one region.
+    /// Merges adjacent regions of blocks of any lengths; regions of an image are unchanged.
     std::vector<Region> joined(std::vector<Region> regions) const {
         if (data_.is_image())
             return regions;
@@ -205,7 +206,8 @@ class RoutedExchange {
         return longer;
     }
 
-    /// Nearest first, upwards or downwards from this rank, so that ranks start with different ones.
+    /// The other ranks that this rank exchanges messages with, nearest first, upwards or downwards
+    /// from this rank, so that ranks start with different partners.
     std::vector<int> partners(int superstep, int direction) const {
         std::vector<int> others = route_.partners(superstep, rank_);
         std::erase(others, rank_);
@@ -335,7 +337,8 @@ Program columns_rows_all_to_all(const Partition& data, int rank) {
 
 namespace {
 
-/// The squares of a machine, and the members that serve each square.
+/// Cuts the grid of processors into squares for 2-lev-sq, and determines for which squares each
+/// rank collects and forwards blocks.
 class Squares {
   public:
     explicit Squares(const Grid& grid) : grid_(grid), squares_(into_squares(whole_machine(grid))) {}
@@ -350,8 +353,8 @@ class Squares {
         return squares_[static_cast<std::size_t>(number)];
     }
 
-    /// The ranks of all squares that a rank serves: those squares whose number is, modulo the
-    /// number of members, the rank's index in its own square.
+    /// The ranks of all squares that a rank serves. In a square with m members, member i serves the
+    /// squares i, i + m, i + 2m, …
     std::vector<int> minded_by(int rank) const {
         const std::vector<int> members = ranks_of(grid_, square(square_of(rank)));
         const auto place =
@@ -404,7 +407,7 @@ Program squares_all_to_all(const Partition& data, int rank) {
 
 namespace {
 
-/// The halves of a machine at one level, and the messages between them.
+/// The two halves of a submachine, and the messages between them.
 class Halves {
   public:
     Halves(const Grid& grid, const Submachine& machine)

@@ -31,7 +31,7 @@ std::vector<int> all_ranks(int ranks);
 Blocks blocks_at_first(const Grid& grid, int rank);
 Blocks blocks_at_last(const Grid& grid, int rank);
 
-/// Ranks first … last that are adjacent in two lists.
+/// Ranks first … last, which are consecutive in two lists.
 struct Run {
     int first, last;
 };
@@ -47,8 +47,8 @@ class PackedBlocks {
 
     const Blocks& blocks() const { return blocks_; }
     Elements elements() const;
-    /// The regions of each run of row strips with each run of column strips, in that order; of
-    /// blocks of any lengths, those of each single row strip.
+    /// The regions of the blocks that each run of row strips shares with each run of column strips,
+    /// in that order. Blocks of any lengths have separate regions for each row strip.
     std::vector<Region> regions(std::span<const Run> from, std::span<const Run> to,
                                 int buffer) const;
 
@@ -57,8 +57,10 @@ class PackedBlocks {
                                         int buffer) const;
 
     Blocks blocks_;
-    std::vector<Elements> row_starts_, column_starts_; ///< of each strip of an image, and the end
-    std::vector<Elements> starts_; ///< of each block of any length, row by row, and the end
+    /// Of an image: the starts of its strips, and the end of the last.
+    std::vector<Elements> row_starts_, column_starts_;
+    /// Of blocks of any lengths: their starts, row by row, and the end of the last.
+    std::vector<Elements> starts_;
 };
 
 /// A plan for routing the blocks of an all-to-all through supersteps, combined into long messages.
@@ -69,23 +71,24 @@ struct Route {
     std::function<Blocks(int supersteps, int rank)> held;
     /// The submachine in which a rank exchanges messages in a superstep (counted from 0).
     std::function<Submachine(int superstep, int rank)> submachine;
-    /// The ranks that may be its partners there; may include the rank itself.
+    /// The ranks that a rank may exchange messages with in a superstep; may include the rank
+    /// itself.
     std::function<std::vector<int>(int superstep, int rank)> partners;
 };
 
-/// One rank's program for a route. In each superstep it sends every partner the blocks that the
-/// partner holds next, keeps its own, and packs its blocks again.
+/// One rank's program for a route. In each superstep the rank sends every partner the blocks that
+/// the partner is to hold next, keeps those that it holds next itself, and packs its blocks again.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
 /// Cost      one message per partner and superstep; blocks that stay are copied once per superstep.
 Program routed_all_to_all(const Partition& data, const Route& route, int rank);
 
-/// The one-level all-to-alls: every block is sent directly to its rank. 1-lev-dir sends all blocks
-/// at once, starting with the next rank. 1-lev-perm sends one permutation after another: round i
-/// sends to the rank i + 1 ahead (linear), or to the rank whose number differs by exclusive or with
-/// i + 1 (partners exchange; some ranks are idle if p is not a power of two). Permutations have a
-/// window of one round.
+/// The one-level all-to-alls: every block is sent directly to its destination. 1-lev-dir sends all
+/// blocks at once, starting with the next rank. 1-lev-perm sends one permutation after another:
+/// round i sends to the rank i + 1 ahead (linear), or to the rank whose number differs by exclusive
+/// or with i + 1 (partners exchange; some ranks are idle if p is not a power of two). Permutations
+/// have a window of one round.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.

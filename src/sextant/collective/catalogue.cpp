@@ -88,7 +88,7 @@ Claim claim_of(CollectiveKind kind, const Partition& data) {
 
 namespace {
 
-/// A nearly square image of at most this many pixels, on nearly square processors.
+/// A nearly square image of at most this many pixels, on a nearly square grid of processors.
 Grid square_image(int ranks, Elements elements) {
     const auto root = static_cast<Elements>(std::sqrt(static_cast<double>(elements)));
     const Elements width = std::max<Elements>(1, root);

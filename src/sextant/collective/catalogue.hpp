@@ -27,7 +27,7 @@ enum class CollectiveKind : std::uint8_t {
     reduce,        ///< all ranks' elements combined in rank order, at the root
     all_reduce,    ///< the same at every rank
     scan,          ///< the elements of ranks 0 … i combined, at rank i
-    exclusive_scan ///< those of ranks 0 … i − 1; nothing at rank 0
+    exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing at rank 0
 };
 
 /// The kinds that only move data.
@@ -60,13 +60,13 @@ struct Algorithm {
     std::string_view summary;
     std::string_view source;
     CollectiveKind what;
-    /// The grid for this many elements in the image (for an all-to-all: on each rank). Strips, or
-    /// nearly square for algorithms that use submachines.
+    /// The grid for an image of this many elements (for an all-to-all: on each rank). It consists
+    /// of strips, or of a nearly square arrangement of tiles for algorithms that use submachines.
     Grid (*grid)(int ranks, Elements elements);
     /// One rank's program, for data.ranks() ranks. Rank 0 is the root.
     Program (*program)(const Partition& data, int rank);
 
-    /// The claim to prove for it.
+    /// The claim to prove for a schedule of this algorithm.
     Claim claim(const Partition& data) const { return claim_of(what, data); }
 };
 

@@ -19,7 +19,7 @@ namespace {
 struct Stage {
     Submachine machine;
     Division division;
-    Submachine own; ///< the part with this rank
+    Submachine own; ///< the part that contains this rank
 };
 
 std::vector<Stage> stages_of(const Grid& grid, const Divide& divide, int rank) {
@@ -63,7 +63,8 @@ void label(ProgramBuilder& builder, const Grid& grid, const Stage& stage, int ro
     builder.group(group_of(grid, stage.division.travelled));
 }
 
-/// Sends data down the levels: the tiles of each part of a submachine, or always everything.
+/// Sends data down the levels: each part of a submachine gets its tiles, or all data if
+/// `everything` is set.
 Program hand_down(const Partition& data, const Divide& divide, int rank, bool everything) {
     const Grid& grid = data.grid();
     ProgramBuilder builder;

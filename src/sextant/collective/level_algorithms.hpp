@@ -9,23 +9,24 @@
 
 namespace sextant::collective {
 
-/// A machine divided into disjoint parts, the first with the machine's leader; and the submachine
-/// that messages between the parts' leaders travel on.
+/// A machine divided into disjoint parts, the first of which contains the machine's leader, and the
+/// submachine within which messages between the parts' leaders travel.
 struct Division {
     Submachine travelled;
     std::vector<Submachine> parts;
 };
 
-/// Divides a submachine at a level; level 0 is the whole machine. Must end with single processors.
+/// Divides a submachine at a level; level 0 is the whole machine. Repeated division must end with
+/// single processors.
 using Divide = std::function<Division(const Submachine& machine, int level)>;
 
-/// Every processor is a part; messages travel on the whole submachine.
+/// Every processor is a part; messages travel within the whole submachine.
 Division into_processors(const Submachine& machine);
 /// Every row is a part; the leaders form a column.
 Division into_rows(const Submachine& machine);
 
-// All of these also take blocks of any lengths (Partition): for "tile" read "block", for "image"
-// "all blocks". Rank 0 is the root.
+// All algorithms below also accept blocks of any lengths (Partition): for "tile" read "block", for
+// "image" "all blocks". Rank 0 is the root.
 
 /// A scatter by levels from rank 0: the leader of a submachine sends each part's leader the tiles
 /// of that part as one message; then the parts continue independently.
@@ -41,7 +42,7 @@ Program scatter_by_levels(const Partition& data, const Divide& divide, int rank)
 /// Output    at rank 0 the image; elsewhere nothing.
 Program gather_by_levels(const Partition& data, const Divide& divide, int rank);
 
-/// Sends the whole image to all ranks along the same tree.
+/// A broadcast by levels: sends the whole image to all ranks along the tree of the scatter.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.

@@ -9,7 +9,7 @@ namespace sextant::collective {
 
 /// The binomial tree over ranks 0 ... p − 1. A rank is the root of ranks [rank, rank + reach),
 /// where reach is its lowest set bit, or at least p for rank 0. Its parent is rank − reach; its
-/// children are rank + d for every power of two d below reach, as far as such ranks exist.
+/// children are rank + d for every power of two d below reach, if that rank exists.
 struct BinomialTree {
     int ranks;
 
@@ -18,8 +18,8 @@ struct BinomialTree {
     int level(int distance) const;
 };
 
-// All of these also take blocks of any lengths (Partition): for "tile" read "block", for "image"
-// "all blocks". Rank 0 is the root.
+// All algorithms below also accept blocks of any lengths (Partition): for "tile" read "block", for
+// "image" "all blocks". Rank 0 is the root.
 
 /// Flat-tree scatter: rank 0 sends every other rank its tile directly from the image. Tiles
 /// narrower than the image are strided at rank 0 and contiguous elsewhere.
@@ -85,8 +85,8 @@ Program direct_all_gather(const Partition& data, int rank);
 ///           doi:10.1002/cpe.1206
 Program ring_all_gather(const Partition& data, int rank);
 
-/// Broadcast of long data: a binomial scatter of equal parts, whatever the grid, and a ring
-/// all-gather of them.
+/// Broadcast of long data: a binomial scatter of equal parts (not of the grid's tiles), then a ring
+/// all-gather of these parts.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.

@@ -11,8 +11,8 @@ namespace sextant::collective {
 /// The region of `inner` in a buffer that holds rectangle `outer` row by row; may be empty.
 Region region_of(const Tile& outer, const Tile& inner, int buffer);
 
-/// Data divided among ranks: an image in the tiles of a grid, or blocks of any lengths, which
-/// follow one another.
+/// Data divided among ranks: an image in the tiles of a grid, or blocks of any lengths in one
+/// buffer.
 class Partition {
   public:
     /// Tile i of the image belongs to rank i. For an all-to-all: strips of whole rows become strips
@@ -22,11 +22,13 @@ class Partition {
     /// One block per rank, of lengths[rank] elements, 0 or more. In a buffer with all blocks, block
     /// i begins at firsts[i]; if `firsts` is empty, they are in rank order.
     static Partition blocks(std::vector<Elements> lengths, std::vector<Elements> firsts = {});
-    /// For an all-to-all: lengths[i · ranks + j] elements go from rank i to rank j. Each rank holds
-    /// its blocks in the order of the other rank.
+    /// For an all-to-all: lengths[i · ranks + j] elements go from rank i to rank j. Each rank
+    /// stores the blocks that it sends in the order of their destinations, and those that it
+    /// receives in the order of their sources.
     static Partition pairs(int ranks, std::vector<Elements> lengths);
 
-    /// The processors, row by row; and the image, if it is one.
+    /// The grid of processors, numbered row by row, with the size of the image if the data is an
+    /// image.
     const Grid& grid() const { return grid_; }
     int ranks() const { return grid_.ranks(); }
     bool is_image() const { return lengths_.empty(); }
@@ -61,10 +63,10 @@ struct Submachine {
 
 Submachine whole_machine(const Grid& grid);
 
-/// The processor at its first column and row, which communicates for the submachine.
+/// The processor at the first column and row of a submachine, which communicates on its behalf.
 int leader(const Grid& grid, const Submachine& machine);
 bool contains(const Grid& grid, const Submachine& machine, int rank);
-/// Its ranks, ascending.
+/// The ranks of a submachine, ascending.
 std::vector<int> ranks_of(const Grid& grid, const Submachine& machine);
 
 /// The label of steps within a submachine; 0 for the whole machine. It encodes the submachine, so
@@ -74,11 +76,12 @@ int group_of(const Grid& grid, const Submachine& machine);
 Submachine submachine_of(const Grid& grid, int group);
 
 /// Cuts a submachine along its longer side (across its columns if it is square) into two parts. The
-/// first has the leader and the fraction `share` of the length, rounded. One processor is not cut.
+/// first part contains the leader and has the fraction `share` of the length, rounded. One
+/// processor is not cut.
 std::vector<Submachine> cut_in_two(const Submachine& machine, double share = .5);
 
 /// Cuts a submachine into about √p squares: a side of n processors into round(√n) nearly equal
-/// parts. Row by row.
+/// parts. The squares are listed row by row.
 std::vector<Submachine> into_squares(const Submachine& machine);
 
 /// The tiles or blocks of some ranks, packed in a buffer. Consecutive tiles of an image are packed
@@ -87,9 +90,9 @@ std::vector<Submachine> into_squares(const Submachine& machine);
 /// in rank order.
 class PackedTiles {
   public:
-    /// All of them: the image, or the blocks in the order of the partition.
+    /// All tiles or blocks: the image, or the blocks in the order of the partition.
     explicit PackedTiles(const Partition& partition);
-    /// Those of ranks first ... last − 1. `last` may be beyond the last rank.
+    /// The tiles or blocks of ranks first ... last − 1. `last` may be beyond the last rank.
     PackedTiles(const Partition& partition, int first, int last);
     PackedTiles(const Partition& partition, const Submachine& machine);
 
@@ -107,7 +110,7 @@ class PackedTiles {
 
     const Partition* partition_;
     std::vector<Tile> rectangles_; ///< of an image
-    std::vector<int> ranks_;       ///< of blocks, ascending, and the start of each
+    std::vector<int> ranks_;       ///< ranks of the blocks, ascending; `firsts_` has their starts
     std::vector<Elements> firsts_;
 };
 

@@ -39,7 +39,8 @@ std::vector<Tuning> nothing_to_tune(int) {
     return {Tuning{}};
 }
 
-/// Messages are grouped in rounds; rounds have an effect only with a window.
+/// The tunings without a window and with a window of one round. Rounds have an effect only with a
+/// window.
 std::vector<Tuning> any_window(int) {
     return {Tuning{}, Tuning{{}, 1}};
 }
@@ -182,7 +183,8 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     return program;
 }
 
-/// A program for a task in positions.
+/// The program of a rank for a task whose ranks are positions, with the collection at the root if
+/// there is one.
 Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
     if (task.root == Task::distributed)
@@ -333,7 +335,8 @@ std::vector<Configuration> configurations(const Task& task) {
 
 namespace {
 
-/// Positions in the middle and at both ends, and the root, whose program is the longest, last.
+/// The ranks that may be busiest: those at the middle and end positions, and last the root, whose
+/// program is the longest.
 std::vector<int> busiest(const Task& task) {
     std::vector<int> ranks;
     const auto add = [&](int rank) {

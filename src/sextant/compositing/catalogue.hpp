@@ -19,7 +19,7 @@ struct Algorithm {
     std::string_view summary;
     std::string_view source;
     std::string_view takes; ///< allowed numbers of ranks: "any number", "a power of two"
-    /// True if it can be tuned by radices.
+    /// True if the algorithm has radices to tune.
     bool has_radices;
     /// The tunings for this number of positions, the usual one first; none if the algorithm does
     /// not support that number.
@@ -41,8 +41,8 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected
-/// there; interlacing is applied if tuned so. A rank without an image only collects, or does
-/// nothing. Throws InvalidTask.
+/// there; interlacing is applied if tuned so. A rank without an image only collects the pieces, if
+/// it is the root, or does nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The part of a task that a rank's program depends on, in positions: rank i of this task is

@@ -62,7 +62,8 @@ Program shift_based(const Task& task, int window, int position) {
 
 namespace {
 
-/// A part in transit: the images in front and those behind. `front` is empty before the wrap.
+/// The partial results of a part that travels around the ring: of the images in front, and of those
+/// behind. `front` is empty until the part passes from the last position to the first (the wrap).
 struct Partial {
     Region front, back;
 };
@@ -88,7 +89,8 @@ class Pipeline {
     }
 
   private:
-    /// The part held after this many steps: in each step, parts move on by one position.
+    /// The part that this position holds after this many steps; in each step, parts move on by one
+    /// position.
     int part_at(int step) const { return (position_ - 1 - step + 2 * p_) % p_; }
 
     /// This position's own pixels of a part, in all its layers.
@@ -121,9 +123,9 @@ class Pipeline {
         return slot;
     }
 
-    /// Slots are reused, because a part received some steps ago has been sent on. There are as many
-    /// slots as hold an image, each for two partial results, but at least two: one to receive into
-    /// and one to send from.
+    /// Slots are reused, because a part received some steps ago has been sent on. The slots
+    /// together hold one image, each with room for two partial results; there are at least two, one
+    /// to receive into and one to send from.
     Region slot_for(Elements count, int c) {
         const std::size_t most = static_cast<std::size_t>(std::max(2, p_ / 2));
         const std::size_t step = static_cast<std::size_t>((position_ - 1 - c + p_) % p_);
@@ -142,7 +144,7 @@ class Pipeline {
         builder_.fold(sum, operands);
     }
 
-    /// Folds into the back, since the front may be in the input.
+    /// Blends both partial results into the back one, because the front one may be in the input.
     Region joined(const Partial& held) {
         if (!held.front.empty())
             builder_.fold(held.back, {held.front, held.back});

@@ -9,8 +9,8 @@ namespace sextant::compositing {
 Interleaving::Interleaving(Elements pixels, Elements block, int decks)
     : pixels_(pixels), block_(block), decks_(decks), blocks_(pixels / block) {}
 
-/// The number of pixels in all earlier decks: full blocks, and the shorter last block, which ends
-/// the deck it is assigned to.
+/// The number of pixels in all earlier decks: full blocks, and the shorter last block if it belongs
+/// to one of them.
 Elements Interleaving::begin_of(Elements deck) const {
     const Elements longer = blocks_ % decks_; // the number of decks with one block more
     const Elements whole = (deck * (blocks_ / decks_) + std::min(deck, longer)) * block_;
@@ -86,7 +86,8 @@ class Interlaced {
         return interlaced_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
     }
 
-    /// The regions of these pixels in natural order; scratch regions are unchanged.
+    /// The regions that hold these pixels in the natural order of the image; scratch regions are
+    /// unchanged.
     std::vector<Region> places(const Region& region) const {
         if (!as_it_lies(region))
             return {region};
@@ -115,7 +116,7 @@ class Interlaced {
     }
 
     /// All regions of a fold hold the same pixels, so those outside scratch are all cut at the same
-    /// points; scratch regions are cut there too.
+    /// points. Scratch regions are cut at these points too.
     void add_work(const Step& step) {
         std::vector<std::vector<Region>> all{places(step.to)};
         for (const Region& region : interlaced_.regions_of(step))

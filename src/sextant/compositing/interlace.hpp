@@ -8,12 +8,12 @@
 
 namespace sextant::compositing {
 
-/// The interlaced order of an image's pixels. Blocks of pixels are distributed round-robin over as
-/// many decks as there are positions, and decks follow one another. A contiguous piece in this
-/// order is spread over the whole image, so all pieces hold about as many active pixels.
+/// The interlaced order of an image's pixels. Blocks of pixels are distributed round-robin over
+/// groups (decks), one per position; the order lists one deck after another. A contiguous piece in
+/// this order is spread over the whole image, so all pieces hold about as many active pixels.
 ///
-/// A piece of 1/n of the image is one strided region if its ends coincide with blocks and decks,
-/// and a few regions otherwise.
+/// A piece of 1/n of the image is one strided region if its ends coincide with ends of blocks and
+/// decks, and a few regions otherwise.
 class Interleaving {
   public:
     /// `block`: pixels per block; the last block may be shorter.
@@ -21,8 +21,8 @@ class Interleaving {
 
     /// The index in the image of pixel `position` of the interlaced order.
     Elements pixel(Elements position) const;
-    /// Appends the positions of pixels [first, first + count) of the interlaced order, in that
-    /// order, in a buffer that holds the image from `offset` on.
+    /// Appends the regions of pixels [first, first + count) of the interlaced order, in that order,
+    /// in a buffer that holds the image from `offset` on.
     void append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
                 Elements count) const;
 

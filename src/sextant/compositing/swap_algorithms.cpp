@@ -15,12 +15,13 @@ namespace sextant::compositing {
 
 namespace {
 
-/// The final position of the image: the root's, if it has an image, which saves a message.
+/// The position that ends up with the composited image: the root's, if the root has an image, which
+/// saves a message; otherwise 0.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
 }
 
-/// The position that holds the sum of positions first ... last − 1.
+/// The position that holds the blended images of positions first ... last − 1.
 int holder(int first, int last, int end) {
     return first <= end && end < last ? end : first;
 }
@@ -233,22 +234,25 @@ int rescaled_up(int i, int from, int to) {
 struct Share {
     int place, parts;
 
-    /// The first, and one past the last, of `others` equal parts that overlap this one.
+    /// Of `others` equal parts of the image: the first that overlaps this one, and one past the
+    /// last.
     int first_of(int others) const { return rescaled_down(place, parts, others); }
     int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
 };
 
-/// The part of the group that the owner of part `place` of a child gets. The children's parts are
-/// ranked by their start in the image; if the starts are equal, by child.
+/// The number of the group's part that goes to the owner of part `place` of a child. Parts of all
+/// children are ranked by their start in the image, then by child; the rank is the number of the
+/// new part.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
     for (std::size_t other = 0; other < children.size(); ++other) {
         const int others = children[other].size;
         if (other < child)
-            turn += rescaled_down(place, parts, others) + 1; // these begin no later
+            turn +=
+                rescaled_down(place, parts, others) + 1; // parts of that child that begin no later
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // these begin earlier
+            turn += rescaled_up(place, parts, others); // parts of that child that begin earlier
     }
     return turn;
 }
@@ -262,8 +266,8 @@ int place_of(const Group& group, int position) {
     return place_among(children, child, place_of(children[child], position));
 }
 
-/// The position that owns a part of its group: in one of the children it owned the part in which
-/// the new one begins.
+/// The position that owns part `place` of a group. In its child it owned the part in which the new
+/// part begins.
 int owner_of(const Group& group, int place) {
     if (group.size == 1)
         return group.first;
@@ -361,7 +365,7 @@ class TwoThreeSwap {
         }
     }
 
-    /// Uses space left over by a group of three while it lasts.
+    /// Uses scratch that is free after an earlier fold while it suffices, otherwise new scratch.
     Region slot_for(Elements count) {
         if (count > free_.length)
             return builder_.scratch(count);
@@ -370,14 +374,14 @@ class TwoThreeSwap {
         return slot;
     }
 
-    /// A range of the pixels held, in all their layers.
+    /// A range of the pixels that this position holds, in all their layers.
     Region held(const Region& some) const {
         return {held_.buffer, held_.offset + some.offset - held_pixels_.offset, some.length,
                 held_.stride, held_.count};
     }
 
     const int position_;
-    const Region picture_; // the coordinates of pixels
+    const Region picture_; // the whole image, as coordinates of pixels
     ProgramBuilder builder_;
     Region held_, held_pixels_; // this position's data, and its pixels
     Region free_;               // scratch no longer needed after a fold

@@ -25,7 +25,7 @@ Piece binary_tree_piece(const Task& task, int position);
 
 /// Radix-k compositing: in round i, each group of k_i positions cuts its common piece into k_i
 /// parts, and every member gathers and blends one. {2, 2, ...} is binary swap, {positions} is
-/// direct send. Positions with several layers blend the parts that they give away first.
+/// direct send. Positions with several layers blend a part before they send it.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    the piece of radix_k_piece; all pieces together cover the composited image once.
@@ -38,7 +38,7 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 
 /// Every ordered factorisation of `ranks` into factors of at least 2, those with fewest rounds
 /// first: {p} comes first. One empty vector for 1.
-/// Cost      their number: 8192 for 16384.
+/// Cost      the number of factorisations: 8,192 for 16,384.
 std::vector<std::vector<int>> factorisations(int ranks);
 
 /// Throws InvalidTask, naming the product and its expected value, unless the radices fit.

@@ -10,7 +10,8 @@
 
 namespace sextant::contour {
 
-/// An order of merging lists of tiles' borders over any grid: one row of the catalogue.
+/// A pattern of exchanges in which ranks merge the border lists of tiles, on any grid: one row of
+/// the catalogue.
 struct Pattern {
     std::string_view name;
     std::string_view summary;
@@ -19,7 +20,7 @@ struct Pattern {
     Hosts hosts = Hosts::own;
 };
 
-/// The name of a pattern, as of any family's configuration (planner/plan.hpp).
+/// The name of a pattern in plans (planner/plan.hpp).
 inline std::string text_of(const Pattern* pattern) {
     return std::string(pattern->name);
 }
@@ -31,7 +32,7 @@ const Pattern& find(std::string_view name);
 
 /// One rank's program on lists, for grid.ranks() ranks (see merging).
 Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room = {});
-/// Its messages for lists of given sizes (see sized_merging).
+/// The same messages for lists of given sizes, for models (see sized_merging).
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes);
 
 /// The claim to prove: each rank ends with the lists of all other tiles, merged in order.

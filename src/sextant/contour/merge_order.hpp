@@ -16,7 +16,8 @@ struct Digit {
     int with(int number, int digit) const { return number + (digit - of(number)) * base; }
 };
 
-/// The digits of numbers below `count`, of prime radices, lowest first.
+/// The mixed-radix digits of numbers below `count`, with prime radices, least significant digit
+/// first.
 std::vector<Digit> digits(int count);
 
 /// One merging stage: tiles that differ only in these digits exchange their lists.
@@ -24,7 +25,8 @@ struct Stage {
     Digit column, row;
 
     int size() const { return column.radix * row.radix; }
-    /// A tile's index among the tiles of its group, and the tile with another index.
+    /// A tile's index among the tiles that it exchanges lists with, and the tile of that group with
+    /// a given index.
     int place(const Grid& grid, int tile) const;
     int tile_at(const Grid& grid, int tile, int place) const;
 };
@@ -60,17 +62,18 @@ class Order {
     std::vector<int> positions_;
 };
 
-/// logp-lev-quad: neighbours merge two by two, first in pairs side by side and then pairs of pairs;
-/// then two by two of the results, and so on. If a side of the grid is not a power of two, groups
-/// have the sizes of its prime factors; when one side is done, the other continues alone.
+/// logp-lev-quad: squares of 2 × 2 neighbouring tiles merge, first in pairs side by side and then
+/// pairs of pairs; then squares of 2 × 2 such squares, and so on. If a side of the grid is not a
+/// power of two, groups have the sizes of its prime factors; when one side is done, the other
+/// continues alone.
 Stages log_level_quad(const Grid& grid);
 
 /// 1-lev-dir: all lists go to all ranks, by exchanges over the longest distance first. Tiles that
-/// exchange are far apart until the last stages, so lists grow because few contours join.
+/// exchange are far apart until the last stages, so few contours join and lists grow long.
 Stages one_level_direct(const Grid& grid);
 
-/// 2-lev-rc: each row of tiles exchanges all its lists, then each column those of the rows; each
-/// over the longest distance first.
+/// 2-lev-rc: the tiles of each row exchange all their lists, then the tiles of each column exchange
+/// the lists of the rows, both over the longest distance first.
 Stages two_level_rows_columns(const Grid& grid);
 
 } // namespace sextant::contour

@@ -30,7 +30,7 @@ int reversed_from(int number, int count) {
     return made;
 }
 
-/// The number of columns or rows spanned by ranks that differ in a digit, ends included.
+/// The number of columns or rows spanned by ranks that differ only in this digit, ends included.
 int reach(Hosts hosts, Digit digit, int count) {
     if (digit.radix == 1)
         return 1;
@@ -130,7 +130,8 @@ class Merging {
         return moved;
     }
 
-    /// Ranks that are their own hosts count the round in which lists move to hosts too.
+    /// If hosts are reversed, round 0 moves lists to their hosts. Ranks that are their own hosts
+    /// skip it, so that rounds agree on all ranks.
     void begin_stage(const Stage& stage) {
         round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
         builder_.round(round_++);
@@ -194,7 +195,7 @@ class Merging {
         return lists;
     }
 
-    /// The runs of all tiles before and after a tile, if not empty.
+    /// The runs of all tiles before and of all tiles after a tile, without empty runs.
     std::vector<Run> sides(int tile) const {
         const int position = order_.position(tile), all = grid_.ranks();
         std::vector<Run> runs;
@@ -205,7 +206,8 @@ class Merging {
         return runs;
     }
 
-    /// Capacity for the list of all tiles before a tile or of all after it, whichever is larger.
+    /// Capacity in bytes for the list of all tiles before a tile or of all tiles after it,
+    /// whichever is larger.
     Bytes room_at_sides(int tile) const {
         const int position = order_.position(tile);
         Bytes before = 0, behind = 0;
@@ -222,7 +224,7 @@ class Merging {
         return std::max(before, behind);
     }
 
-    /// Lists one after another in one buffer.
+    /// The lists of these runs, stored one after another in one buffer.
     std::vector<List> in(const Region& buffer, const std::vector<Run>& runs) const {
         std::vector<List> lists;
         Elements offset = 0;
@@ -297,7 +299,7 @@ void each_tile(const Order& order, Run run, Body&& body) {
     }
 }
 
-/// The number of pairs of a tile of the run and one outside that touch at a corner only.
+/// The number of pairs of tiles, one in the run and one outside, that touch only at a corner.
 Elements corners_outside(const Order& order, Run run) {
     Elements count = 0;
     each_tile(order, run, [&](int, int column, int row) {

@@ -10,11 +10,12 @@
 
 namespace sextant::contour {
 
-/// Assignment of tiles to the ranks that merge for them.
+/// The rank that merges the lists of a tile.
 enum class Hosts {
-    own,     ///< each rank for its own tile
-    reversed ///< the digits of its column and row reversed (bits, if they are powers of two), so
-             ///< that neighbours are far apart while lists are short, and close at the end
+    own,     ///< the tile's own rank
+    reversed ///< the rank at the tile's column and row with their digits reversed (bits, for powers
+             ///< of two), so that hosts of neighbours are far apart while lists are short, and
+             ///< close at the end
 };
 
 int host(Hosts hosts, const Grid& grid, int tile);
@@ -31,10 +32,10 @@ using ListSizes = std::function<Elements(Run run)>;
 /// The most bytes that the merged list of a run of tiles may take.
 using ListRoom = std::function<Bytes(Run run)>;
 
-/// Merges the lists of all tiles stage by stage. In each stage, tiles that differ in its digits
-/// exchange the merged lists of all tiles seen so far, and so cover the next larger submachine. At
-/// the end each rank has two lists: of the tiles before its own in the stages' order, and of those
-/// after it.
+/// Merges the lists of all tiles stage by stage. In each stage, tiles that differ only in the
+/// stage's digits exchange the lists that they have merged so far, and so cover the next larger
+/// submachine. At the end each rank has two lists: that of the tiles before its own in the order of
+/// the stages (Order), and that of the tiles after it.
 ///
 /// Input     the list of the rank's tile: one element.
 /// Output    the merged lists of the tiles before and after it, if there are any.
@@ -42,8 +43,8 @@ using ListRoom = std::function<Bytes(Run run)>;
 ///           tiles' own ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
 ///
-/// `group` labels the submachines that messages stay within (collective/tiles.hpp). Without `room`,
-/// elements of lists have the size of the run's elements.
+/// The steps' `group` labels the submachine that a message stays within (collective/tiles.hpp).
+/// Without `room`, a list takes one element of the size given when the program is run.
 Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                 const ListRoom& room = {});
 
@@ -55,7 +56,8 @@ Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int r
 /// The length in pixels of the border of a run of tiles, without the border of the image.
 Elements border_length(const Order& order, Run run);
 
-/// An upper bound of the pixels of a run of tiles that touch outside ones, at a side or corner.
+/// An upper bound on the number of pixels of a run of tiles that touch pixels outside it, at a side
+/// or corner.
 /// Cost      O(ranks).
 Elements most_on_border(const Order& order, Run run);
 

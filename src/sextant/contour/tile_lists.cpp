@@ -192,7 +192,7 @@ class Joining {
         before_[std::max(a, b)] = std::min(a, b);
     }
 
-    /// Joins each pixel with later ones that it touches: to its right, and below.
+    /// Joins each pixel with the later pixels that it touches: to its right, and below.
     void join_neighbours() {
         std::size_t below = 0;
         for (std::size_t i = 0; i < all_.size(); ++i) {

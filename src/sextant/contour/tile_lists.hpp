@@ -11,17 +11,18 @@
 #include <type_traits>
 #include <vector>
 
-// Lists of entries about the borders of tiles, and lists as elements that a schedule merges.
+// Lists of entries that describe the borders of tiles, and such lists as elements that a schedule
+// merges.
 namespace sextant::contour {
 
-/// Information about the border of some tiles that are consecutive in an order.
+/// A list of entries that describe the border of some tiles that are consecutive in an order.
 template <class Entry>
 struct TileList {
     Run tiles;
     std::vector<Entry> entries;
 };
 
-/// Throws std::logic_error if a list of a run has more entries than there is room for.
+/// Throws std::logic_error if the list of a run has more than `most` entries.
 void require_room(Elements entries, Elements most, Run run);
 
 /// The union of consecutive runs; std::logic_error if they are not consecutive.
@@ -35,7 +36,7 @@ Run joined_runs(std::span<const TileList<Entry>> lists) {
     return joined_runs(runs);
 }
 
-/// Precedes the entries of a list in memory.
+/// The header of a list in memory, followed by its entries.
 struct ListHeader {
     Run tiles;
     Elements count = 0;
@@ -102,9 +103,9 @@ Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
 /// continuation.
 struct Crossing {
     Elements pixel = 0;
-    Elements before = 0;      ///< the previous pixel, which is outside
-    Elements end = 0;         ///< its head if that is in these tiles, else the first pixel outside
-                              ///< after it leaves them
+    Elements before = 0; ///< the previous pixel, which is outside
+    Elements end = 0; ///< the contour's head if that is in these tiles, else the first pixel after
+                      ///< it leaves them
     Elements links = 0;       ///< number of links to `end`
     Elements smallest = 0;    ///< the smallest pixel on the path to `end`
     Elements to_smallest = 0; ///< number of links to that pixel
@@ -115,9 +116,9 @@ struct Crossing {
 /// ends at its smallest pixel once all of it is inside the tiles.
 using Boundary = TileList<Crossing>;
 
-/// Follows contours through the tiles of all lists: each crossing is extended as far as these tiles
-/// know. Returns all crossings.
-/// Requires  crossings at different pixels.
+/// Follows contours through the tiles of all lists: each crossing is extended as far as the lists
+/// of these tiles allow. Returns all crossings.
+/// Requires  at most one crossing per pixel.
 /// Cost      O(n log n) for n crossings.
 std::vector<Crossing> follow(std::span<const Boundary> lists);
 
@@ -127,7 +128,7 @@ Boundary merge(const Order& order, std::span<const Boundary> lists);
 /// Finds a crossing in a list sorted by pixel; null if there is none.
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
 
-/// A component and its mark, packed in one number because many are sent.
+/// A component and its mark, packed in one number to keep messages short.
 class PartOfWhole {
   public:
     PartOfWhole() = default;
@@ -145,7 +146,7 @@ class PartOfWhole {
 /// A pixel (y · width + x) of a component that touches pixels outside of some tiles.
 struct BorderPixel {
     Elements pixel = 0;
-    /// Neighbours are connected if these are equal and not 0.
+    /// Neighbouring pixels are connected if their values are equal and not 0.
     std::uint64_t value = 1;
     PartOfWhole part;
     bool operator==(const BorderPixel&) const = default;
@@ -158,11 +159,11 @@ using Frontier = TileList<BorderPixel>;
 enum class Touch : std::uint8_t { sides, corners };
 
 /// Joins components of all lists that touch. Returns all pixels.
-/// Requires  pixels that differ.
+/// Requires  each pixel at most once.
 /// Cost      O(n log n) for n pixels.
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
 
-/// The list of the tiles of all lists together: the pixels that touch others outside of them.
+/// The list of the tiles of all lists together: the pixels that touch pixels outside these tiles.
 Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
 
 } // namespace sextant::contour

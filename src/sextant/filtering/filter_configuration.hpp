@@ -11,9 +11,9 @@
 
 namespace sextant::filtering {
 
-/// A change of tiles: the grid from a filter on.
+/// A change of tiles: the grid that is used from this filter on.
 struct Retiling {
-    int filter = 1; ///< 1 for the second
+    int filter = 1; ///< index of the filter; 1 is the second filter
     int columns = 1, rows = 1;
 
     int ranks() const { return columns * rows; }
@@ -23,8 +23,8 @@ struct Retiling {
 /// The partition of an image among ranks, and the collectives to use.
 struct Configuration {
     int columns = 1, rows = 1; ///< of tiles, one per rank
-    /// A scatter, or a broadcast from which each rank takes its tile with its first margin; null if
-    /// ranks have their tiles from the start.
+    /// A scatter, or a broadcast from which each rank takes its tile with the margin of the first
+    /// filter; null if ranks have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;
     const collective::Algorithm* collect = nullptr; ///< a gather; null if nothing is collected
     bool packs = false; ///< non-contiguous data is packed before it is sent
@@ -52,7 +52,7 @@ void check_tiles(const Configuration& configuration, int filters);
 /// All grids of tiles for a number of ranks, strips of rows first.
 std::vector<Configuration> grids_of(int ranks);
 
-/// Throws InvalidTask if a collective is given that is none of those expected.
+/// Throws InvalidTask if `row` is set, but its collective is not one of those expected.
 void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,
                 std::string_view role);
 

@@ -59,7 +59,7 @@ std::vector<halo::Stencil> filters_of(const WindowTask& task, const Configuratio
     return filters;
 }
 
-/// The parts of a tile's surroundings above and below the window.
+/// The parts of a tile with its margin that lie above and below the window.
 std::vector<Tile> beyond(const halo::Grid& grid, int rank) {
     const Tile held = halo::clipped_tile(grid, rank);
     return {halo::common(held, {0, -grid.above, grid.width, grid.above}),
@@ -92,7 +92,7 @@ class WindowWriter {
     const halo::Grid& first_grid() const { return filters_.front().grid; }
     Bytes sample() const { return filters_.front().sample; }
 
-    /// Every part begins in a round after all previous rounds.
+    /// Appends a part of the program. Its rounds come after all previous rounds.
     Region run(const Program& part, const std::vector<Region>& places) {
         builder_.round(parts_++ * (2 * configuration_.ranks() + 4));
         return builder_.run(part, places);
@@ -113,7 +113,7 @@ class WindowWriter {
             made_.image = whole.buffer;
         }
         const Region image = builder_.scratch(held.elements(), sample());
-        if (rank_ >= first_grid().ranks()) // it takes part in a later filter only
+        if (rank_ >= first_grid().ranks()) // this rank takes part only in later filters
             ++parts_;
         else if (configuration_.broadcasts())
             broadcast(whole, image, held);
@@ -122,7 +122,8 @@ class WindowWriter {
         return image;
     }
 
-    /// The inputs of the part are at `whole`; its other buffers are private to it.
+    /// Appends the collective that distributes tiles. Its input is at `whole`; its other buffers
+    /// are new.
     Region distribute(const Grid& grid, const Region& whole) {
         const Program part =
             with_elements_of(configuration_.distribute->program(grid, rank_), sample());
@@ -239,7 +240,8 @@ Claim claim(const WindowTask& task, const Configuration& configuration) {
     };
     Claim claim;
     claim.given = [=](int rank, int, Elements e) {
-        // At rank 0 all rows held, from the first one; on other ranks, the first filter's input.
+        // With a distribution, only rank 0 has input: all rows. Otherwise each rank has its part of
+        // the first filter's input.
         return configuration.distribute ? Symbol{e, 0, 1, 0} : of_filter(0).given(rank, 0, e);
     };
     claim.computed = [=](int rank, const Program& program, const Step& step,

@@ -17,16 +17,15 @@ namespace sextant::filtering {
 /// place and the filter exchanges their borders; otherwise the rows are redistributed, together
 /// with the pixels around the new tiles.
 struct WindowTask {
-    std::vector<halo::Stencil> filters; ///< settings for borders and planes are derived
-    bool collect = true;                ///< planes of the last at rank 0; otherwise tiles stay
+    std::vector<halo::Stencil> filters; ///< `kernel`, `exchanges` and `collects` are ignored
+    bool collect = true; ///< rank 0 gets the planes of the last filter; else ranks keep their tiles
 };
 
 /// One rank's program, and the buffers that a caller binds; −1 if this rank has no such buffer.
 struct WindowProgram {
     Program program;
-    int image = -1;  ///< at rank 0 all rows held; without distribution, each rank's tile with the
-                     ///< pixels around it, of which the caller fills only those that no other rank
-                     ///< has
+    int image = -1; ///< at rank 0 all input rows; without a distribution, each rank's tile with its
+                    ///< margin, of which the caller fills only pixels that no other rank has
     int planes = -1; ///< results: the window's planes at rank 0, or this rank's tiles of them
 };
 

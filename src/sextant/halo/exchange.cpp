@@ -119,7 +119,8 @@ class AxisExchange {
         }
     }
 
-    /// Extends vertical strips over the margins already received from the sides.
+    /// Extends a strip that is sent upwards or downwards (dy is not 0) over the margins already
+    /// received from the sides.
     Tile wide(const Tile& strip, int dy) const {
         return dy == 0 ? strip : Tile{held_.x, strip.y, held_.width, strip.height};
     }

@@ -49,13 +49,13 @@ Region place_in(const Tile& held, const Tile& part, int buffer);
 ///
 /// Input     the tile with its margin (padded_tile), row by row; only the tile need be defined.
 /// Output    the same buffer. Strips along columns are strided regions.
-/// Cost      one message to and one from each of these ranks, at most 8 if no tile is smaller than
-///           the margin; no message waits for another.
+/// Cost      one message to and one from each rank whose tile overlaps the margin, at most 8 if no
+///           tile is smaller than the margin; no message waits for another.
 /// Source    the ghost-cell pattern, as in P-3PC's partial tile exchange
 Program exchange(const Grid& grid, int rank);
 
-/// The ranks, in ascending order, that may hold pixels of the margin inside `held`; they are also
-/// those that may need pixels of this rank.
+/// The ranks, in ascending order, that may hold pixels of the margin inside `held`. The same ranks
+/// may need pixels of this rank.
 std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 
 /// Adds the messages of `exchange`, for a buffer that holds the rectangle `held_by(grid, rank)`:
@@ -65,7 +65,7 @@ void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Reg
 
 /// Halo exchange in four successive steps: to the right, to the left, upwards, downwards. Vertical
 /// strips include the margins received from the sides, so corners need no messages of their own,
-/// and with margins towards neighbours only these strips are contiguous.
+/// and because margins exist only towards neighbours, these strips are contiguous.
 ///
 /// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
 ///           tile need be defined.

@@ -18,7 +18,8 @@ namespace sextant::halo {
 /// Cost      a message to each rank whose new tile overlaps the old one.
 Program redistribution(const sextant::Grid& from, const Grid& to, int rank);
 
-/// Each rank starts with its tile of `from` and ends with that of `to` and its margins.
+/// The claim to prove: each rank starts with its tile of `from` and ends with its tile of `to` with
+/// margins.
 Claim redistribution_claim(const sextant::Grid& from, const Grid& to);
 
 } // namespace sextant::halo

@@ -16,7 +16,8 @@ Region rectangle_in(const Tile& held, const Tile& part, int buffer) {
             part.height};
 }
 
-/// The parts of a tile: the one that needs only given pixels, then above, below, left, right.
+/// The parts of a tile: the inner part, which needs no other tile's pixels, then the parts above,
+/// below, left and right.
 std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
     const Elements end_x = own.x + own.width, end_y = own.y + own.height;
     const Elements left = own.x > 0 ? grid.margin.x : 0;
@@ -71,7 +72,8 @@ class StencilProgram {
         builder_.compute(stencil_.kernel, {&read, 1}, made);
     }
 
-    /// One message per plane; for strips of rows it is contiguous on both sides.
+    /// Collects planes at rank 0 with one message per plane, which is contiguous on both sides if
+    /// tiles are strips of rows.
     void collect() {
         for (int plane = 0; plane < stencil_.planes; ++plane) {
             if (rank_ > 0)
@@ -121,7 +123,8 @@ Operand made_by(const Stencil& stencil, int operand, int plane) {
     return {operand + 1 + plane, stencil.grid.width, 0};
 }
 
-/// Returns the result of the kernel; throws if it does not read exactly the pixels it needs.
+/// The symbols that a compute step produces. Throws if the step does not read exactly the pixels
+/// that its kernel needs.
 std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, const Program& program,
                              const Step& step, const std::vector<Symbol>& read) {
     const Tile part = part_made(stencil, rank, program.made_by(step)[0]);

@@ -17,11 +17,12 @@ struct Stencil {
     bool exchanges = true; ///< false: the margins are defined from the start
 };
 
-/// The buffers of its program.
+/// The buffers of a stencil's program.
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
-/// A stencil applied to an image in tiles: halo exchange, and the kernel on the tile, in one part
-/// or in up to five. If planes are collected, each rank sends its own when they are made.
+/// A stencil applied to an image in tiles: a halo exchange, and the kernel applied to the tile as
+/// one part or as up to five. If planes are collected, each rank sends its tiles of them as soon as
+/// they are computed.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row, of
 ///           which only pixels that no other rank has need be defined (is_given).

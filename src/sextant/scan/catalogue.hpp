@@ -67,18 +67,18 @@ struct Stage {
 /// The form of the result needed on each rank.
 using Wanted = std::function<Form(int rank)>;
 
-/// True if a rank's value is part of any rank's result in the requested forms. Only the last rank's
-/// may not be.
+/// True if a rank's value is part of any rank's result in the requested forms. This can be false
+/// only for the last rank.
 bool matters(const Stage& stage, int rank, const Wanted& wanted);
 
 /// Writes one rank's steps of a scan in the requested forms. A form other than the native one is
 /// sent by a neighbour, without an application: for an inclusive scan, each rank gets its exclusive
 /// result from the left neighbour; for an exclusive scan, its inclusive result from the right
-/// neighbour. A last value that does not matter is left out.
+/// neighbour. The last rank's value is left out if no result needs it.
 ///
 /// Input     this rank's value; any slot of the same size if it does not matter.
 /// Output    the form for this rank. If that is `both`, an exclusive algorithm gives the last rank
-///           only the exclusive form; the inclusive one would take another application.
+///           only the exclusive form, because the inclusive form would take another application.
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted);
 

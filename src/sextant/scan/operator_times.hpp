@@ -30,14 +30,14 @@ struct Application {
 /// its simulation use the same draws.
 using OperatorTime = std::function<Seconds(const Application& what)>;
 
-/// One application in a run, with its thread and time.
+/// One application in a run, with its thread and time: a bar of a Gantt chart.
 struct Bar {
     int rank = 0, thread = 0;
     Application what;
     Seconds begin = 0, end = 0; ///< from the start of the run
 };
 
-/// The workers' use of time in a run.
+/// How the workers spend the time of a run.
 struct Usage {
     Elements applications = 0;
     Seconds makespan = 0;  ///< to the end of the last application
@@ -61,7 +61,7 @@ struct Distribution {
         recorded     ///< a list of times, in the order of the series
     };
     Kind kind = Kind::constant;
-    Seconds mean = 1;                ///< recorded times are scaled to it; 0: not scaled
+    Seconds mean = 1;                ///< mean time; recorded times are scaled to it unless it is 0
     double spread = .6;              ///< correlated: standard deviation of the logarithm
     double correlation = .9;         ///< correlated: between the logarithms of neighbours
     std::vector<Seconds> times = {}; ///< for `recorded`
@@ -80,8 +80,8 @@ void check(const Distribution& distribution);
 ///
 /// Correlated and recorded times depend on the position in the series where the two operands meet,
 /// like the registration of two neighbouring frames. So reducing a segment takes the same time from
-/// either end, and scanning it as long as reducing it. A recorded list that is shorter than the
-/// series repeats; each seed except 0 starts it at another position, keeping its order.
+/// either end, and scanning it takes as long as reducing it. A recorded list that is shorter than
+/// the series repeats; seeds other than 0 start at another position of the list and keep its order.
 ///
 /// Deterministic: the same on every machine for a distribution, a number of values and a seed.
 class Draws {

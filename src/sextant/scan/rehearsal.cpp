@@ -24,7 +24,7 @@ using Values = std::vector<Interval>;
 /// An event that may give a rank work: it starts, a message arrives, or its application ends.
 struct Moment {
     Seconds time = 0;
-    std::uint64_t order = 0; ///< of events at the same time: as they were scheduled
+    std::uint64_t order = 0; ///< for events at the same time: order of scheduling
     int rank = 0;
     int finishes = Walk::none; ///< step that ends
 
@@ -163,7 +163,7 @@ class RehearsalSimulator::Play {
                }) > 0;
     }
 
-    /// Does a fold; or a copy, which is a fold of one operand. Returns the end time.
+    /// Executes a fold, or a copy, which is a fold of one operand. Returns the end time.
     Seconds combine(int number, int s, Seconds now) {
         Rank& rank = *ranks_[index(number)];
         const Step& step = rank.program.steps[index(s)];
@@ -254,7 +254,7 @@ class Rehearsal::Stage {
             performance_.bars.push_back({rank, thread, what, begin, end});
     }
 
-    /// With perfect balance, threads that began together end together.
+    /// With perfect balance, replaces the end times of threads that began together by their mean.
     void share_out(std::vector<Seconds>& ends, Seconds start) const {
         if (balance_ == Balance::as_it_is)
             return;
@@ -263,7 +263,8 @@ class Rehearsal::Stage {
         std::fill(ends.begin(), ends.end(), std::max(start, mean));
     }
 
-    /// Reduces a rank's values and scans the threads' totals. Returns when the last thread is done.
+    /// Reduces a rank's values and scans the threads' totals. Returns the time at which the last
+    /// thread is done.
     Seconds reduce(int rank, Seconds start) {
         const Elements values = own_.series_[index(rank)];
         std::vector<Interval>& segments = segments_.emplace_back();
@@ -286,8 +287,8 @@ class Rehearsal::Stage {
         return *std::max_element(done.begin(), done.end());
     }
 
-    /// Claims values: the thread that is free first claims first. Returns when each thread has
-    /// nothing more to claim.
+    /// Claims values: the thread that is free first claims first. Returns the time at which each
+    /// thread finds nothing more to claim.
     std::vector<Seconds> drive(Stealing& stealing, int threads, int rank, Seconds start) {
         using Free = std::tuple<Seconds, int>;
         std::priority_queue<Free, std::vector<Free>, std::greater<>> free;

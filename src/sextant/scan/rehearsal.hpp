@@ -19,7 +19,7 @@ namespace sextant::scan {
 /// between. Messages and copies take no time; only the operator costs.
 ///
 /// Built once for a schedule, simulated any number of times.
-/// Requires  a schedule that `prove` accepts, whose elements are runs of a series.
+/// Requires  a schedule that `prove` accepts, whose elements are intervals of a series.
 class RehearsalSimulator {
   public:
     explicit RehearsalSimulator(Schedule schedule);
@@ -69,8 +69,8 @@ class Rehearsal {
                     bool with_bars = false) const;
 
     /// The makespan with perfect balance within each rank: the work of its threads in each of the
-    /// two local phases is divided evenly, regardless of its pieces. With one thread per rank there
-    /// is nothing to balance.
+    /// two local phases is divided evenly, as if applications could be split. With one thread per
+    /// rank there is nothing to balance.
     Seconds balanced(const OperatorTime& time, std::span<const Seconds> starts = {}) const;
 
   private:
@@ -84,15 +84,15 @@ class Rehearsal {
     std::vector<Elements> first_; ///< position in the series, by rank
     std::vector<Totals> totals_;  ///< with threads, by rank
     std::unique_ptr<RehearsalSimulator>
-        ranks_; ///< the whole scan; with threads, that of the totals
+        ranks_; ///< the whole scan; with threads, the scan of the totals
     std::vector<std::unique_ptr<RehearsalSimulator>> threads_; ///< by number of threads employed
 };
 
-/// The times at which ranks have registered their values with their neighbours, on `threads`
-/// threads each, and may begin to scan: each value is assigned to the thread that is idle first.
+/// The time at which each rank has registered all its values with their predecessors, on `threads`
+/// threads, and may begin to scan. Each registration is assigned to the thread that is idle first.
 ///
-/// Input     the time of an application that joins two neighbours, and the ratio of a registration
-///           to that.
+/// Input     the time of an application that joins two neighbours, and the ratio of the time of a
+///           registration to it.
 std::vector<Seconds> neighbours_done(const Series& series, int threads, double factor,
                                      const OperatorTime& time);
 

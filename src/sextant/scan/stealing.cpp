@@ -136,7 +136,7 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
                      bool is_first_rank) {
     if (is_first_rank && thread == 0)
         return {};
-    const bool last_is_known = !is_last || known.through; // the next thread joins up to there
+    const bool last_is_known = !is_last || known.through; // the join of the next thread computes it
     LastPhase phase{known.before && thread > 0, segment};
     if (last_is_known)
         --phase.applied.last;

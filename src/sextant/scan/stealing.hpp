@@ -39,8 +39,8 @@ struct Extension {
 /// application a thread extends to one side, while unclaimed values are left on either.
 /// `Boundaries` is the rule for the side; if both are equal, the side with more remaining values of
 /// its block. An application in progress counts with its time so far, so that a long one is noticed
-/// before it ends. Values are claimed only at the edge of a segment, so segments stay contiguous,
-/// and a reduction may be bracketed freely: results do not depend on stealing.
+/// before it ends. Values are claimed only at the edge of a segment, so segments stay contiguous. A
+/// reduction may associate its values in any order, so results do not depend on stealing.
 ///
 /// Not synchronised: callers with several threads hold a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
@@ -93,10 +93,10 @@ class Stealing {
 /// applications.
 ///
 /// Thread 0 of the first rank computes prefixes directly: it reduces from the very first value, so
-/// each intermediate sum is a result, and it has no last phase. One rank with one thread thus
-/// applies the operator once less than it has values.
+/// each intermediate sum is a result, and it has no last phase. A single rank with one thread thus
+/// applies the operator once less often than it has values.
 
-/// The circuit among threads: the fewest dependent applications.
+/// The circuit that scans totals across threads: it has the fewest dependent applications.
 inline constexpr std::string_view circuit_among_threads = "kogge-stone";
 
 /// The number of threads that a rank with `values` values employs: never more than values.
@@ -110,20 +110,20 @@ struct Totals {
     bool before = false, through = false; ///< contents of the result
 };
 
-/// Builds it. A rank without values has an empty program. Throws InvalidTask.
+/// Builds this program. A rank without values has an empty one. Throws InvalidTask.
 Totals totals(const Series& series, const GlobalScan& global, int rank);
 
 /// The work of a thread once the boundaries are fixed and the prefix before the rank is known.
 /// Values are numbered within the rank.
 struct LastPhase {
     /// True if it first combines the prefix before the rank with the sum of the threads before it:
-    /// an application whose result is that of the last value before its segment.
+    /// this gives the result of the last value before its segment.
     bool joins = false;
     Interval applied; ///< values that it then combines one after another
 };
 
-/// Input     the thread's segment; whether it is the rank's last; the rank's result of the totals;
-///           whether no earlier rank has values.
+/// Input     the thread's segment; whether it is the rank's last; the result of `totals` on this
+///           rank; whether no earlier rank has values.
 LastPhase last_phase(const Interval& segment, int thread, bool is_last, const Totals& known,
                      bool is_first_rank);
 
@@ -146,7 +146,7 @@ struct Configuration {
 };
 
 /// Throws InvalidTask unless there is at least one thread, and more than one only with
-/// reduce-then-scan: only a reduction may be bracketed freely.
+/// reduce-then-scan, because only its reductions may associate values in any order.
 void check(const Configuration& configuration);
 
 /// A short text: "reduce-then-scan over ladner-fischer, k = 1, 8 threads, boundaries moving".

@@ -141,7 +141,8 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
 namespace {
 
 /// Scans the values of a worker other than the first. All results except the total are stored in
-/// the output, to be updated there; the total has a separate slot, because it is sent meanwhile.
+/// the output, where they are updated later; the total has a separate slot, because it is sent in
+/// the meantime.
 Region scan_aside(ProgramBuilder& builder, const Region& input, const Region& output) {
     Region sum = nth(input, 0);
     for (Elements i = 1; i < input.length; ++i) {

@@ -64,17 +64,16 @@ Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const Global
 void scan_values(ProgramBuilder& builder, const Region& input, const Region& output,
                  const Prefixes& known);
 
-/// Reduce, then scan: each worker combines its values into a total, in one fold that may be
-/// bracketed freely; the totals are scanned across workers; and each worker scans its values
-/// starting from the prefix before them. A single worker only scans.
+/// Reduce, then scan: each worker combines its values into a total, in one fold, which may
+/// associate them in any order; the totals are scanned across workers; and each worker scans its
+/// values starting from the prefix before them. A single worker only scans.
 ///
 /// Input     this worker's values.
 /// Output    as many, each combined with all before it in the series.
 /// Cost      with K = N/P values per worker and a global scan of span S_G and W_G applications, 2K
 ///           − 1 + S_G dependent applications and 2N − P − 1 + W_G in all; 1 and P fewer if the
 ///           global scan gives the last values. K − 1 fewer if the last total is not needed, as
-///           with
-///           an exclusive global scan.
+///           with an exclusive global scan.
 /// Source    Dotsenko et al., ICS 2008, doi:10.1145/1375527.1375559
 Program reduce_then_scan(const Worker& worker, const GlobalScan& global);
 
