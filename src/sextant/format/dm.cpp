@@ -134,8 +134,9 @@ class Walk {
     Bytes element_bytes(const std::vector<std::uint64_t>& description, std::size_t at) const {
         if (description[at] != structure)
             return size_of_plain(description[at]);
-        Bytes bytes = 0; // after the type: name length, number of fields; then name length and type
-                         // of each field
+        // A structure has a name length and a number of fields, then each field's name length and
+        // type.
+        Bytes bytes = 0;
         for (std::size_t field = at + 4; field < description.size(); field += 2)
             bytes += size_of_plain(description[field]);
         return bytes;

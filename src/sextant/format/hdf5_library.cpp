@@ -164,8 +164,8 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
         return std::nullopt;
     Hdf5Dataset described{name, {}, sample_of(type.id())};
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        dataset =
-            {}; // close it: the access properties of the first open handle apply to all handles
+        // Close it: the access properties of the first open handle apply to all handles.
+        dataset = {};
         described.sides = sides_of_virtual(file, name, created.id());
         return described;
     }

@@ -92,7 +92,8 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
                           fmt::format("dataset {} cannot be opened: {}", name, hdf5_complaint()));
     sample_ = std::max<Bytes>(1, static_cast<Bytes>(H5Tget_size(type.id())));
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        dataset = {}; // close: the first handle's access properties apply to all
+        // Close it: the access properties of the first open handle apply to all handles.
+        dataset = {};
         sources_.emplace(file, name, created.id(), depth);
         sides_ = sources_->sides();
         stored_ = sources_->stored();

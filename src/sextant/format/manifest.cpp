@@ -160,8 +160,8 @@ void write_manifest(const std::string& path, const Partials& partials) {
                           {"order_front_to_back", partials.order},
                           {"bricks", bricks}};
     const std::string text = content.text(1) + "\n";
-    partials_of(JsonField::parse(text, path),
-                path); // throws if the manifest could not be read back
+    // Throws if the manifest could not be read back.
+    partials_of(JsonField::parse(text, path), path);
     write_file(path, text);
 }
 

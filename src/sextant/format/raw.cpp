@@ -208,8 +208,7 @@ void read_raw(const std::string& path, const ImageHeader& header, std::span<std:
     SourceFile file(path);
     const Bytes got = file.read(to);
     if (got < bytes_of(header))
-        fail_size(path, std::to_string(got),
-                  header); // the file has shrunk since its size was checked
+        fail_size(path, std::to_string(got), header); // the file has shrunk since the check
 }
 
 void write_raw(const std::string& path, const Image& image) {

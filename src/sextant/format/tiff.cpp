@@ -226,8 +226,7 @@ StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     for (const TiffPage& page : open.pages) {
         const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
                            page.frame.channels == header.channels;
-        layout.starts.push_back(alike ? page.start
-                                      : 0); // other pages are refused before they are read
+        layout.starts.push_back(alike ? page.start : 0); // others are rejected before reading
         layout.each.push_back(page.frame);
     }
     return layout;

@@ -10,7 +10,7 @@
 
 namespace sextant::report {
 
-/// A time and its interval.
+/// A time and the ends of its interval.
 struct TimeRange {
     Seconds seconds = 0, low = 0, high = 0;
 };
@@ -23,10 +23,10 @@ struct Alternative {
     std::string remark = {};
 };
 
-/// Configurations that were predicted or tried, for comparison.
+/// Configurations that were predicted or measured, for comparison.
 struct Alternatives {
     std::string title;            ///< "Candidates"
-    std::string by;               ///< the model and the measurement: "p3pc-extended on dell"
+    std::string by;               ///< source of the times: "p3pc-extended on dell"
     std::vector<Alternative> all; ///< the first is highlighted as the chosen one
 };
 

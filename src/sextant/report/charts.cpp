@@ -146,7 +146,7 @@ class ColumnPicture {
         }
     }
 
-    /// Returns the place with the largest value in a column.
+    /// Returns the position with the largest value in a column.
     std::size_t place_of(std::size_t column, std::size_t kind) const {
         const auto& values = chart_.kinds[kind].values;
         const auto first = values.begin() + static_cast<std::ptrdiff_t>(column * merged_);
@@ -247,7 +247,7 @@ class GanttPicture {
         if (bar.worker >= lanes_.count || duration_ <= 0)
             return;
         const double scale = plot / duration_, margin = lanes_.height / 6;
-        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // less a gap
+        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // leaves a gap
         svg_.add(fmt::format("<rect class=\"bar kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title>"
                              "</rect>\n",

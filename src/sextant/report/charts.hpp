@@ -22,7 +22,7 @@ int decimals_of(double tick);
 /// and activities in between.
 struct Lanes {
     static constexpr int most = 256;   ///< more are indistinguishable
-    static constexpr double left = 76; ///< usual position of their start, with room for names
+    static constexpr double left = 76; ///< usual x position of their start, with room for names
 
     int count = 0;
     double height = 0;   ///< of one lane
@@ -46,11 +46,11 @@ struct Lanes {
 /// Adds the styles of ticks.
 void add_time_axis_styles(Svg& svg);
 
-/// Adds ticks across placed lanes and their times below; none if the duration is 0. `width` is that
-/// of the duration.
+/// Adds ticks across placed lanes and their times below; none if the duration is 0. `width` is the
+/// length of the whole duration in the drawing.
 void add_time_axis(Svg& svg, const Lanes& lanes, Seconds duration, double width);
 
-/// A column chart: one column per position, or one of each kind.
+/// A column chart: at each position, one column per kind.
 struct ColumnChart {
     struct Kind {
         std::string name;
@@ -63,8 +63,8 @@ struct ColumnChart {
     std::vector<KeyFigure> figures;
 };
 
-/// Returns the chart as SVG. If there are more than a few hundred positions, neighbours are merged
-/// into one column, the highest of them, and a note states this.
+/// Returns the chart as SVG. If there are more than a few hundred positions, neighbouring ones are
+/// merged into one column that shows their highest value, and a note states this.
 /// Requires  as many values of each kind as positions (std::logic_error).
 std::string columns(const ColumnChart& chart);
 

@@ -32,9 +32,9 @@ struct CurveChart {
 };
 
 /// Returns the chart as SVG, with a band for deviations. If there are more positions than the chart
-/// can show, neighbours are merged and drawn by their least and largest value, so its size is
-/// bounded.
-/// Requires  curves of equal length, each with no deviations or as many (std::logic_error).
+/// can show, neighbouring ones are merged and drawn as a line from their smallest to their largest
+/// value, so the size of the SVG is bounded.
+/// Requires  curves of equal length; deviations empty or of the same length (std::logic_error).
 std::string curves(const CurveChart& chart);
 
 } // namespace sextant::report

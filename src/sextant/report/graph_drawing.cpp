@@ -114,10 +114,10 @@ struct Layout {
     }
     double x(int c) const { return Lanes::left + c * column; }
     double width() const { return Lanes::left + std::max(plot, 540.0) + right; }
-    /// Returns 1 if there is room, less if lines are crowded.
+    /// Returns a scale for details: 1 if lanes are high, less if they are crowded.
     double room() const { return std::clamp(lanes.height / 46, 0.4, 1.0); }
 
-    double column, plot; ///< width of one; of all
+    double column, plot; ///< widths of one column and of all columns
     Lanes lanes;
 };
 

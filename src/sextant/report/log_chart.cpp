@@ -137,7 +137,8 @@ class Drawing {
         svg_.legend(entries);
     }
 
-    /// Curves with few positions, such as numbers of ranks, have their ticks there.
+    /// Returns the ticks of the x axis. If all kinds are curves with few positions in total, such
+    /// as numbers of ranks, these positions are the ticks.
     std::vector<double> x_ticks() const {
         constexpr std::size_t few = 8;
         if (joined_ && !chart_.compares && places_.size() <= few)
@@ -199,7 +200,7 @@ class Drawing {
     Axis x_, y_;
     double top_ = 0;
     std::int64_t drawn_ = 0, left_out_ = 0;
-    bool joined_ = true;      // of all kinds drawn
+    bool joined_ = true;      // true if all drawn kinds are joined by lines
     std::set<double> places_; // on the x axis
     Svg svg_;
 };

@@ -37,7 +37,7 @@ std::vector<std::unique_ptr<RankState>> states_of(const Schedule& schedule) {
     return states;
 }
 
-/// Returns the steps that can happen now: work that is ready, and messages ready on both sides.
+/// Returns the steps that can run now: work that is ready, and messages ready on both sides.
 std::vector<StepOfRank> possible(std::vector<std::unique_ptr<RankState>>& states,
                                  const std::vector<std::vector<StepOfRank>>& mates) {
     std::vector<StepOfRank> now;
@@ -104,7 +104,8 @@ Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank
 
 namespace {
 
-/// The column of each step within its level: a rank's sends are numbered from 0, as is its work.
+/// The column of each step within its level. In each level, a rank's sends are numbered from 0, and
+/// so is its work.
 struct Columns {
     std::vector<std::vector<int>> within; ///< by rank and step
     std::vector<int> width;               ///< by level
@@ -183,7 +184,8 @@ void merge(std::vector<Mark>& marks) {
     marks.resize(kept);
 }
 
-/// The columns of a graph after every `merged` of them are merged, if requested within levels only.
+/// The columns of a graph after merging every `merged` neighbouring ones; if `levels_apart`, only
+/// within levels.
 struct MergedColumns {
     MergedColumns(const MessageGraph& graph, int merged, bool levels_apart)
         : old_begins(graph.level_begins), merge(merged), apart(levels_apart) {
@@ -307,7 +309,7 @@ std::string verb_in_words(const Step& step) {
     return std::string(name(step.verb));
 }
 
-/// Lists regions, one per line, each after `before`.
+/// Lists regions, one per line, each preceded by `before`.
 std::string listed(std::span<const Region> regions, std::string_view before) {
     constexpr std::size_t most_regions = 8;
     const std::size_t named = std::min(regions.size(), most_regions);

@@ -20,7 +20,7 @@ bool is_otf2(const std::string& path) {
 
 namespace {
 
-constexpr Seconds longest = 100.0 * 24 * 3600; // in ticks it still fits doubles and 63 bits
+constexpr Seconds longest = 100.0 * 24 * 3600; // fits in 63 bits as a number of ticks
 
 void check(const Event& event, int ranks) {
     const auto is_rank = [&](int rank) { return rank >= 0 && rank < ranks; };
@@ -87,7 +87,8 @@ class Dealer {
         records.push_back({end, event, false, tags_[event]});
     }
 
-    /// Sorts records by time. Stable: an event that ends when another begins was added before it.
+    /// Sorts records by time. The sort is stable, because an event that ends when another begins
+    /// was added before it.
     std::vector<Otf2Location> finish() {
         for (Otf2Location& location : locations_) {
             std::stable_sort(

@@ -27,7 +27,7 @@ void require_otf2(const std::string& folder);
 /// Requires  what `otf2_locations` and `require_otf2` require.
 void write_otf2(const std::string& folder, const Recording& recording);
 
-/// Clock ticks per second in an archive, shorter than the shortest step.
+/// Clock ticks per second in an archive: a tick is 1 ps, shorter than any step.
 inline constexpr std::uint64_t otf2_ticks = 1'000'000'000'000;
 
 /// The start or end of an event.
@@ -35,21 +35,22 @@ struct Otf2Record {
     std::uint64_t time = 0; ///< in ticks from the start of the run
     std::size_t event = 0;  ///< index into `Trace::events`
     bool begins = false;    ///< true at its start, false at its end
-    std::uint32_t tag = 0;  ///< of a message: equal on both sides, unique per sender and receiver
+    /// Tag of a message: equal on both sides, unique per pair of sender and receiver.
+    std::uint32_t tag = 0;
 };
 
-/// A sequence of records: of a rank, or of its work that overlaps other work.
+/// The records of a rank, or those of its work that overlaps other work.
 struct Otf2Location {
     int rank = 0;
-    std::vector<Otf2Record> records; ///< times never decrease; all that begins here ends here
+    std::vector<Otf2Record> records; ///< in order of time; every event that begins here ends here
 };
 
-/// Converts a recording to an archive's locations. The first are those of the ranks in order, with
-/// all their messages and work. Work must not overlap on a location, because regions of an archive
-/// must be nested: overlapping work of a rank is on additional locations.
+/// Converts a recording to an archive's locations. The first locations are those of the ranks in
+/// order, with all their messages and work. Work that overlaps other work of its rank is on
+/// additional locations, because the regions of a location must be nested.
 ///
-/// Requires  ranks and peers of the recording, and times that are finite, not negative, at most 100
-///           days and in order (std::logic_error).
+/// Requires  ranks and peers below the number of ranks, and times that are finite, not negative, at
+///           most 100 days and in order (std::logic_error).
 std::vector<Otf2Location> otf2_locations(const Recording& recording);
 
 /// Converts seconds to ticks, rounded to nearest.

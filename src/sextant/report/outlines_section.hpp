@@ -23,7 +23,7 @@ struct Outline {
 /// An image with lines on it.
 struct OutlinedPicture {
     std::string title, caption = {};
-    std::vector<std::byte> png = {};    ///< of the whole image, possibly reduced
+    std::vector<std::byte> png = {};    ///< of the whole image, possibly reduced in size
     Elements width = 0, height = 0;     ///< of the original image
     std::vector<Outline> outlines = {}; ///< longest first
 };

@@ -89,13 +89,15 @@ struct Document {
     std::vector<std::string> scripts; ///< each is emitted once, even if listed several times
 };
 
-/// Returns the whole file with the style of all pages. It may run its scripts, but fetch nothing.
+/// Returns the whole file with the style of all pages. The page may run its scripts, but not load
+/// anything.
 std::string to_html(const Document& document);
 
-/// Parses such a file. Throws InvalidFile with the path if it is truncated or not by to_html.
+/// Parses a file written by to_html. Throws InvalidFile with the path if the file is truncated or
+/// was not written by to_html.
 Document read_document(const std::string& path, const std::string& html);
 
-/// Joins pages of several runs: links to each, then one after another.
+/// Joins the pages of several runs into one: links to each page, then all pages one after another.
 ///
 /// Input     a title as text; the pages' parts.
 Document joined(std::string_view title, std::span<const Document> pages);

@@ -43,8 +43,8 @@ struct Recording {
     int clocks = 1;         ///< number of clocks that measured the times
     /// The alignment of the clocks; empty if they were not aligned or there is only one.
     std::vector<ClockOffset> aligned = {};
-    /// True if messages are shared buffers (`Loans`): they arrive at once and last for the sender
-    /// until they are returned.
+    /// True if messages are shared buffers (`Loans`): they arrive immediately; for the sender, they
+    /// last until the buffer is returned.
     bool lent = false;
     Trace trace;
 

@@ -94,7 +94,7 @@ std::string table(std::span<const RegisteredFrame> frames, const std::vector<Mar
     std::string html =
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Flag</th><th "
         "scope=\"col\" class=\"number\">Frames</th><th scope=\"col\" "
-        "class=\"words\">Numbers, and meaning of the flag</th></tr></thead>\n<tbody>\n";
+        "class=\"words\">Frame numbers and meaning of the flag</th></tr></thead>\n<tbody>\n";
     for (const MarkedPlaces& mark : marks) {
         const std::string_view meaning = meaning_of(mark.name);
         html += row(mark.name, grouped(std::ssize(mark.places)),
@@ -162,7 +162,7 @@ KeyFigure median_of(const Curve& curve) {
     std::copy_if(curve.values.begin(), curve.values.end(), std::back_inserter(values),
                  [](double value) { return std::isfinite(value); });
     if (values.empty())
-        return {"nothing", curve.name};
+        return {"no value", curve.name};
     return {fmt::format("{:.3g}", median(values)), curve.name + " (median)"};
 }
 
@@ -182,7 +182,7 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
                   curve(before, frames, [](const auto& frame) { return frame.ncc_before; })};
     CurveChart rest{
         "Residual",
-        "fraction of a frame's variance that the other does not explain: noise and other motion",
+        "fraction of variance that the matched frame does not explain: noise and residual motion",
         "frame", ""};
     rest.curves = {
         curve("registered", frames, [](const auto& frame) { return residual(frame.ncc_after); }),

@@ -18,7 +18,7 @@ struct RegisteredFrame {
     double x = 0, y = 0, angle = 0;                   ///< pixels and degrees, from the reference
     double sigma_x = 0, sigma_y = 0, sigma_angle = 0; ///< their standard deviations
     double ncc_before = 0, ncc_after = 0;
-    double sigma = 0; ///< of a pixel's position, from a motion or a field, in pixels
+    double sigma = 0; ///< standard deviation of pixel positions after registration, in pixels
     std::vector<std::string> flags = {};
 };
 
@@ -32,8 +32,9 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 /// Shows the NCC of each frame of a series with its reference before and after registration, the
 /// unexplained variance, and the uncertainty of its position.
 ///
-/// Input     the frames of a series in order, numbered from 0; the meaning of "before": "as they
-///           are", or by motions alone if fields follow.
+/// Input     the frames of a series in order, numbered from 0; the label of the NCC before
+///           registration or, if displacement fields were applied, before these: "as recorded", "by
+///           rigid motions alone".
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
 /// Two pictures of the same area: PNG files of one size.

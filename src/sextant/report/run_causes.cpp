@@ -30,7 +30,7 @@ std::vector<std::size_t> by_rank_and_end(const Trace& trace) {
     return places;
 }
 
-/// Traverses a trace from its end to its beginning.
+/// Traces the critical path back from its end to its beginning.
 class WayBack {
   public:
     explicit WayBack(const Recording& recording)
@@ -74,8 +74,8 @@ class WayBack {
         return static_cast<std::size_t>(latest - order_.begin());
     }
 
-    /// Returns the position of the critical path when an event began: at the other side of its
-    /// message if that was late.
+    /// Returns the point of the critical path at which an event began: on its own rank or, if the
+    /// other side of its message was late, on that side's rank.
     CriticalPath::Point begin_of(std::size_t place) {
         const Event& event = trace_.events[place];
         const Event& other = trace_.events[sides_[place]];
@@ -96,8 +96,8 @@ class WayBack {
         return {rank, time};
     }
 
-    /// Returns the index in order_ of the last event that a rank had ended at a time; among events
-    /// with the same end, one before `than` if both are of its rank.
+    /// Returns the index in order_ of the last event of a rank that ended by `time`; if the event
+    /// at index `than` is of the same rank, the result is below `than`.
     std::size_t last_ended(int rank, Seconds time, std::size_t than) const {
         const auto after = std::partition_point(order_.begin(), order_.end(), [&](std::size_t i) {
             const Event& e = trace_.events[i];
@@ -171,7 +171,8 @@ std::string share(Seconds part, Seconds whole) {
     return fmt::format("{} ({:.0f} %)", to_text(part), 100 * part / whole);
 }
 
-/// Returns the most by which a message seems to arrive before it was sent: the error of the clocks.
+/// Returns the longest time by which a message seems to arrive before it was sent, a lower bound of
+/// the error of the clocks.
 Seconds disagreement(const Trace& trace) {
     Seconds most = 0;
     for (const Message& message : messages_of(trace))

@@ -9,10 +9,10 @@
 
 namespace sextant::report {
 
-/// The chain of events that determined the time of a run, found from its end. The start of each
-/// event was determined by the previous one, on its own rank or, if a message waited for its other
-/// side, on that rank; the end of a shared buffer's use was determined by the last event of its
-/// receiver.
+/// The chain of events that determined the time of a run, traced back from the end of the run. Each
+/// event started when the previous event of the chain allowed it: an event of the same rank or, if
+/// a message waited for its other side, of that side's rank. The send of a shared buffer ended when
+/// the receiver returned the buffer, after an event of the receiver.
 struct CriticalPath {
     struct Point {
         int rank = 0;
@@ -21,11 +21,12 @@ struct CriticalPath {
     std::vector<Point> points; ///< the path; straight lines between points
     Seconds work = 0;          ///< folds, copies and computations
     Seconds messages = 0;      ///< messages in transit
-    Seconds between = 0;       ///< nothing recorded, between events
+    Seconds between = 0;       ///< time between events, in which nothing was recorded
     int changes = 0;           ///< number of changes of rank
 };
 
-/// Its work, messages and time between events add up to the end of the last event.
+/// Returns the critical path. Its work, messages and time between events add up to the end of the
+/// last event.
 /// Cost      sorting the events.
 CriticalPath critical_path(const Recording& recording);
 
@@ -35,8 +36,9 @@ struct Waiting {
     Seconds seconds = 0;
 };
 
-/// Returns all waits by rank and peer, longest first. A wait counts for the message that ended it,
-/// the last one of its rank that ended during it. Waits that no message ended have the peer -1.
+/// Returns the waiting time of each pair of rank and peer, longest first. A wait is attributed to
+/// the message that ended it: the last message of its rank that ended during the wait. The peer is
+/// -1 for waits that no message ended.
 std::vector<Waiting> waiting(const Trace& trace);
 
 /// Explains the times of runs: the composition of their critical paths, side by side, and the ranks

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_bars = 200'000, most_messages = 100'000;
 
-/// Writes times as whole ticks, which are short.
+/// Converts times to whole ticks, which take few characters.
 class Ticks {
   public:
     explicit Ticks(std::span<const Recording> recordings) {
@@ -67,8 +67,8 @@ void add_bars(std::string& json, const std::vector<Bar>& bars, const Ticks& tick
     add_column(json, "elements", bars, [](const Bar& bar) { return bar.event.elements; });
 }
 
-/// Adds arrows from when both sides were ready until the message arrived. If clocks disagree, a
-/// message may seem to arrive earlier; its arrow points back.
+/// Adds arrows from the start of each send to the arrival of the message. If clocks disagree, a
+/// message may seem to arrive before it was sent; its arrow then points backwards.
 void add_arrows(std::string& json, const Trace& trace, const SharedLanes& lanes,
                 const Ticks& ticks) {
     std::vector<std::int64_t> numbers;
@@ -159,7 +159,8 @@ std::string controls(std::size_t runs) {
     return html + "</div>\n";
 }
 
-/// Lists the runs by number, as lanes name them, and the parts of each that are not shown.
+/// Lists the runs with the numbers that lanes refer to, and states which parts of each run are not
+/// shown.
 std::string listed(std::span<const Recording> recordings, const std::vector<Bars>& bars) {
     std::string html = "<ol class=\"runs\">\n";
     for (std::size_t i = 0; i < recordings.size(); ++i) {

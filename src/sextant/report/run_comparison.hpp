@@ -10,11 +10,11 @@
 namespace sextant::report {
 
 /// Shows the activities of ranks in one or more runs on one time axis: one lane per rank, messages
-/// as arrows, the critical path, with zoom. A rank's lanes of all runs are adjacent.
+/// as arrows, the critical path, with zoom. The lanes of a rank in all runs are adjacent.
 ///
 /// If there are more than 256 ranks, neighbours share a lane; with more than 200,000 events,
-/// neighbours are merged; with more than 100,000 messages, arrows are left out. The section states
-/// this.
+/// neighbouring events are merged; with more than 100,000 messages, arrows are left out. The
+/// section states which of these apply.
 /// Requires  of each recording what `bars` requires.
 Section timeline_section(std::span<const Recording> recordings);
 

@@ -16,16 +16,17 @@ struct Colour {
     std::string light, dark;
 };
 
-/// Returns the colour of a hue in degrees, of equal perceived lightness for all hues (OKLCH), and
-/// as vivid as screens can show up to `chroma`.
+/// Returns the colour of a hue in degrees, with the same perceived lightness for all hues (OKLCH).
+/// Its chroma is `chroma`, or the highest that screens can show.
 /// Source    Ottosson 2020, "A perceptual color space for image processing".
 Colour colour_of_hue(double hue, double chroma = 0.16);
 
-/// Returns colours for ordered things: up to six are easily distinguished, more run through the
-/// hues. From 25 on neighbours share one; see `colour_index`.
+/// Returns colours for `count` ordered items. Up to six colours are easily distinguished; more run
+/// through the hues. There are at most 24: if there are more items, neighbours share a colour
+/// (`colour_index`).
 std::vector<Colour> ordered_colours(int count);
 
-/// Returns the index into `ordered_colours(count)` of the i-th thing.
+/// Returns the index into `ordered_colours(count)` of the i-th item.
 int colour_index(int i, int count);
 
 /// A figure under the heading: an emphasised value and its label.
@@ -36,7 +37,7 @@ struct KeyFigure {
 /// Returns "1 message" or "56 messages", with the number as value.
 KeyFigure key_figure(std::int64_t number, std::string_view thing);
 
-/// The meaning of a kind of mark. The symbol is SVG in a box `width` by 12 from (0, 0).
+/// A symbol and its meaning. The symbol is SVG in a box of `width` by 12 with its corner at (0, 0).
 struct LegendEntry {
     std::string symbol, label;
     double width = 18;
@@ -51,11 +52,13 @@ class Svg {
   public:
     Svg(std::string_view title, std::string_view subtitle, double width);
 
-    /// Adds a style for elements of this SVG that match a selector; in both shades of a colour.
+    /// Add a style for the elements of this SVG that match a selector; `colour` sets a property for
+    /// light and dark schemes.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
 
-    /// These stack from the top; `bottom` is the position of the next item.
+    /// Figures, legends, notes and gaps are stacked from the top; `bottom` is the position of the
+    /// next item.
     void figures(const std::vector<KeyFigure>& figures);
     void legend(const std::vector<LegendEntry>& entries);
     void note(std::string_view text);
@@ -92,7 +95,7 @@ std::string swatch(std::string_view style_class);
 
 /// Adds style classes "kind-0", "kind-1", ... that fill marks, one per kind.
 void add_kind_styles(Svg& svg, std::size_t kinds, const KindHues& hues);
-/// Adds their legend.
+/// Adds the legend of these kinds.
 void add_kind_legend(Svg& svg, const std::vector<std::string>& names);
 
 } // namespace sextant::report

@@ -18,7 +18,7 @@ std::string escape(std::string_view text);
 /// Returns at most `characters` characters of the text, the last of them "…" if it was cut.
 std::string shortened(std::string_view text, std::size_t characters);
 
-/// Returns "4,480,000".
+/// Formats a number with separators: "4,480,000".
 std::string grouped(std::int64_t number);
 
 /// Returns "1 message" or "56 messages".

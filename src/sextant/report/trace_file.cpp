@@ -43,7 +43,7 @@ constexpr int most_ranks = 1 << 20;
 constexpr double microseconds = 1e6;
 constexpr Bytes most_bytes = Bytes{4} << 30;
 
-/// Separates lines by commas.
+/// Appends lines that are separated by commas.
 class Lines {
   public:
     explicit Lines(std::string& text) : text_(text) {}
@@ -117,7 +117,7 @@ void add_arrows(Lines& lines, const std::vector<Bar>& bars) {
     }
 }
 
-/// A field that is a number of the type.
+/// Returns an integer field, which must be in the range.
 template <class Number>
 Number number_in(const JsonField& object, const char* field, Number least,
                  std::int64_t most = std::numeric_limits<Number>::max()) {
@@ -129,7 +129,7 @@ double seconds_in(const JsonField& object, const char* field) {
     return object.at(field).number(-most, most);
 }
 
-/// The value whose name a field is.
+/// Returns the value that is named by a field.
 template <class Value>
 Value one_of(const JsonField& field, std::span<const Value> values) {
     std::vector<std::string_view> names;
@@ -153,7 +153,7 @@ Event event_of(const JsonField& event) {
             .end = (begin + length) / microseconds};
 }
 
-/// What is said of the whole recording.
+/// Parses the fields that describe the whole recording.
 Recording recording_of(const JsonField& head, const std::string& path) {
     constexpr std::array origins{Origin::measured, Origin::predicted, Origin::simulated};
     if (const int version = number_in(head, "sextant_trace", 1); version > newest_version)

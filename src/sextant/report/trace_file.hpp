@@ -9,7 +9,7 @@
 namespace sextant::report {
 
 /// Returns a text as a quoted JSON string that is safe in a script of a page: nothing in it ends
-/// the script or is markup. Bytes that are not UTF-8 become U+FFFD.
+/// the script or is parsed as markup. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
 
 /// Writes a recording in the Trace Event Format, which Perfetto and chrome://tracing open: one
@@ -18,13 +18,14 @@ std::string json_text(std::string_view text);
 /// Requires  what `bars` requires.
 std::string to_json(const Recording& recording);
 
-/// Parses such a text. Events may be in any order; unknown additions of other programs are ignored.
-/// Only one event at a time is held as text, so large files take little memory.
+/// Parses a trace in this format. Events may be in any order; unknown fields and events of other
+/// programs are ignored. Only one event at a time is held as text, so large files take little
+/// memory.
 /// Throws    InvalidFile with event and field: not JSON or truncated, not a trace of Sextant, a
 ///           newer version, invalid values.
 Recording parse_trace(std::string_view text, const std::string& path);
 
-/// Reads such a file.
+/// Reads and parses a trace file.
 Recording read_trace(const std::string& path);
 
 } // namespace sextant::report

@@ -76,7 +76,8 @@ std::vector<Event> in_order(std::vector<Event> events) {
 std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     constexpr auto none = static_cast<std::size_t>(-1);
     std::vector<Bar> all;
-    std::array<std::size_t, static_cast<std::size_t>(Activity::wait) + 1> open; // the last one
+    // Index of the last bar of each activity.
+    std::array<std::size_t, static_cast<std::size_t>(Activity::wait) + 1> open;
     open.fill(none);
     for (const Event& event : events) {
         std::size_t& last = open[static_cast<std::size_t>(event.activity)];
@@ -94,8 +95,8 @@ std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     return all;
 }
 
-/// Gives each message of a kind the first row, from `first` on, that is free when it begins.
-/// Returns the end of the rows of the rank with the most.
+/// Assigns each message of a kind to the first row, from `first` on, that is free when the message
+/// begins. Returns one more than the last row of any rank.
 int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     std::size_t rows = 0;
     std::vector<Seconds> free;
@@ -117,7 +118,8 @@ int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     return first + static_cast<int>(rows);
 }
 
-/// Merges ordered events to at most `most` bars and, if requested, all that overlap.
+/// Merges ordered events to at most `most` bars. If `one_at_a_time`, overlapping events of a kind
+/// are always merged.
 Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t most,
              bool one_at_a_time) {
     constexpr double finest = 1000; // number of bars side by side that can be distinguished
@@ -235,8 +237,8 @@ class Chart {
         svg_.style(".event:hover", "opacity:.65");
     }
 
-    /// Messages overlap, so the legend shows their number; a rank does one piece of work at a time,
-    /// so it shows the fraction of the time.
+    /// The legend shows the number of messages, because they overlap, but the fraction of time for
+    /// work, because a rank does one piece of work at a time.
     void legend() {
         const double whole = bars_.duration * ranks_;
         std::vector<LegendEntry> entries;

@@ -32,7 +32,7 @@ struct SharedLanes {
     /// Returns "rank 3" or "ranks 12-15".
     std::string name(int lane) const;
 
-    /// Returns the events with lanes instead of their ranks; peers stay ranks.
+    /// Returns the trace with lanes as the ranks of events; peers remain ranks.
     Trace events_by_lane(const Trace& trace) const;
 };
 
@@ -40,22 +40,25 @@ struct SharedLanes {
 struct Bar {
     Event event; ///< the first event, extended to the end of the last
     std::int64_t events = 1;
-    int row = 0; ///< in its rank's messages: sends, then receives; no overlaps within a row
+    /// Row among its rank's messages: first sends, then receives; bars of a row do not overlap.
+    int row = 0;
 };
 
 /// The bars of a trace.
 struct Bars {
     std::vector<Bar> messages, work; ///< ordered by rank, then begin
-    int rows = 1;                    ///< rows of messages of the rank with the most
+    int rows = 1;                    ///< highest number of rows of messages of any rank
     Seconds duration = 0;
     Seconds pause = 0; ///< longest gap within a merged bar; 0 if none are merged
 };
 
-/// Returns one bar per event if there are at most `most`; otherwise merges events until there are.
+/// Returns one bar per event if there are at most `most`; otherwise merges events until there are
+/// at most `most` bars.
 /// Requires  what `timeline` requires.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
 
-/// Does the same by lane; overlapping events of a kind in a shared lane become one bar.
+/// The same with one lane for several ranks; overlapping events of a kind in a shared lane become
+/// one bar.
 Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 
 struct TimelineOptions {

@@ -22,11 +22,12 @@ struct PairBandwidth {
     double per_second() const { return seconds > 0 ? bytes / seconds : 0; }
 };
 
-/// Returns bandwidths ordered by sender, then receiver, except of pairs without messages or time.
+/// Returns bandwidths ordered by sender, then receiver. Pairs without messages, or whose messages
+/// took no measurable time, are left out.
 std::vector<PairBandwidth> bandwidths(const Recording& recording);
 
 /// Return SVGs: the bandwidth of each pair of ranks as a matrix, and its histogram over pairs. With
-/// many ranks, neighbours share a cell. Without contention, all cells have one shade.
+/// many ranks, neighbours share a cell. Without contention, all cells have the same shade.
 /// Source    Cavin and Demengeon, EGPGV 2012, doi:10.2312/EGPGV/EGPGV12/129-138
 std::string bandwidth_matrix(const Recording& recording);
 std::string bandwidth_histogram(const Recording& recording);

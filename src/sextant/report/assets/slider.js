@@ -1,5 +1,5 @@
 // Two images, one over the other, with a movable dividing line: controlled by a slider, or by a
-// pointer on the images. report/before_after_section.cpp writes the figures.
+// pointer on the images. report/registration_sections.cpp writes the figures.
 "use strict";
 (() => {
   for (const figure of document.querySelectorAll("figure.compare")) {

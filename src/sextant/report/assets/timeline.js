@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: BSD-3-Clause The timelines of a page: the activities of ranks over time,
-// on a canvas with zoom. Each figure of class "timeline" holds its data as JSON;
-// report/timeline_section.cpp writes both.
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Draws the timelines of a page, the activities of ranks over time, on a canvas with zoom. Each
+// figure of class "timeline" holds its data as JSON; report/run_comparison.cpp writes both.
 "use strict";
 (() => {
   const kinds = ["send", "receive", "fold", "copy", "compute", "wait"];
@@ -22,7 +23,7 @@
     return `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
   }
 
-  /** The first place in a sorted array whose value is not below `value`. */
+  /** Returns the index of the first element of a sorted array that is not below `value`. */
   function lowerBound(sorted, value) {
     let first = 0, last = sorted.length;
     while (first < last) {
@@ -33,13 +34,13 @@
     return first;
   }
 
-  /** Whose a lane is. */
+  /** Returns the name of a lane: "rank 3" or "ranks 12-15". */
   function laneName(run, lane) {
     const first = lane * run.shared, last = Math.min(first + run.shared, run.ranks) - 1;
     return first === last ? `rank ${first}` : `ranks ${first}-${last}`;
   }
 
-  /** Bars by lane (`rank`) and kind, each list in order of begin, so that those in view are found fast. */
+  /** Returns lists of bars by lane (`rank`) and kind, sorted by begin to find visible bars fast. */
   function byRankAndKind(run) {
     const lists = Array.from({length: run.lanes}, () => kinds.map(() => ({bars: [], longest: 0})));
     run.rank.forEach((rank, bar) => {
@@ -74,7 +75,7 @@
       return toggle !== null && toggle.checked;
     }
 
-    /** Which lane lies where: all runs of a rank together, or all ranks of a run. */
+    /** Sets the order of lanes: all runs of a rank together or, on request, all ranks of a run. */
     arrange() {
       const lanes = [];
       const ranks = Math.max(...this.runs.map((run) => run.lanes));
@@ -116,7 +117,7 @@
     time(x) { return this.from + (x - gutter) * (this.to - this.from) / (this.width - gutter); }
     y(place) { return axis + place * this.lane - this.box.scrollTop; }
 
-    /** The wire between messages and work of a lane. */
+    /** Returns the y position of the line between the messages and the work of a lane. */
     wire(run, rank) { return this.y(this.places[run][rank]) + 0.52 * this.lane; }
 
     redraw() {
@@ -195,7 +196,7 @@
       pen.fillText(`time, ${unit}`, gutter - 8, axis / 2);
     }
 
-    /** Top and height of a bar within its lane. */
+    /** Returns the top and the height of a bar within its lane. */
     extent(run, bar) {
       if (run.kind[bar] > 1) return [0.56 * this.lane, 0.36 * this.lane];
       const row = 0.46 * this.lane / run.rows;
@@ -207,7 +208,7 @@
       for (let place = first; place < last; ++place) {
         const {run: i, rank} = this.lanes[place], run = this.runs[i], list = run.lists[rank][kind];
         const top = this.y(place);
-        // a pixel column that is filled by one kind needs no more bars of it
+        // Bars that end within the last bar drawn in the same row are skipped.
         let drawn = -1, row = -1;
         for (let k = lowerBound(list.begin, this.from - list.longest); k < list.bars.length; ++k) {
           const bar = list.bars[k], begin = list.begin[k], end = begin + run.length[bar];
@@ -223,7 +224,7 @@
       }
     }
 
-    /** Those in view, unless they are too many to tell apart: then false. */
+    /** Draws the arrows in view. Returns false, and draws none, if there are too many to distinguish. */
     drawArrows(first, last) {
       const seen = [];
       const shown = (place) => place >= first && place < last;
@@ -273,7 +274,7 @@
       pen.stroke();
     }
 
-    /** The bar at a point, as [run, bar], or null; within two pixels, since bars can be thin. */
+    /** Returns the bar within two pixels of a point as [run, bar], or null; bars can be thin. */
     at(x, y) {
       const place = Math.floor((y - axis + this.box.scrollTop) / this.lane);
       const lane = this.lanes[place];
@@ -307,7 +308,7 @@
       this.says.textContent = this.pointed ? this.describe(this.pointed) : hint + this.usual;
     }
 
-    /** Shows `factor` times less of the time around a point of it. */
+    /** Reduces the visible time span by `factor`, keeping the time `around` in place. */
     zoom(factor, around = (this.from + this.to) / 2) {
       const span = clamp((this.to - this.from) / factor, Math.min(this.whole, 20), this.whole);
       this.show(around - (around - this.from) * span / (this.to - this.from), span);
@@ -361,7 +362,7 @@
         this.pan((sideways ? event.deltaX : event.deltaY) * (this.to - this.from) / this.width);
     }
 
-    /** One pointer drags, two pinch, none pressed asks what is there. */
+    /** Handles pointers: one pressed drags, two pinch, and one that hovers shows the bar below it. */
     point(event) {
       const here = {x: event.offsetX, y: event.offsetY};
       if (event.type === "pointerdown") {

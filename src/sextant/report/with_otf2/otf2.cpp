@@ -29,7 +29,7 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
 
 constexpr OTF2_FlushCallbacks always{flush, nullptr}; // no timestamp: flushes are not recorded
 
-/// Keeps the first error; later ones follow from it.
+/// Stores the first error; later errors are its consequences.
 OTF2_ErrorCode note(void* user_data, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                     const char*, va_list) {
     auto& text = *static_cast<std::string*>(user_data);
@@ -43,7 +43,7 @@ OTF2_ErrorCode note(void* user_data, const char*, std::uint64_t, const char*, OT
 /// error handler is global.
 class Otf2Archive {
   public:
-    /// Input     the folder to write to, and its name for users.
+    /// Input     the folder to write to, and the path that errors name.
     Otf2Archive(const std::string& folder, std::string path);
     Otf2Archive(const Otf2Archive&) = delete;
     Otf2Archive& operator=(const Otf2Archive&) = delete;
@@ -69,7 +69,8 @@ class Otf2Archive {
     OTF2_Archive* archive_ = nullptr;
 };
 
-/// Numbers of attributes and the communicator in an archive. Regions are numbered as activities.
+/// The numbers of attributes and of the communicator in an archive. Regions have the numbers of
+/// activities.
 enum Otf2Attribute : std::uint32_t { otf2_step, otf2_round, otf2_elements };
 inline constexpr OTF2_CommRef otf2_world = 0;
 
@@ -171,7 +172,8 @@ class Definitions {
                         OTF2_TYPE_UINT64);
     }
 
-    /// One process per rank; its overlapping work has further locations in it.
+    /// Writes one process per rank; overlapping work of a rank is on additional locations of its
+    /// process.
     void write_locations() {
         const OTF2_StringRef machine = string("machine");
         archive_.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, machine, machine,
@@ -198,7 +200,7 @@ class Definitions {
             static_cast<std::uint32_t>(members.size()), members.data()));
     }
 
-    /// The communicator of all ranks, in whose ranks senders and receivers are given.
+    /// Writes the communicator of all ranks, which defines the ranks of senders and receivers.
     void write_communicator() {
         archive_.check(OTF2_GlobalDefWriter_WriteParadigm(writer_, OTF2_PARADIGM_MPI, string("MPI"),
                                                           OTF2_PARADIGM_CLASS_PROCESS));
@@ -237,7 +239,8 @@ void write_otf2_definitions(const Otf2Archive& archive, const Recording& recordi
     Definitions(archive, recording, locations).write();
 }
 
-/// Fields of an event that OTF2's records do not have. Writing a record clears the list.
+/// The fields of an event that OTF2's records lack, as a list of attributes. Writing a record
+/// clears the list.
 class Attributes {
   public:
     explicit Attributes(const Otf2Archive& archive)
@@ -259,7 +262,7 @@ class Attributes {
     std::unique_ptr<OTF2_AttributeList, Delete> list_;
 };
 
-/// Messages are written as non-blocking MPI messages, which may overlap anything.
+/// Messages are written as non-blocking MPI messages, which may overlap other events.
 OTF2_ErrorCode write(OTF2_EvtWriter* writer, const Recording& recording, const Otf2Record& record,
                      Attributes& attributes) {
     const Event& event = recording.trace.events[record.event];
