@@ -240,19 +240,18 @@ struct Share {
     int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
 };
 
-/// The number of the group's part that goes to the owner of part `place` of a child. Parts of all
-/// children are ranked by their start in the image, then by child; the rank is the number of the
-/// new part.
+/// The number of the group's part that goes to the owner of part `place` of a child. If the parts
+/// of all children are sorted by their start in the image, then by child, it is the index in that
+/// order.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
     for (std::size_t other = 0; other < children.size(); ++other) {
         const int others = children[other].size;
         if (other < child)
-            turn +=
-                rescaled_down(place, parts, others) + 1; // parts of that child that begin no later
+            turn += rescaled_down(place, parts, others) + 1; // parts that begin no later
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // parts of that child that begin earlier
+            turn += rescaled_up(place, parts, others); // parts that begin earlier
     }
     return turn;
 }

@@ -18,7 +18,7 @@ const Pattern patterns[] = {
      one_level_direct},
     {"2-lev-rc", "exchange within rows of tiles, then within columns", paper,
      two_level_rows_columns},
-    {"logp-lev-quad", "merge two by two neighbouring tiles, recursively", paper, log_level_quad},
+    {"logp-lev-quad", "merge 2x2 neighbouring tiles, recursively", paper, log_level_quad},
     {"logp-lev-bal", "logp-lev-quad on ranks with reversed digits: far apart while lists are short",
      paper, log_level_quad, Hosts::reversed},
 };

@@ -17,9 +17,9 @@ struct Margin {
     Elements x, y;
 };
 
-/// A grid of tiles that need pixels around them; tile() gives them without margins. The grid may be
-/// a window of whole rows of a taller image: then `above` and `below` rows of the image around it
-/// are available too, read by every rank itself.
+/// A grid of tiles that need pixels around them; tile() returns a tile without its margin. The grid
+/// may be a window of whole rows of a taller image: then `above` and `below` rows of the image
+/// around it are available too, read by every rank itself.
 struct Grid : sextant::Grid {
     Margin margin;
     Elements above = 0, below = 0;

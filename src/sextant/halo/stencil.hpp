@@ -6,11 +6,12 @@
 
 namespace sextant::halo {
 
-/// A kernel that makes `planes` images from one, each pixel from those within the grid's margin.
+/// A kernel that computes `planes` images from one. Each result pixel depends on the pixels within
+/// the grid's margin around it.
 struct Stencil {
     Grid grid;
     int planes = 1;
-    Bytes sample = 0;      ///< bytes per sample of the image; 0: the same as of the planes
+    Bytes sample = 0;      ///< bytes per sample of the image; 0: as in the planes
     bool overlaps = true;  ///< compute parts that need no other tile's pixels during the exchange
     bool collects = false; ///< rank 0 ends up with all planes, the others with nothing
     int kernel = 0;        ///< index into the run's kernels

@@ -84,13 +84,13 @@ std::vector<Row> rows_of(const JsonField& field, Row (*read)(const JsonField&), 
 std::vector<Point> points_of(const JsonField& field) {
     return rows_of(
         field, point_of, [](const Point& p) { return std::tuple(p.bytes, p.block); },
-        "more bytes than the previous point, or as many in longer blocks");
+        "more bytes than the previous point, or equally many in longer blocks");
 }
 
 std::vector<Pass> passes_of(const JsonField& field) {
     return rows_of(
         field, pass_of, [](const Pass& p) { return std::tuple(p.elements, p.operands); },
-        "more elements than the previous point, or as many with more operands");
+        "more elements than the previous point, or equally many with more operands");
 }
 
 Curve curve_of(const JsonField& field) {

@@ -18,7 +18,7 @@ namespace sextant::model {
 
 namespace {
 
-/// The messages that one processor sends, or receives.
+/// The messages that one processor sends, or those that it receives.
 struct Load {
     double messages = 0, packets = 0, longest = 0;
 
@@ -34,7 +34,7 @@ struct Processor {
     Load sent, received;
 };
 
-/// Figure 3: S_i.
+/// S_i of Figure 3: the charge for sending.
 Units sending(const Load& load, double h, const machine::C3& machine) {
     if (load.messages == 0)
         return {};
@@ -46,7 +46,8 @@ Units sending(const Load& load, double h, const machine::C3& machine) {
     return {load.messages, wormhole ? h : 0, load.packets + (wormhole ? 0 : h * load.longest)};
 }
 
-/// Figure 3: R_i. Every message of a blocking send is confirmed by a message back.
+/// R_i of Figure 3: the charge for receiving. With blocking sends, every message is acknowledged by
+/// a message.
 Units receiving(const Load& load, double h, const machine::C3& machine) {
     if (load.messages == 0)
         return {};

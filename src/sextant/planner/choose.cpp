@@ -188,7 +188,8 @@ class Choosing {
         return all.empty() ? 1 : 1 + .75 * (median(all) - 1);
     }
 
-    /// True if the candidate was evaluated.
+    /// Evaluates a candidate if its lower bound is promising and the budget suffices. Returns true
+    /// if it was evaluated.
     bool consider(Entry& entry) {
         if (*entry.evaluated.bound > best_ * (1 + worth_showing)) {
             entry.evaluated.remark = "not evaluated: its lower bound is slower";

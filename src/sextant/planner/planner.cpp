@@ -160,8 +160,8 @@ CompositingPlan Planner::predict(const compositing::Task& task, const Work& work
 
 namespace {
 
-/// Required ratio of interlaced to plain traffic: predictions of traffic are not accurate enough
-/// for smaller gains (docs/measurements.md).
+/// The largest ratio of interlaced to plain traffic for which images are interlaced: predictions of
+/// traffic are not accurate enough for smaller gains (docs/measurements.md).
 constexpr double most_worth_interlacing = .9;
 
 /// The minimum block size, in pixels: shorter blocks would cause many calls with little work each.

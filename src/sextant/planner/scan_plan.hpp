@@ -52,7 +52,8 @@ struct ScanConfiguration : scan::Configuration {
     std::string text() const;
 };
 
-/// Its alternatives are all configurations; an interval is two standard errors wide on each side.
+/// The plan of a scan. The alternatives are all configurations; an interval extends two standard
+/// errors to each side.
 struct ScanPlan : Plan<ScanConfiguration> {
     ScanQuestion question;
 };

@@ -156,7 +156,7 @@ struct Members {
 
 Region scan(Line& line, const Members& members, int i, int k, int round, Region value);
 
-/// LF_0; this rank is the i-th member.
+/// Scans the members by LF_0; this rank is member i.
 Region in_halves(Line& line, const Members& members, int i, int round, Region value) {
     const int half = (members.size + 1) / 2;
     const Members front = members.front(half), rest = members.after(half);
@@ -173,7 +173,7 @@ Region in_halves(Line& line, const Members& members, int i, int round, Region va
     return value;
 }
 
-/// LF_k with k > 0.
+/// Scans the members by LF_k with k > 0.
 Region in_pairs(Line& line, const Members& members, int i, int k, int round, Region value) {
     const bool second = i % 2 == 1, left_over = !second && i == members.size - 1;
     line.round(round);

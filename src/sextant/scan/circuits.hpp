@@ -64,11 +64,12 @@ class Line {
     int rank() const { return rank_; }
     bool exists(int rank) const { return rank >= 0 && rank < ranks_; }
 
-    /// Labels the following steps.
+    /// Labels the following steps with a round.
     void round(int round) { builder_.round(first_round_ + round); }
 
     void give(int to, const Region& value);
-    /// The value of a rank, of the size of `like`; empty if the rank does not exist.
+    /// Receives the value of a rank into a new slot of the size of `like`; empty if the rank does
+    /// not exist.
     Region receive(int from, const Region& like);
     /// Returns before ⊕ after.
     Region combine(const Region& before, const Region& after);

@@ -54,8 +54,10 @@ Region nth(const Region& values, Elements i);
 /// True if a worker's total is part of any rank's result; that of the last worker may not be.
 bool total_matters(const Worker& worker, const GlobalScan& global);
 
-/// The scan of the workers' totals, as far as this worker needs it.
-/// Input     its total, which must not be overwritten later; any slot if it does not matter.
+/// One worker's part in the scan of the workers' totals.
+/// Input     this worker's total, which must not be overwritten later; any slot if no result needs
+///           it.
+/// Output    the prefixes that this worker needs.
 Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
                      const Region& total);
 

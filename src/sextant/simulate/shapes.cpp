@@ -19,7 +19,7 @@ constexpr Shape catalogue[] = {
     {"crossbar", "one non-blocking switch", crossbar},
     {"fat tree", "switches in levels, with parallel cables and static routing", fat_tree},
     {"mesh", "hosts are routers; messages travel one dimension after another", mesh},
-    {"torus", "a mesh whose rows are closed to rings", torus}};
+    {"torus", "a mesh whose rows and columns are closed into rings", torus}};
 
 } // namespace
 

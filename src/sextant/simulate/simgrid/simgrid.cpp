@@ -38,7 +38,7 @@ std::uintptr_t end_of_heap() {
     return reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
-/// Allocates pieces until the heap grows, which adds all of `reach`.
+/// Allocates pieces until the heap grows, which it does by all of `reach` at once.
 void grow_heap() {
     constexpr std::size_t piece = 64 << 10, most = 64;
     const std::uintptr_t before = end_of_heap();
