@@ -93,8 +93,8 @@ class Drift : public testing::Test {
                                      {"dose", {"400"}},
                                      {"drift_x", {"4"}},
                                      {"drift_y", {"-2"}},
-                                     {"turn", {"3"}},
-                                     {"wander", {"0"}}});
+                                     {"rotation", {"3"}},
+                                     {"random_step", {"0"}}});
     }
 
     test::TemporaryFolder folder;

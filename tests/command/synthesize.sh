@@ -28,7 +28,7 @@ refused() {
 }
 refused 'a blank at frame 99, expected 0 to 3' --frames 4 --blanks 99
 refused 'dose 0: expected a number from 1e-06 to 1000000' --dose 0
-refused 'a number from 0 to 1048576' --wander -1
+refused 'a number from 0 to 1048576' --random-step -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
 refused 'drift-x 1e30: expected a number from -1048576 to 1048576' --drift-x 1e30

@@ -40,8 +40,8 @@ Record record_of(ApplyCommand& command) {
         .file()
         .positional()
         .required();
-    Record source = record_of(command.source,
-                              "the frames, as many as were registered; or a .csv of frame, x, y");
+    Record source =
+        record_of(command.source, "as many frames as were registered, or a .csv of frame, x, y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
@@ -54,7 +54,7 @@ Record record_of(ApplyCommand& command) {
         .letter('o')
         .required();
     record.add("from_reference", command.from_reference,
-               "map points of the reference to the frames, not frames to the reference");
+               "map points from the reference to the frames, instead of the reverse");
     return record;
 }
 

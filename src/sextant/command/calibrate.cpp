@@ -94,7 +94,7 @@ Record record_of(CalibrateCommand& command) {
     Record record;
     record
         .add("output", command.output, "FILE",
-             "the profile; default: the file that sextant reads by default")
+             "file of the profile; default: the file that commands read by default")
         .file()
         .letter('o');
     record.add("budget", duration(command.budget), "TIME", "time limit of all launches together");
@@ -102,11 +102,10 @@ Record record_of(CalibrateCommand& command) {
                "target confidence interval: half its width, relative to the median");
     record
         .add("launches", command.launches, "N",
-             "number of separate processes or launches; always 1 under a launcher")
+             "number of separate launches; always 1 if started by a launcher")
         .between(1, 1000);
     record.add("append", command.append, "add to the launches already in the file");
-    record
-        .add("transport", command.transport, "NAME", "auto: MPI if started by mpirun, else threads")
+    record.add("transport", command.transport, "NAME", "transport (auto: mpi if run by mpirun)")
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts processes, for --transport mpi");
@@ -116,7 +115,7 @@ Record record_of(CalibrateCommand& command) {
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",
-             "measure other messages and compare with FILE's predictions")
+             "measure other messages and compare them with FILE's predictions")
         .file();
     declare_json(record, command.json);
     return record;

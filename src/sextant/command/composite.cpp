@@ -65,7 +65,7 @@ Record record_of(CompositeCommand& command) {
     declare_ranks(record, command.ranks, "one per image");
     declare_shared_memory(record, command.shared_memory);
     record.add("race", command.race,
-               "time the two or three best candidates on these images, use the fastest");
+               "time the best two or three candidates on these images; use the fastest");
     record.include(record_of(command.reports));
     record
         .add("trace", command.trace, "FILE",

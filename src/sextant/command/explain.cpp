@@ -65,7 +65,7 @@ Record record_of(ExplainCommand& command) {
         .one_of({"composite", "scan", "filter"})
         .positional();
     record.add("ranks", command.ranks, "N", "number of ranks").between(1, most_ranks);
-    record.add_size("size", command.width, command.height, "size of an image");
+    record.add_size("size", command.width, command.height, "width and height of each image");
     record.add("operator", command.operator_name, "NAME", "blending operator");
     record.add("element", command.element, "TYPE", "pixel element type")
         .one_of({"f32", "f16", "u8"});
@@ -73,7 +73,7 @@ Record record_of(ExplainCommand& command) {
                "leave the image distributed instead of collecting it at rank 0");
     record.add("model", command.model, "NAME",
                "cost model; default: the most detailed one that the profile allows");
-    record.add("density", command.density, "PERCENT", "active pixels in each image")
+    record.add("density", command.density, "PERCENT", "percentage of active pixels in each image")
         .between(0, 100);
     compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
     record.add("all", command.all, "show all candidates, not only the best twelve");
@@ -85,7 +85,8 @@ Record record_of(ExplainCommand& command) {
         .add("cores", command.cores, "N",
              "scan: number of cores for ranks, threads and the operator")
         .between(1, most_cores);
-    record.add("times", command.times, "HOW", "scan: times: constant, correlated, ..., or a file");
+    record.add("times", command.times, "HOW",
+               "scan: operator times: constant, correlated, ... or a file");
     record.add("speedup", command.speedup, "X,X",
                "scan: speedup of the operator on 1, 2, ... cores");
     Record filter = record_of(command.filter);

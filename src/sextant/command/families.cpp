@@ -58,7 +58,7 @@ Record record_of(ScheduleRequest& request) {
     for (const Family& family : families())
         names.push_back(family.name);
     Record record;
-    record.add("family", request.family, "FAMILY", "of").one_of(std::move(names)).positional();
+    record.add("family", request.family, "FAMILY", "").one_of(std::move(names)).positional();
     record.add("algorithm", request.algorithm, "NAME",
                "algorithm of the family; default: the first, with default parameters");
     compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);

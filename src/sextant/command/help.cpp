@@ -40,7 +40,7 @@ std::string usage_of(const Record& options, std::string_view command) {
 std::string explained(const Field& field) {
     std::string text = field.meaning;
     if (!field.choices.empty())
-        text += fmt::format(": {}", fmt::join(field.choices, ", "));
+        text += fmt::format("{}{}", text.empty() ? "" : ": ", fmt::join(field.choices, ", "));
     if (const std::string usual = field.text(); !usual.empty() && field.kind != Field::Kind::flag)
         text += fmt::format(" [{}]", usual);
     return text;

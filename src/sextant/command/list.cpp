@@ -29,7 +29,7 @@ struct ListCommand {
 
 Record record_of(ListCommand& command) {
     Record record;
-    record.add("what", command.what, "WHAT", "which")
+    record.add("what", command.what, "WHAT", "what to list")
         .positional()
         .one_of({"all", "algorithms", "scans", "operators", "models", "formats"});
     declare_json(record, command.json);

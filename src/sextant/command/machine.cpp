@@ -36,7 +36,7 @@ struct MachineCommand {
 
 Record record_of(MachineCommand& command) {
     Record record;
-    record.add("what", command.what, "WHAT", "action: show a profile, check it, or compare two")
+    record.add("what", command.what, "WHAT", "show a profile, check if it is current, compare two")
         .positional()
         .required()
         .one_of({"show", "check", "diff"});

@@ -67,6 +67,9 @@ constexpr Renamed renamed_options[] = {
     {"composite", "--fold-threads", "--threads"},
     {"register", "--anew", "--restart"},
     {"register", "--team", "--threads"},
+    {"synthesize", "--turn", "--rotation"},
+    {"synthesize", "--turn-wander", "--random-rotation"},
+    {"synthesize", "--wander", "--random-step"},
 };
 
 /// The command line with old spellings replaced; warns of each.

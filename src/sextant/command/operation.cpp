@@ -68,8 +68,9 @@ Call call_of(const Operation& operation,
             const std::string taken =
                 field.is_positional ? word_taken(call.options, field, given) : "";
             if (field.is_required || (!taken.empty() && !field.choices.empty()))
-                throw InvalidTask(
-                    fmt::format("{} is missing: {}{}", field.called(), field.meaning, taken));
+                throw InvalidTask(fmt::format("{} is missing{}{}{}", field.called(),
+                                              field.meaning.empty() ? "" : ": ", field.meaning,
+                                              taken));
             continue;
         }
         if (found->second.size() > 1 && field.kind != Field::Kind::texts)

@@ -143,7 +143,7 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
                    }};
     record
         .add("no_probe", std::move(codec), "",
-             "do not measure a machine without a profile; plan for a built-in one")
+             "without a profile, do not measure this machine; use a built-in one")
         .kind = Field::Kind::flag;
 }
 
@@ -153,7 +153,7 @@ Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::st
 }
 
 Field& declare_shared_memory(Record& record, std::string& when) {
-    return record.add("shared_memory", when, "WHEN", "processes of a node share memory")
+    return record.add("shared_memory", when, "WHEN", "share memory between processes of a node")
         .one_of({"auto", "on", "off"});
 }
 

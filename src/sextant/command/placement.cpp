@@ -19,14 +19,15 @@ Record record_of(PlacementOptions& options) {
     Record record;
     record
         .add("transport", options.transport, "HOW",
-             "processes or threads; default: as in the profile")
+             "transport to assume instead of that of the profile")
         .one_of({"mpi", "threads"});
     record
-        .add("ranks_per_node", options.ranks_per_node, "N", "mpi: ranks on each node; default: one")
+        .add("ranks_per_node", options.ranks_per_node, "N",
+             "number of ranks on each node, for mpi; default: 1")
         .between(1, 16384);
     record
         .add("machine", options.machine, "FILE",
-             "profile or platform; default: this machine's profile, or built-in")
+             "profile or platform; default: this machine's profile, or a built-in one")
         .file();
     return record;
 }

@@ -106,7 +106,7 @@ Record record_of(PredictCommand& command) {
     record.add("model", command.model, "NAME", "a cost model (sextant list models), or all");
     record
         .add("trace", command.trace, "FILE",
-             "write the predicted trace of that model: JSON, .otf2 (docs/trace.md)")
+             "write the trace predicted by --model: JSON or .otf2 (docs/trace.md)")
         .file();
     record.include(record_of(command.reports));
     record["report"].meaning = "write a page with the predicted traces of all models (HTML)";

@@ -332,9 +332,7 @@ Record record_of(RegisterCommand& command) {
     series.name = "series";
     series.value_name = "SERIES";
     record.include(std::move(source));
-    record
-        .add("output", command.output, "DIR",
-             "results; tx, ty, alpha: motion to the right, downward, clockwise")
+    record.add("output", command.output, "DIR", "folder of the results (docs/registration.md)")
         .file()
         .letter('o')
         .required();

@@ -49,7 +49,7 @@ Record record_of(SimulateCommand& command) {
         .file();
     record.add("association", command.association,
                {{"by-arrival", Association::by_arrival}, {"in-order", Association::in_order}},
-               "HOW", "order of operands in folds");
+               "HOW", "order of association in folds");
     record
         .add("send_overhead", command.send_overhead, "S",
              "time that a rank needs to send a message")
@@ -60,7 +60,7 @@ Record record_of(SimulateCommand& command) {
         .between(0, 1);
     record
         .add("blend_rate", command.blend_rate, "PX/S",
-             "elements that a rank combines per second; 0: no cost")
+             "elements that a rank combines per second; 0: combining is free")
         .between(0, 1e15);
     record
         .add("machine", command.machine, "FILE", "profile with the costs of combining and copying")

@@ -55,8 +55,8 @@ Record record_of(SynthesizeCommand& command) {
         .one_of(specimens);
     record.add("image", command.image, "FILE", "image to show instead of a specimen").file();
     record.add("frames", plan.frames, "N", "number of frames").between(1, most_frames);
-    record.add("width", plan.shape.width, "N", "pixels").between(1, most);
-    record.add("height", plan.shape.height, "N", "pixels").between(1, most);
+    record.add("width", plan.shape.width, "N", "width of a frame in pixels").between(1, most);
+    record.add("height", plan.shape.height, "N", "height of a frame in pixels").between(1, most);
     record.add("dose", plan.dose, "E", "mean number of electrons per pixel").between(1e-6, 1e6);
     record
         .add("contrast", look.contrast, "C",
@@ -73,20 +73,20 @@ Record record_of(SynthesizeCommand& command) {
         .between(-most, most);
     record.add("drift_y", plan.drift.ty, "PX", "motion of the content downward per frame")
         .between(-most, most);
-    record.add("turn", command.turn, "DEG", "clockwise rotation per frame").between(-360, 360);
-    record.add("wander", plan.wander, "PX", "standard deviation of a random step per frame")
+    record.add("rotation", command.turn, "DEG", "clockwise rotation per frame").between(-360, 360);
+    record.add("random_step", plan.wander, "PX", "standard deviation of a random step per frame")
         .between(0, most);
     record
-        .add("turn_wander", command.turn_wander, "DEG",
+        .add("random_rotation", command.turn_wander, "DEG",
              "standard deviation of a random rotation per frame")
         .between(0, 360);
     record
         .add("warp", plan.warp, "PX",
-             "amplitude of a smooth distortion that grows up to the last frame")
+             "amplitude of a smooth distortion that grows until the last frame")
         .between(-most, most);
     record.add("warp_length", plan.warp_length, "PX", "wavelength of the distortion")
         .between(1, most);
-    record.add("blanks", plan.blanks, "I,J", "frames recorded with the beam off")
+    record.add("blanks", plan.blanks, "I,J", "indices of frames recorded with the beam off")
         .between(0, most_frames);
     record
         .add("jumps", command.jumps, "I,X,Y",
@@ -132,10 +132,10 @@ kernel::FloatPlane first_frame(const std::string& path) {
 void check_field(ImageShape field) {
     constexpr Elements most = Elements{1} << 28;
     if (field.elements() > most)
-        throw InvalidTask(fmt::format("these frames drift over {}x{} pixels, which need {} MiB, "
-                                      "expected up to {}; reduce --drift-x, --drift-y or --wander",
-                                      field.width, field.height, field.elements() >> 18,
-                                      most >> 18));
+        throw InvalidTask(
+            fmt::format("these frames drift over {}x{} pixels, which need {} MiB, "
+                        "expected up to {}; reduce --drift-x, --drift-y or --random-step",
+                        field.width, field.height, field.elements() >> 18, most >> 18));
 }
 
 /// Refuses options that the specimen does not use.
@@ -239,7 +239,7 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
 Operation synthesize_operation() {
     return declare_command<SynthesizeCommand>(
         "synthesize", "make a test series of frames with known motions",
-        "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
+        "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --rotation .05\n"
         "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
         run_synthesize, RunOn::one_rank);
 }

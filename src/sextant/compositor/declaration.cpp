@@ -111,7 +111,7 @@ Record record_of(CompositeOptions& options) {
     constexpr int most_threads = 1024;
     Record record;
     record.add("algorithm", options.algorithm, "NAME",
-               "one of 'sextant list algorithms'; auto: predicted to be fastest");
+               "see 'sextant list algorithms'; auto: the one predicted fastest");
     compositing::declare_tuning(record, options.radices, options.window);
     record.add("sparse", options.sparse,
                {{"auto", planner::Sparse::automatic},
@@ -135,7 +135,7 @@ Record record_of(CompositeOptions& options) {
         .between(-1, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "how operations are grouped");
+               "HOW", "order of association of operations");
     record
         .add("threads", options.threads, "N",
              "threads per rank for blending; results do not depend on it")
@@ -149,7 +149,7 @@ Record record_of(CompositeOptions& options) {
              "fraction of active pixels in an image, for sparse")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "use the same bracketing for every frame, and do not race configurations");
+               "use one order of association for all frames; do not race candidates");
     record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }

@@ -414,14 +414,15 @@ std::vector<std::string_view> algorithms_of(CollectiveKind kind) {
 Record record_of(CollectiveOptions& options) {
     constexpr double longest = 1e6;
     Record record;
-    record.add("algorithm", options.algorithm, "NAME", "auto: predicted to be fastest; or a name");
+    record.add("algorithm", options.algorithm, "NAME",
+               "name of an algorithm; auto: the one predicted to be fastest");
     record.add("root", options.root, "RANK", "the rank that sends to or receives from all others")
         .between(0, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "how operands are bracketed");
+               "HOW", "order of association of operands");
     record.add("reproducible", options.reproducible,
-               "combine as a serial loop over the ranks does");
+               "combine in the order of a serial loop over the ranks");
     planner::declare_planning(record, options.machine, options.probing);
     record
         .add("operator_seconds", options.operator_seconds, "SECONDS",

@@ -387,10 +387,10 @@ Record record_of(FilterOptions& options) {
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
     record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
-               "NAME", "weights: as in SciPy, or as in P-3PC");
+               "NAME", "filter weights, as in SciPy or in P-3PC");
     record
         .add("truncate", options.truncate, "SIGMAS",
-             "truncate the Gaussian there, like SciPy; default: where negligible")
+             "truncation radius in sigmas, as in SciPy; default: where negligible")
         .between(0, kernel::largest_truncation);
     record.add("before", codec_of(options.before), "D@PIXELS,...",
                "filters to apply first, one after the other, such as smooth@2");
@@ -405,10 +405,13 @@ Record record_of(FilterOptions& options) {
         .between(-most_sample, most_sample);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
-    record.add("grid", options.grid, "columns and rows of tiles; default: predicted to be fastest");
+    record.add("grid", options.grid,
+               "columns and rows of tiles; default: the grid predicted to be fastest");
     record.add("distribute", options.distribute, "HOW",
-               "ranks read their tiles (read) or rank 0 does (scatter, broadcast)");
-    record.add("shared_memory", options.shared_memory, "WHEN", "processes of a node share memory")
+               "how ranks get tiles: read (each its own), scatter, broadcast, any");
+    record
+        .add("shared_memory", options.shared_memory, "WHEN",
+             "share memory between processes of a node")
         .one_of({"auto", "on", "off"});
     planner::declare_planning(record, options.machine, options.probing);
     return record;

@@ -19,7 +19,7 @@ Record record_of(LabelOptions& options) {
     Record record;
     record.add("neighbours", options.neighbours,
                {{"4", kernel::Neighbours::four}, {"8", kernel::Neighbours::eight}}, "N",
-               "connectivity of pixels");
+               "pixel connectivity");
     record.add("by_value", options.by_value, "connect only pixels of equal value");
     record.add("measure", options.measure, "area, bounding box and centroid of each component");
     record.add_memory("memory", options.memory,

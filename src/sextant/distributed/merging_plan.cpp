@@ -51,7 +51,7 @@ void MergingOptions::check() const {
 Record record_of(MergingOptions& options) {
     Record record;
     record.add("pattern", options.pattern, "NAME",
-               "order of merging tiles (sextant list algorithms)");
+               "order in which tiles are merged (sextant list algorithms)");
     planner::declare_planning(record, options.machine, options.probing);
     record.add("timeline", options.timeline, "predict and record what each rank does when");
     return record;

@@ -99,7 +99,7 @@ Record record_of(RegistrationOptions& options) {
              "registration stages; each after the first uses the previous average")
         .between(1, 100);
     record.add("reproducible", options.reproducible,
-               "the same bits in every run with the same number of ranks");
+               "produce the same bits in every run with the same number of ranks");
     record.add("recorded_mean", options.recorded_mean,
                "also compute the mean of the frames as recorded");
     record.add("threads", options.threads, "N", "threads per rank, which share the rows of a frame")
