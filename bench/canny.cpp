@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of Canny's edges, from samples to a direction map, compared with OpenCV's derivatives
-// and cv::Canny.
+// The time of Canny edge detection, from samples to a direction map, compared with OpenCV's
+// derivatives and cv::Canny.
 //
 //   bench_canny [CASES.json [ROUNDS]]
 //
-// Method: both get the same u8 samples and filter them with the same weights, ours to floats,
-// OpenCV's to the 16-bit integers that cv::Canny takes, scaled to use their range. The thresholds
-// are the same, and both run on one thread. Ours does more: it thins lines and gives them
-// directions. The number of points that both keep is shown (thinning removes the corners of
-// stairs). Times are CPU times of the thread. Both run in turn, ratios are taken within a round;
-// reported are medians with bootstrap intervals, never a minimum. With 0 ROUNDS only ours runs,
+// Method: both implementations get the same u8 samples and filter them with the same weights: ours
+// to floats, OpenCV's to the 16-bit integers that cv::Canny takes, scaled to use their range. The
+// thresholds are the same, and both run on one thread. Ours does more: it thins lines and gives
+// them directions. The table shows the number of edge points of each (thinning removes the corners
+// of staircases). Times are CPU times of the thread. In each round both run once, which gives one
+// ratio; medians with bootstrap intervals are reported, never minima. With 0 ROUNDS only ours runs,
 // once.
 #include "sextant/distributed/canny.hpp"
 
@@ -56,13 +56,13 @@ Elements edge_points(const distributed::Image& directions) {
 }
 
 #ifdef SEXTANT_WITH_OPENCV
-/// The weights as a column. Both ours and OpenCV's are applied by correlation.
+/// The weights as a column vector, used for a correlation in both libraries.
 cv::Mat weights(double sigma, int order) {
     std::vector<double> values = kernel::gaussian_weights(sigma, order);
     return cv::Mat(values, true);
 }
 
-/// From samples to edges; the integer gradients are multiplied by `scale`.
+/// OpenCV's chain from samples to edges; the integer gradients are multiplied by `scale`.
 class TheirChain {
   public:
     TheirChain(const distributed::Image& image, double sigma, double scale,

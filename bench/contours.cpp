@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time to compute heads and ranks of contours, compared with following them.
+// The time to compute the head of each contour and the rank of each of its points, compared with a
+// walk along each contour.
 //
 //   bench_contours [CASES.json [ROUNDS]]
 //
-// Method: both read the same directions and write two 32-bit numbers per pixel into memory that was
-// written before, on one thread; their heads and ranks are compared before anything is timed.
-// Following has less to do: it ignores junctions and closed contours, which these images do not
-// have, and faults in the input. Times are CPU times of the thread. Both run in turn, ratios are
-// taken within a round; reported are medians over the rounds with bootstrap intervals, never a
-// minimum.
+// Method: both read the same directions and write two 32-bit numbers per pixel on one thread, into
+// memory whose pages were touched before; their heads and ranks are compared before anything is
+// timed. The walk has less to do: it ignores faults in the input, and junctions and closed
+// contours, which these images do not have. Times are CPU times of the thread. In each round both
+// run once, which gives one ratio; medians over the rounds with bootstrap intervals are reported,
+// never minima.
 #include "sextant/kernel/label/contour_ranking.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ DirectionMap make(const Case& one) {
     throw std::invalid_argument(one.kind + ": kinds are vertical, diagonal, snake, spiral");
 }
 
-/// Two planes of an image, with every page written.
+/// Two planes of 32-bit numbers, with every page touched.
 struct Planes {
     explicit Planes(ImageShape image)
         : first(image.elements() * 4), second(image.elements() * 4), width(image.width) {
@@ -65,7 +66,8 @@ struct Planes {
     Elements width;
 };
 
-/// Follows each contour to a point whose rank is known, and back.
+/// Follows each contour forward to its head or to a point whose rank is known, then assigns ranks
+/// on the way back.
 void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
           std::vector<std::int32_t>& configuration) {
     const Elements pixels = map.image.elements();
@@ -97,7 +99,8 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
     }
 }
 
-/// Ours stores a contour's number, the other its head.
+/// True if both give each pixel the same head and rank; ours stores a contour's number, the walk
+/// its head.
 bool same_contours(const kernel::ContourRanking& ranking, const DirectionMap& map,
                    const kernel::RankPlanes& ours, const kernel::RankPlanes& theirs) {
     for (Elements i = 0; i < map.image.elements(); ++i) {
@@ -123,10 +126,10 @@ void measure(const Case& one, int rounds) {
     rank();
     walk_along();
     if (!same_contours(ranking, map, ours.view(), theirs.view()))
-        throw std::runtime_error(map.name + ": the two see other contours");
+        throw std::runtime_error(map.name + ": the results differ");
     const bench::Duel fought = bench::duel(rounds, rank, walk_along);
     const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
-    // beyond writing at 1 ms per megapixel
+    // Time beyond that of writing the output, about 1 ms per megapixel.
     const double beyond_writing = median(fought.ours) - megapixels;
     fmt::print("{:>10} {:>6} {:>12} {:>8.1f} {:>22} {:>24} {:>20} {:>9.1f}\n", one.kind, one.every,
                fmt::format("{}x{}", one.image.width, one.image.height),

@@ -3,12 +3,12 @@
 //
 //   bench_deep [CASES.json [ROUNDS]]
 //
-// Method: both get the same deep images of interleaved shells and give the same image, which is
-// compared bitwise. Ours includes packing the images into pixels of fixed capacity, as a rank does
-// before it sends them, and merges all in one pass, as Direct-Send does on one rank; the sort is
-// the readable reference, which allocates one list per pixel. Both run in turn on one thread,
-// measured by its CPU time; ratios are taken within a round; reported are medians with bootstrap
-// intervals, never a minimum.
+// Method: both get the same deep images of interleaved shells; their results are compared bitwise.
+// Ours includes packing the images into pixels of fixed capacity, as a rank does before it sends
+// them, and merges all images in one pass, as Direct-Send does on one rank. The sort is the
+// readable reference, which allocates one list per pixel. Both run on one thread and are measured
+// by its CPU time. In each round both run once, which gives one ratio; medians with bootstrap
+// intervals are reported, never minima.
 #include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/memory.hpp"
@@ -98,7 +98,7 @@ bool measure(const Case& one, int rounds) {
     fmt::print("{:>6} {:>6} {:>5} {:>9}  {:>22} {:>22} {:>20} {:>20}{}\n", one.images, one.shells,
                one.size, most, bench::with_interval(whole.ours), bench::with_interval(whole.theirs),
                bench::with_interval(whole.ratios), bench::with_interval(merge.ratios),
-               same ? "" : "  OTHER PICTURES");
+               same ? "" : "  RESULTS DIFFER");
     return same;
 }
 

@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-// Two implementations on one thread, timed in turn.
+// Times two implementations against each other on one thread.
 namespace sextant::bench {
 
-/// CPU time of this thread that `body` takes; not affected by other programs on the processor.
+/// The CPU time of this thread in `body`, which other programs on the processor hardly affect.
 template <class Body>
 double milliseconds(Body&& body) {
     const auto now = [] {
@@ -26,12 +26,13 @@ double milliseconds(Body&& body) {
     return now() - begin;
 }
 
-/// Times of each round, and ratios within rounds, so that drift of the machine affects both.
+/// The times of each round, and their ratio within the round, so that drift of the machine affects
+/// both.
 struct Duel {
     std::vector<double> ours, theirs, ratios;
 };
 
-/// Runs both in each round; ours goes first in every second round.
+/// Runs both implementations in each round; `ours` goes first in every second round.
 template <class Ours, class Theirs>
 Duel duel(int rounds, Ours&& ours, Theirs&& theirs) {
     Duel fought;
@@ -53,7 +54,7 @@ inline double root_mean_square(const std::vector<double>& values) {
     return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-/// The median with its interval.
+/// The median with its confidence interval, divided by `unit`.
 inline std::string with_interval(const std::vector<double>& values, double unit = 1) {
     if (values.empty())
         return "-";

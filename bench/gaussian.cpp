@@ -3,14 +3,15 @@
 //
 //   bench_gaussian [CASES.json [ROUNDS]]
 //
-// Method: both compute the same five images, x, y, xx, xy and yy, from the same samples, weights
-// and border, to floats; this is checked before anything is timed. OpenCV is called once per image,
-// as its interface requires. Both use one thread. Ours is timed as the kernel alone and as a
-// program calls it: gaussian_derivatives() of an image on one rank into planes that it keeps. Every
-// page was written before. Times are CPU times of the thread, which are not affected by other
-// programs. Within a round both run one after the other, ours first in every second round; ratios
-// are taken within a round, so that drift of the machine affects both; reported are medians over
-// the rounds with bootstrap intervals, never a minimum. Built without OpenCV, ours is timed alone.
+// Method: both compute five images of floats, the derivatives x, y, xx, xy and yy, from the same
+// samples with the same weights and border rule; the results are compared before anything is timed.
+// OpenCV is called once per image, as its interface requires. Both use one thread. Ours is timed
+// twice: the kernel alone, and gaussian_derivatives() as a program calls it, for an image on one
+// rank and with reused output planes. All pages are touched before. Times are CPU times of the
+// thread, which other programs hardly affect. In each round both run one after the other, ours
+// first in every second round; ratios are taken within a round, so that drift of the machine
+// affects both. Medians over the rounds with bootstrap intervals are reported, never minima. Built
+// without OpenCV, ours is timed alone.
 #include "sextant/kernel/filter/gaussian.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -63,7 +64,7 @@ std::vector<Case> read_cases(std::istream& file) {
     return cases;
 }
 
-/// Random samples of one format that use all of its bits.
+/// Random samples that use the whole range of their format.
 struct Input {
     Memory memory;
     kernel::SampleView view;
@@ -90,7 +91,7 @@ Input make_input(const Case& one) {
     throw std::invalid_argument(one.samples + ": samples are f32, u8 or u16");
 }
 
-/// Five images, with every page written.
+/// Five images of floats, with every page touched.
 std::vector<Memory> make_outputs(ImageShape image) {
     std::vector<Memory> outputs;
     for (std::size_t k = 0; k < five.size(); ++k) {
@@ -116,7 +117,7 @@ class Ours {
     ImageShape image_;
 };
 
-/// As a program calls it: an image in one tile, and planes that are kept.
+/// Calls gaussian_derivatives() as a program does: for an image of one tile, with reused planes.
 class Called {
   public:
     Called(const Communicator& communicator, const Case& one, const Input& input)
@@ -171,7 +172,7 @@ class Theirs {
     std::vector<cv::Mat> weights_;
 };
 
-/// The largest difference, relative to the largest value of the image.
+/// The largest difference of two results, relative to the largest value of the same image.
 double difference(const std::vector<Memory>& a, const std::vector<Memory>& b) {
     double worst = 0;
     for (std::size_t k = 0; k < a.size(); ++k) {
@@ -197,7 +198,7 @@ void measure(const Communicator& communicator, const Case& one, int rounds) {
     own();
     Called called(communicator, one, input);
     if (!called.made(outputs))
-        throw std::runtime_error("gaussian_derivatives() has other bits than its kernel");
+        throw std::runtime_error("gaussian_derivatives() and its kernel differ");
     const auto call = [&] { called.run(); };
     bench::Duel fought, called_fought;
 #ifdef SEXTANT_WITH_OPENCV
@@ -241,8 +242,8 @@ int main(int argc, char** argv) try {
     fmt::print("built without OpenCV (libopencv-imgproc-dev): nothing to compare with\n");
 #endif
     fmt::print("{:>5} {:>8} {:>7} {:>12} {:>22} {:>22} {:>22} {:>18} {:>18} {:>6}\n", "sigma",
-               "kernel", "samples", "image", "ours, CPU ms/Mpixel", "called", "OpenCV", "ours / it",
-               "called / it", "apart");
+               "kernel", "samples", "image", "ours, CPU ms/Mpixel", "called", "OpenCV",
+               "ours / OpenCV", "called / OpenCV", "diff.");
     const std::vector<Case> cases = read_cases(file);
     run_threads(1, [&](const Communicator& communicator) {
         for (const Case& one : cases)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time to make one rank's program, per step.
+// The time to generate one rank's program, per step.
 //
 //   bench_generate
 //
-// Method: whole programs are made, as a rank does before a run, for ranks spread over the group;
-// the time is divided by the number of steps; reported are medians over repetitions.
+// Method: whole programs are generated, as before a run, for some ranks evenly spaced in the group;
+// their time is divided by their number of steps. Medians over repetitions are reported.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/statistics.hpp"
 

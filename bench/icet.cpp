@@ -3,15 +3,16 @@
 //
 //   mpirun -n N bench_icet [cases/icet.json] [ROUNDS] [STRATEGY...]
 //
-// Method: all blend the same images, in the same order, on the same processes. Ours uses messages
-// only; or memory shared by the processes of a node, with an image that is stored there or copied
-// there. IceT uses each of its strategies, or the named ones. All alternate in blocks within one
-// run, in a new random order each round; every block begins with a new context (IceT) or compositor
-// (ours) and one untimed frame. Before each frame a rank writes its image again, as a renderer
-// would. Frames are timed one by one between barriers: by the slowest rank, and by the CPU time of
-// all ranks, which is more reliable if other programs run or ranks outnumber cores (waiting counts
-// unless it sleeps). Each round gives one ratio to each of IceT's strategies; the table shows that
-// to the strategy with the least median. The composited images are compared first.
+// Method: all configurations blend the same images, in the same order, on the same processes. Ours
+// are: messages only; shared memory within a node, with images that are already in it; and the same
+// with images that are copied into it. IceT runs with each of its strategies, or with those named.
+// In each round, every configuration runs one block of frames, in a new random order; a block
+// begins with a new context (IceT) or compositor (ours) and one untimed frame. Before each frame, a
+// rank rewrites its image, as a renderer would. Each frame is timed between barriers: by the
+// slowest rank, and by the CPU time of all ranks, which is more reliable if other programs run or
+// ranks outnumber cores (it includes waiting unless ranks sleep). Each round gives one ratio to
+// each of IceT's strategies; the table shows the ratio to the strategy with the lowest median. The
+// composited images are compared first.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/command/composite.hpp"
@@ -42,17 +43,17 @@ double cpu_of_this_process() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Times of a frame in seconds: of the slowest rank, and CPU time of all ranks.
+/// The times of a frame in seconds: the slowest rank's wall time, and the CPU time of all ranks.
 struct Took {
     double wall = 0, cpu = 0;
 };
 
-/// The times of one configuration, by round.
+/// The times of one configuration, one per round.
 struct Times {
     std::vector<double> wall, cpu;
 };
 
-/// Median and interval of the ratios within rounds.
+/// The median and confidence interval of the ratios within rounds.
 nlohmann::ordered_json ratio(const std::vector<double>& ours, const std::vector<double>& theirs) {
     std::vector<double> ratios;
     for (std::size_t round = 0; round < ours.size(); ++round)
@@ -95,7 +96,7 @@ class Match {
         }
     }
 
-    /// One result for each of our configurations.
+    /// Returns one result for each of our configurations.
     std::vector<nlohmann::ordered_json> results() const {
         nlohmann::ordered_json wall, cpu;
         for (std::size_t contender = 0; contender < configurations_.size(); ++contender) {
@@ -133,7 +134,7 @@ class Match {
         ours_ = configurations_.size();
     }
 
-    /// IceT's strategy with the least median.
+    /// The index of IceT's strategy with the lowest median.
     std::size_t best(std::vector<double> Times::*kind) const {
         std::size_t least = ours_;
         for (std::size_t contender = ours_; contender < configurations_.size(); ++contender) {
@@ -143,7 +144,7 @@ class Match {
         return least;
     }
 
-    /// The median frame of a block.
+    /// Runs a block; returns the median times of its frames.
     Took block(Contender& contender) {
         contender.open();
         contender.frame();
@@ -173,8 +174,8 @@ class Match {
         return all;
     }
 
-    /// Compares all results, up to rounding: a byte may differ by one unit per rank, a float by a
-    /// few.
+    /// Aborts unless all composited images are equal up to rounding: a byte may differ by one unit
+    /// per rank, a float by a few.
     void compare() {
         std::vector<float> first;
         for (const auto& contender : configurations_) {
@@ -201,7 +202,7 @@ class Match {
     Communicator communicator_;
     lab::CompositeCase what_;
     Image image_;
-    Memory shared_image_; // the same image, in memory that peers can read
+    Memory shared_image_; // copy of image_ in memory that other ranks can read
     std::unique_ptr<Planes> planes_;
     std::vector<std::unique_ptr<Contender>> configurations_; // ours first
     std::size_t ours_ = 0;
@@ -217,7 +218,7 @@ std::string cells(const nlohmann::ordered_json& result, const char* best, const 
                        result[ratio]["high"].get<double>());
 }
 
-/// Prints the result with our largest time relative to IceT first.
+/// Prints the results, those with the highest ratio of our CPU time to IceT's first.
 void print(std::vector<nlohmann::ordered_json> results) {
     std::sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
         return a["cpu_ratio"]["median"] > b["cpu_ratio"]["median"];

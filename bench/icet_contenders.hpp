@@ -21,27 +21,28 @@ class Contender {
     virtual ~Contender() = default;
     virtual std::string name() const = 0;
     virtual void open() = 0;
-    /// Writes this rank's image again, as if it had just been rendered.
+    /// Rewrites this rank's image in place, so that it is in the cache as after rendering.
     virtual void redraw() = 0;
     virtual void frame() = 0;
     virtual void close() = 0;
-    /// The colours of the last frame, as floats, at rank 0, which collected it.
+    /// The colours of the last frame, as floats. Only at rank 0, which collects the image.
     virtual std::vector<float> picture() const = 0;
 };
 
-/// A transport of our ranks, and the image in memory for it.
+/// A transport, and this rank's image in memory that the transport can read.
 struct Carrier {
     std::string name;
     Communicator communicator;
     std::span<std::byte> image;
 };
 
-/// Ours, with the configuration chosen by `auto`. `image`, of which the carrier's is a copy or
-/// which is the carrier's, must outlive it.
+/// Sextant's compositor, with the configuration chosen by `auto`. `image` must outlive it; the
+/// carrier has the same image or a copy of it.
 std::unique_ptr<Contender> ours(const Carrier& carrier, const lab::CompositeCase& what,
                                 const Image& image);
 
-/// A rank's image in IceT's format: separate colours and depths, with the largest depth 1.
+/// A rank's image in IceT's format: separate arrays of colours and depths, with depths of at
+/// most 1.
 class Planes {
   public:
     explicit Planes(const Image& image);
@@ -57,10 +58,10 @@ class Planes {
     std::vector<float> depth_;
 };
 
-/// IceT's single-image strategies.
+/// The names of IceT's single-image strategies.
 std::vector<std::string> icet_strategies();
 
-/// One of these strategies. `planes` must outlive it.
+/// IceT's compositor with one of icet_strategies(). `planes` must outlive it.
 std::unique_ptr<Contender> icet(MPI_Comm comm, const lab::CompositeCase& what, Planes& planes,
                                 const std::string& strategy);
 

@@ -2,10 +2,10 @@
 // The gain of interlacing on a simulated platform: Direct-Send with messages that contain only
 // active pixels, with the image's rows in order or interlaced.
 //
-// Method: the active pixels that a rank sends, receives and blends are counted one by one, and the
-// clock is that of `sextant simulate --clock`, so that nothing else has an effect. Blending takes
-// .7 ns per pixel and operand. Finding the active pixels, which takes the same time in both cases,
-// is left out, and so are the bytes that encode their positions.
+// Method: the numbers of active pixels that each rank sends, receives and blends are counted
+// exactly, and runs are simulated as by `sextant simulate --clock`, so that nothing else has an
+// effect. Blending takes .7 ns per pixel and operand. The time to find the active pixels, which is
+// the same in both cases, and the bytes that encode their positions are neglected.
 //
 //   bench_interlace platforms/fat-tree-144-calibrated.json
 #include "sextant/core/image.hpp"
@@ -25,7 +25,8 @@ constexpr int side = 2048;
 constexpr double seconds_per_application = .7e-9;
 constexpr const char* patterns[] = {"ellipse", "upper half", "lower half"};
 
-/// Active pixels in each owner's part: of each rank, and of any rank.
+/// The number of active pixels in the part of the image that each rank blends (owns): in each
+/// rank's image, and in their union.
 struct Drawn {
     std::vector<std::vector<Elements>> by_rank;
     std::vector<Elements> by_anybody;
@@ -55,8 +56,8 @@ struct Drawn {
     }
 };
 
-/// A rank's program: each message is blended when it arrives; the result is sent to rank 0 if it is
-/// collected there.
+/// A rank's program: it blends each message on arrival; if `collected`, rank 0 receives the blended
+/// parts.
 Program program(const Drawn& drawn, int rank, int p, bool collected) {
     const auto of = [](int i) { return static_cast<std::size_t>(i); };
     ProgramBuilder builder;
@@ -114,7 +115,7 @@ int main(int count, char** arguments) {
         std::fputs("bench_interlace PLATFORM: expected one platform (JSON)\n", stderr);
         return 2;
     }
-    std::puts("drawn, ranks: distributed, interlaced, ratio; collected, interlaced, ratio (ms)");
+    std::puts("pattern, ranks: distributed, interlaced, ratio; collected, interlaced, ratio (ms)");
     for (const char* const pattern : patterns) {
         for (const int p : {2, 4, 8, 16, 64}) {
             const Drawn lies(pattern, p, false), interlaced(pattern, p, true);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The throughput of folds, compared with copying memory.
+// The throughput of folds, compared with that of copying memory.
 //
 //   bench_kernel [--json] [CASES.json [MIB [ROUNDS]]]
 //
-// Method: a fold of k layers must read k images and write one, a copy reads one and writes one, so
-// bytes per second are comparable where times are not. The copy is the C library's memcpy. An image
-// has MIB mebibytes, by default four times the largest cache, so that nothing of one repetition is
-// left in the cache for the next; if smaller, a case is repeated until 64 MiB are written, and the
-// caches are measured. Every page was written before. Times are CPU times of the thread, which are
-// not affected by other programs. Every case runs once per round, in a new random order, and is
-// divided by the copy of its own round, so that drift of the machine affects all; reported are
-// medians over the rounds with bootstrap intervals, never a minimum.
+// Method: a fold of k layers reads k images and writes one, a copy reads one image and writes one,
+// so bytes per second are comparable where times are not. The copy is the C library's memcpy. An
+// image has MIB mebibytes, by default four times the largest cache, so that a repetition finds none
+// of its data in the cache. With smaller images, each case is repeated until 64 MiB are written,
+// and the throughput is that of the caches. All pages are touched before. Times are CPU times of
+// the thread, which other programs hardly affect. Every case runs once per round, in a new random
+// order, and its rate is divided by that of the copy in the same round, so that drift of the
+// machine affects both. Medians over the rounds with bootstrap intervals are reported, never
+// minima.
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -34,8 +35,8 @@ using namespace sextant;
 constexpr std::size_t most_layers = 8;
 constexpr Bytes mebibyte = Bytes{1} << 20;
 
-/// Images filled with numbers between 1/4 and 1, which every format can hold: random ones, or, in
-/// coherent images, one number per layer.
+/// Images filled with numbers between 1/4 and 1, which every format can represent: random numbers
+/// or, if `coherent`, one number per layer.
 std::vector<Memory> make_images(Bytes size, bool coherent) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> number(.25f, 1);
@@ -51,10 +52,11 @@ std::vector<Memory> make_images(Bytes size, bool coherent) {
 
 struct Case {
     std::string name;
-    const Operator* op = nullptr; ///< null: the copy
+    const Operator* op = nullptr; ///< null: memcpy
     std::size_t layers = 1;
     bool coherent = false;
-    std::vector<double> rates, shares; ///< by round: bytes per second; relative to the copy
+    std::vector<double> rates,
+        shares; ///< one per round: bytes per second; the same relative to the copy
 };
 
 std::vector<Case> read_cases(std::istream& file) {
@@ -111,7 +113,7 @@ void run_rounds(std::vector<Case>& cases, Bytes size, int rounds) {
     for (Case& one : cases)
         order.push_back(&one);
     std::mt19937 shuffle(11);
-    for (int round = -1; round < rounds; ++round) { // one to warm up
+    for (int round = -1; round < rounds; ++round) { // round -1 warms up
         std::shuffle(order.begin(), order.end(), shuffle);
         for (Case* one : order)
             one->rates.push_back(rate(*one, one->coherent ? coherent : random, to));

@@ -3,11 +3,11 @@
 //
 //   bench_labels [CASES.json [ROUNDS]]
 //
-// Method: both read the same bytes and write a 32-bit label per pixel into memory that was written
-// before, on one thread; that both find the same components is checked before anything is timed
-// (OpenCV numbers some of them in another order). Spaghetti is OpenCV's fastest algorithm. Times
-// are CPU times of the thread. Both run in turn, ratios are taken within a round; reported are
-// medians over the rounds with bootstrap intervals, never a minimum.
+// Method: both read the same bytes and write a 32-bit label per pixel on one thread, into memory
+// whose pages were touched before. Before anything is timed, both are checked to find the same
+// components (OpenCV numbers some of them in another order). Spaghetti is OpenCV's fastest
+// algorithm. Times are CPU times of the thread. In each round both run once, which gives one ratio;
+// medians over the rounds with bootstrap intervals are reported, never minima.
 #include "sextant/kernel/label/labels.hpp"
 
 #include <fstream>
@@ -61,7 +61,7 @@ kernel::Connection connection(const Case& one) {
             kernel::Sameness::foreground};
 }
 
-/// A plane of labels, with every page written.
+/// A plane of labels, with every page touched.
 Memory make_plane(ImageShape image) {
     Memory plane(image.elements() * static_cast<Bytes>(sizeof(Label)));
     plane.touch();
@@ -109,7 +109,7 @@ void measure(const Case& one, int rounds) {
     Memory other = make_plane(one.image);
     const auto theirs = [&] { return label_by_opencv(one, shape, other); };
     if (theirs() != count || !same_components(one, labels_in(own), labels_in(other)))
-        throw std::runtime_error(shape.name + ": the two see other components");
+        throw std::runtime_error(shape.name + ": the results differ");
     fought = bench::duel(rounds, ours, theirs);
 #else
     for (int round = 0; round < rounds; ++round)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes sent to merge the contours of tiles, and the C³ charge, by pattern.
+// The bytes sent to merge the contours of tiles, the cost by the C³ model, and measured times, for
+// each merging pattern.
 //
 //   bench_merging [CASES.json]
 //
-// Bytes are counted on the schedules that run, replayed with the lists of the image's own tiles.
-// Charges are the model's, for lists whose length follows from border and density, on the machine
-// of the cases. Times are wall-clock times over threads, from the start of all ranks to the end of
-// all: tiles are ranked before, patterns take turns, medians are shown. With fewer cores than ranks
-// they show the total work and messages, not the effect of concurrency.
+// Method: bytes are counted by replaying the schedules of a run with the lists of the image's
+// tiles. Costs are those of the C³ model for the machine named in the cases, with list lengths
+// computed from the tiles' borders and the density of lines. Times are wall-clock times on threads,
+// from the common start of all ranks to the end of the last; tiles are ranked before, each pattern
+// runs once per round, and medians are shown. With fewer cores than ranks, times show the total
+// work and the messages, not the effect of concurrency.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/contour_merging.hpp"
@@ -26,7 +28,7 @@ namespace {
 
 using namespace sextant;
 
-/// Counts bytes for images of diagonal lines, `every` pixels apart.
+/// Prints the bytes sent for images of diagonal lines, `every` pixels apart.
 void count_bytes(const nlohmann::json& cases) {
     const int columns = cases.at("columns"), rows = cases.at("rows");
     fmt::print("| image | lines |");
@@ -48,7 +50,7 @@ void count_bytes(const nlohmann::json& cases) {
     }
 }
 
-/// Packets and set-ups, summed over all rounds.
+/// Prints the C³ cost of each pattern: message set-ups and packets, summed over all rounds.
 void charge(const nlohmann::json& cases) {
     const machine::Profile machine = machine::read_profile(cases.at("machine"));
     fmt::print("\n| image | entered |");
@@ -93,7 +95,7 @@ std::vector<double> times_of(const test::DirectionMap& map, const Grid& grid, in
     return medians;
 }
 
-/// Measured times, and the charge for the same lists.
+/// Prints measured times and the C³ cost for the same lists.
 void time_merging(const nlohmann::json& cases) {
     const machine::Profile machine = machine::read_profile(cases.at("machine"));
     const Elements side = cases.at("side");

@@ -3,12 +3,13 @@
 //
 //   mpirun -n 2 bench_message [cases/message.json] [BLOCKS]
 //
-// Method: both sides do the same work, an exchange of halves between two ranks and one fold with
-// the same kernel, on the same communicator and at the same offsets in a page (which alone can
-// change large messages by 5 % and small folds by 100 ns). They alternate in blocks of some
-// milliseconds within one run, in random order within a pair of blocks, so that drift of the
-// machine affects both. Each pair gives one ratio and one difference; reported are the medians over
-// all pairs with bootstrap intervals, never a minimum. An untimed barrier separates blocks.
+// Method: both versions do the same work, an exchange of halves between two ranks and one fold with
+// the same kernel, on the same communicator and with buffers at the same offsets in a page (other
+// offsets can change the time of large messages by 5 % and of small folds by 100 ns). They
+// alternate in blocks of some milliseconds within one run, in random order within a pair of blocks,
+// so that drift of the machine affects both. Each pair gives one ratio and one difference; the
+// medians over all pairs with bootstrap intervals are reported, never minima. An untimed barrier
+// separates blocks.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositing/catalogue.hpp"
@@ -30,7 +31,7 @@ namespace {
 using namespace sextant;
 using Clock = std::chrono::steady_clock;
 
-/// One round of binary swap as a programmer writes it.
+/// One round of Binary-Swap with hand-written MPI calls.
 class ByHand {
   public:
     /// The receive buffer has the same offset in its page as `like`.
@@ -102,7 +103,7 @@ void run_case(MPI_Comm comm, int pixels, int repeats, int blocks) {
     ByHand by_hand(comm, image, ours.result().data());
     std::mt19937 coin(7); // the same on both ranks
     std::vector<double> hand_times, our_times, ratios, differences;
-    for (int block = -2; block < blocks; ++block) { // two to warm up
+    for (int block = -2; block < blocks; ++block) { // the first two warm up
         const bool hand_first = coin() & 1;
         double hand = 0, scheduled_time = 0;
         for (const bool first : {true, false}) {

@@ -4,16 +4,17 @@
 //
 //   bench_nonrigid [CASES.json [ROUNDS]]
 //
-// Method: both get the same two noisy float frames, new ones each round, and return a displacement
-// for each pixel, whose RMS error against the known warp over the central 88 % of the frame is
-// shown with the time. Ours includes everything from the frames on: the search for a rigid start,
-// filters, pyramids, fit, deviations. TV-L1 gets the frames filtered by the same Gaussian and
-// scaled to its range of values, which is not timed, and the data weight that suits their noise
-// best (.03, of .15, its default, .05, .03 and .02; the default's errors are five times as large).
-// It starts at rest, and the rigid part of the warps is less than a pixel. Both use one thread.
-// Within a round both run one after the other, ours first in every second round; ratios are taken
-// within a round, so that drift of the machine affects both; reported are medians over the rounds
-// with bootstrap intervals, never a minimum. Built without OpenCV's optflow, ours is timed alone.
+// Method: both get the same two noisy float frames, new ones in each round, and return a
+// displacement for each pixel. The table shows their times, and their RMS errors against the known
+// warp over the central 88 % of the frame. The time of ours includes everything: the search for a
+// rigid start, filters, pyramids, fit and standard deviations. TV-L1 gets frames that were filtered
+// by the same Gaussian and scaled to its range of values, which is not timed, and the data weight
+// with the least error at this noise: .03, chosen from .15 (its default, with five times the
+// error), .05, .03 and .02. It starts from zero displacement; the rigid part of the warps is less
+// than a pixel. Both use one thread. In each round both run one after the other, ours first in
+// every second round; ratios are taken within a round, so that drift of the machine affects both.
+// Medians over the rounds with bootstrap intervals are reported, never minima. Built without
+// OpenCV's optflow, ours is timed alone.
 #include "sextant/registration/nonrigid.hpp"
 
 #include "sextant/registration/rigid.hpp"
@@ -60,7 +61,7 @@ std::vector<Case> read_cases(std::istream& file) {
     return cases;
 }
 
-/// φ: a rigid motion and one wave along each axis.
+/// The known warp φ: a rigid motion plus one wave along each axis.
 Point warped(const Case& one, Point x) {
     const Point moved = apply({.004, .7, -.5}, x, registration::centre(one.shape));
     const double k = 2 * std::numbers::pi / one.length;
@@ -68,7 +69,7 @@ Point warped(const Case& one, Point x) {
             moved.y + one.amplitude * std::sin(k * x.x + 1.1) * std::cos(.6 * k * x.y)};
 }
 
-/// T is the specimen itself; R at x is the specimen at φ(x).
+/// The template shows the specimen unwarped; the reference at x shows the specimen at φ(x).
 struct Frames {
     kernel::FloatPlane reference, templ;
     DisplacementField truth;
@@ -134,7 +135,7 @@ class Theirs {
         flow_->setLambda(.03);
     }
 
-    /// A frame in TV-L1's format: floats from 0 to 1, here four deviations wide.
+    /// A frame in TV-L1's format: floats from 0 to 1, a range of four standard deviations.
     static cv::Mat prepared(const kernel::FloatPlane& frame) {
         registration::Pyramid pyramid(frame.shape(), 1);
         pyramid.fill(frame.samples());
@@ -201,7 +202,7 @@ void one_round(const Case& one, int number, Ours& ours, Figures& figures) {
 
 void measure(const Case& one, int rounds) {
     Ours ours(one.shape);
-    ours.run(make_frames(one, 1)); // warms up pages and workspaces
+    ours.run(make_frames(one, 1)); // warms up: touches pages, allocates workspaces
     Figures figures;
     for (int round = 0; round < rounds; ++round)
         one_round(one, round, ours, figures);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of planning: for a new question, and for the same one again.
+// The time to plan a new task, and to plan the same task again.
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/planner.hpp"
@@ -23,7 +23,7 @@ Seconds took(const std::function<void()>& what) {
 
 } // namespace
 
-/// bench_plan [PROFILE]: plans for a machine with one rank per node.
+/// bench_plan [PROFILE]: plans for the machine of a profile, with one rank per node.
 int main(int count, char** arguments) {
     const machine::Profile machine =
         count > 1 ? machine::read_profile(arguments[1]) : machine::built_in();

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The error of the rigid registration of a pair of frames, compared with the least possible one,
-// and its time, compared with OpenCV's findTransformECC on a pyramid and with thesis mode.
+// The error of the rigid registration of a pair of frames, compared with the Cramér-Rao bound, and
+// its time, compared with OpenCV's findTransformECC on a pyramid and with the thesis's method.
 //
 //   bench_registration [CASES.json [ROUNDS]]
 //
-// Method: all get the same two noisy float frames, new ones each round, and return the same three
-// parameters, whose error against the known motion is taken over the central 88 % of the frame. The
-// bound is the Cramér-Rao bound for the specimen and the dose; z are our errors over our predicted
-// deviations, of all parameters. Ours includes everything from the frame on: filter, pyramids,
-// search, uncertainty. ECC gets what suits it best: three levels by pyrDown from an identity start,
-// its default filter of 5 pixels, and at most 50 iterations per level or until the correlation
-// rises by less than 1e-5; it does not search for a start, so no case has a motion beyond its
-// range. Thesis mode is the published method with frames filtered by 2 pixels, in the first three
-// rounds of cases that request it. All use one thread. Times are CPU times of the thread, which are
-// not affected by other programs. Within a round all run one after the other, ours first in every
-// second round; ratios are taken within a round, so that drift of the machine affects both;
-// reported are medians over the rounds with bootstrap intervals, never a minimum. The number of
-// rounds in which ECC gave up is in parentheses. "warm" is one application of the scan: from a
-// start half a pixel off, with one frame's pyramid ready and the other's computed; relative to the
-// search with both pyramids computed. Built without OpenCV, there is no ECC.
+// Method: all methods get the same two noisy float frames, new ones in each round, and return the
+// same three parameters; errors against the known motion are taken over the central 88 % of the
+// frame. The bound is the Cramér-Rao bound for the specimen and the dose; z is the RMS, over all
+// parameters, of our errors over our predicted standard deviations. The time of ours includes
+// everything: filter, pyramids, search and uncertainty. ECC runs with the settings that suit it
+// best: three levels by pyrDown from an identity start, its default filter of 5 pixels, and at most
+// 50 iterations per level or until the correlation rises by less than 1e-5. It does not search for
+// a start, so no case has a motion beyond its range. The thesis's method, with frames filtered by 2
+// pixels, runs in the first three rounds of cases that request it. All use one thread. Times are
+// CPU times of the thread, which other programs hardly affect. In each round all run one after the
+// other, ours first in every second round; ratios are taken within a round, so that drift of the
+// machine affects both. Medians over the rounds with bootstrap intervals are reported, never
+// minima. The number of rounds in which ECC gave up is in parentheses. "warm" is one operator
+// application of a scan: a refinement from a start half a pixel off, with one frame's pyramid
+// available and the other's computed; its time is relative to that of the search with both pyramids
+// computed. Built without OpenCV, the benchmark runs without ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
 #include "sextant/lab/thesis_registration.hpp"
@@ -56,7 +57,7 @@ struct Case {
     std::string specimen;
     ImageShape shape;
     double dose = 10;
-    bool thesis = false; ///< compare with thesis mode too
+    bool thesis = false; ///< also compare with the thesis's method
 };
 
 std::vector<Case> read_cases(std::istream& file) {
@@ -73,7 +74,7 @@ std::vector<Case> read_cases(std::istream& file) {
 struct Frames {
     kernel::FloatPlane reference, moved;
     RigidMotion truth;
-    double bound = 0; ///< RMS error over the central part, pixels
+    double bound = 0; ///< Cramér-Rao bound of the RMS error over the central part, pixels
 };
 
 Frames make_frames(const Case& one, int seed) {
@@ -113,7 +114,7 @@ class Ours {
 };
 
 #ifdef SEXTANT_WITH_OPENCV_VIDEO
-/// Converts a transform about the origin to a motion about the centre.
+/// Converts OpenCV's transform about the origin to a motion about the centre `c`.
 RigidMotion motion_of(const cv::Mat& transform, Point c) {
     const auto at = [&](int row, int column) {
         return static_cast<double>(transform.at<float>(row, column));
@@ -129,7 +130,7 @@ cv::Mat as_mat(const kernel::FloatPlane& plane) {
                    static_cast<std::size_t>(image.stride) * sizeof(float));
 }
 
-/// Nothing if ECC gives up.
+/// Registers by ECC; returns nothing if ECC gives up.
 std::optional<RigidMotion> theirs(const Frames& frames) try {
     constexpr int levels = 3;
     std::vector<cv::Mat> references = {as_mat(frames.reference)}, moved = {as_mat(frames.moved)};
@@ -162,7 +163,7 @@ std::optional<RigidMotion> by_thesis(const Frames& frames) {
     return lab::thesis_rigid(frames.reference.samples(), frames.moved.samples(), options).motion;
 }
 
-/// Times and errors of one method, by round.
+/// The times and errors of one method, one per round.
 struct Record {
     std::vector<double> times, errors;
 
@@ -186,7 +187,7 @@ struct Record {
     }
 };
 
-/// Further results of our method.
+/// The record of our method, with further results.
 struct OurRecord : Record {
     std::vector<double> warm, of_bound, z, bounds;
 
@@ -205,7 +206,7 @@ struct OurRecord : Record {
     }
 };
 
-/// The ratio of our times to theirs, in the rounds that both ran.
+/// The median ratio of our times to theirs, over the rounds in which both ran.
 std::string ratios(const Record& ours, const Record& theirs) {
     std::vector<double> all;
     for (std::size_t round = 0; round < theirs.times.size(); ++round)
@@ -218,7 +219,7 @@ void measure(const Case& one, int rounds) {
     Ours workspace(one.shape);
     OurRecord ours;
     Record ecc, thesis;
-    workspace.align(make_frames(one, 0)); // writes every page once
+    workspace.align(make_frames(one, 0)); // touches every page
     for (int round = 1; round <= rounds; ++round) {
         const Frames frames = make_frames(one, round);
         if (round % 2 == 0)

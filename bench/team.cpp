@@ -3,14 +3,14 @@
 //
 //   bench_team [THREADS [ROUNDS]]
 //
-// Method: the possible gain of a second thread depends on what else the machine does, so it is
-// compared with a control: a loop of floating-point operations without memory, divided into as many
-// pieces as there are threads, on the same team. Each round runs four measurements in succession,
-// each about equally long: the control alone and shared, the registration alone and shared; in
-// reverse order in every second round. Wall-clock time counts, since it is what threads are for; a
-// gain is the time alone over the time shared. The ratio of both gains is taken within the round,
-// so that drift of the machine affects both; reported are medians with bootstrap intervals. Both
-// results of a registration have the same bits, which is checked.
+// Method: the possible gain depends on the load of the machine by other programs, so it is compared
+// with the gain of a control: a loop of floating-point operations without memory access, divided
+// into one piece per thread, on the same team. Each round makes four measurements of about equal
+// length in succession: the control on one thread and on the team, the registration on one thread
+// and on the team; every second round runs them in reverse order. Times are wall-clock times; a
+// gain is the time on one thread over the time on the team. The ratio of both gains is taken within
+// the round, so that drift of the machine affects both; medians with bootstrap intervals are
+// reported. Both results of a registration are compared bitwise.
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"
@@ -39,7 +39,7 @@ double wall(const Body& body) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Iterates a recursion that the compiler cannot evaluate.
+/// Iterates a recurrence that the compiler cannot evaluate.
 double computed(int steps) {
     double value = .3;
     for (int step = 0; step < steps; ++step)
@@ -63,7 +63,7 @@ Frames frames_of(Elements side) {
     return {series.counted(0), series.counted(1)};
 }
 
-/// Registers a pair again, and returns a number of the result.
+/// Registers a pair of frames; returns one number of the result, for comparison.
 using Work = std::function<double()>;
 
 Work rigid(const Frames& frames, Team* team) {
@@ -147,7 +147,7 @@ int main(int argc, char** argv) try {
     Team team(threads);
     fmt::print("{} threads over one, wall time\n", threads);
     fmt::print("{:<10} {:>5} {:>20} {:>20} {:>20}\n", "", "side", "registration", "computing",
-               "of that");
+               "ratio");
     for (const Elements side : {256, 512, 1024})
         measure("rigid", side, rounds, team, rigid);
     for (const Elements side : {512, 1024})

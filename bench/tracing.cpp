@@ -3,11 +3,11 @@
 //
 //   bench_tracing [ROUNDS]
 //
-// Method: the cost per event is the extra time of a traced run of 1,000 steps on one rank, over
-// 1,000; nothing waits, and the time is the CPU time of the thread, which is not affected by other
-// programs. Frames are blended by two threads, traced and untraced in turns within one run, with
-// alternating order; their times are wall-clock times, since threads wait for each other. Reported
-// are medians of differences and ratios within rounds, with bootstrap intervals.
+// Method: the cost per event is the extra time of a traced run of 1,000 steps on one rank, divided
+// by 1,000. No step waits, and the time is the CPU time of the thread, which other programs hardly
+// affect. Frames are blended by two threads, traced and untraced in each round, in alternating
+// order; their times are wall-clock times, since threads wait for each other. Medians of the
+// differences and ratios within rounds, with bootstrap intervals, are reported.
 #include "sextant/comm/tracing.hpp"
 
 #include "sextant/comm/execute.hpp"
@@ -51,7 +51,7 @@ void time_events(const Communicator& communicator, int rounds) {
     std::vector<double> nanoseconds;
     for (std::size_t i = 0; i < duel.ours.size(); ++i)
         nanoseconds.push_back((duel.ours[i] - duel.theirs[i]) * 1e6 / steps);
-    fmt::print("an event: {} ns by the {}\n", bench::with_interval(nanoseconds),
+    fmt::print("{} ns per event, timed by the {}\n", bench::with_interval(nanoseconds),
                TickClock::reads_counter() ? "processor's counter" : "steady clock");
 }
 
@@ -82,13 +82,13 @@ void time_frames(const Communicator& communicator, Elements side, int rounds) {
         const double one = seconds_of(communicator, first ? traced : plain);
         const double other = seconds_of(communicator, first ? plain : traced);
         if (round < 0)
-            continue; // the first touch of memory
+            continue; // warm-up: the first touch of memory
         ratios.push_back(first ? one / other : other / one);
         times.push_back(first ? other : one);
     }
     if (communicator.rank() == 0)
-        fmt::print("{0}x{0}: traced over not {1}, of {2} us\n", side, bench::with_interval(ratios),
-                   bench::with_interval(times, 1e-6));
+        fmt::print("{0}x{0}: ratio traced/untraced {1}; untraced {2} us\n", side,
+                   bench::with_interval(ratios), bench::with_interval(times, 1e-6));
 }
 
 } // namespace

@@ -3,11 +3,11 @@
 //
 //   bench_two_ranks [SIDE [ROUNDS]]
 //
-// Method: the control does the same work on the same two halves of the image concurrently, each as
-// a separate image, so that nothing is exchanged or merged but memory and caches are shared alike.
-// Its gain over one rank is what these two cores allow; the gain of two ranks is compared with
-// that. Times are wall-clock times from the start of both to the end of both; the three take turns,
-// medians are shown.
+// Method: in the control, two ranks process the two halves of the image concurrently as separate
+// images: nothing is exchanged or merged, but memory and caches are shared in the same way. The
+// gain of the control over one rank is the upper limit on these two cores; the gain of two ranks is
+// compared with it. Times are wall-clock times from the start of both ranks to the end of both. One
+// rank, two ranks and the control run once in each round; medians are shown.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/canny.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 using namespace sextant;
 
-/// Work on an image in tiles, of bytes or of directions.
+/// An operation on an image in tiles, whose elements are bytes or directions.
 struct Case {
     std::string name;
     std::vector<std::byte> pixels;
@@ -80,7 +80,7 @@ std::vector<Case> cases_of(ImageShape image) {
     return cases;
 }
 
-/// Ends contours that leave through the last row, which continue in another image.
+/// Ends contours at the last row, where they would continue in the other half.
 void end_contours(distributed::Image& directions) {
     const Tile tile = directions.tile();
     const auto last = directions.bytes().last(static_cast<std::size_t>(tile.width));
@@ -90,8 +90,8 @@ void end_contours(distributed::Image& directions) {
     }
 }
 
-/// The whole image on one rank; upper and lower halves on two ranks; or each half as a separate
-/// image.
+/// The whole image on one rank; upper and lower half on two ranks; or each half as a separate image
+/// (control).
 enum class Setup { one, two, control };
 
 double milliseconds(const Case& one, ImageShape image, Setup setup) {
@@ -143,7 +143,7 @@ int main(int argc, char** argv) try {
         fmt::print(stderr, "usage: bench_two_ranks [SIDE, even [ROUNDS, at least 5]]\n");
         return 2;
     }
-    fmt::print("{:>24} {:>9} {:>9} {:>9}\n", "gain over one rank", "two ranks", "control", "of it");
+    fmt::print("{:>24} {:>9} {:>9} {:>9}\n", "gain over one rank", "two ranks", "control", "ratio");
     for (const Case& one : cases_of({side, side}))
         measure(one, {side, side}, rounds);
 } catch (const std::exception& error) {

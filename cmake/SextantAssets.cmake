@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Embeds a layer's assets in the program at build time: assets/page.css becomes `assets::page_css`,
-# which the layer's assets.hpp declares.
+# Embeds a layer's asset files in its library at build time: assets/page.css becomes the string
+# `assets::page_css`, which the layer's assets.hpp declares.
 function(sextant_assets layer)
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}")
     file(GLOB files CONFIGURE_DEPENDS "${folder}/assets/*")

@@ -9,28 +9,28 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # presets sanitize and sanitize-thread
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # used by the presets sanitize and sanitize-thread
 
 # Fused multiply-adds would make results depend on compilers and SIMD targets.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
 if(SEXTANT_SANITIZE)
-    add_compile_options(-pthread) # everywhere, because common headers are precompiled once
+    add_compile_options(-pthread) # for all targets, because they share precompiled headers
     add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer)
-    # These checks take more than half of the compile time, and the address sanitizer finds most of
-    # what they find: null pointers, and pointers outside or after the end of an object.
+    # These checks take more than half of the compile time, and the address sanitizer detects most
+    # of the same errors: null pointers, and pointers outside of an object or its lifetime.
     if(SEXTANT_SANITIZE MATCHES "undefined")
         add_compile_options(-fno-sanitize=null,alignment,pointer-overflow,object-size,vptr)
     endif()
-    # Threads synchronise outside the loops over pixels, so these are compiled for one target only.
+    # Loops over pixels do not synchronise threads, so compiling them for one SIMD target is enough.
     if(SEXTANT_SANITIZE STREQUAL "thread")
         add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
     endif()
     add_link_options(-fsanitize=${SEXTANT_SANITIZE})
 endif()
 
-# If ccache is installed, it compiles only what no build tree in any folder has compiled before: its
-# cache is in the user's cache folder, and paths below this folder are hashed as relative paths.
-option(SEXTANT_CCACHE "Compile with ccache where it is installed" ON)
+# Compile through ccache if it is installed. All checkouts share the user's cache, because paths
+# below this folder are hashed as relative paths.
+option(SEXTANT_CCACHE "Compile with ccache if it is installed" ON)
 find_program(SEXTANT_CCACHE_PROGRAM ccache)
 mark_as_advanced(SEXTANT_CCACHE_PROGRAM)
 if(SEXTANT_CCACHE AND SEXTANT_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

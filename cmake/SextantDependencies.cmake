@@ -22,7 +22,7 @@ if(SEXTANT_FORMAT)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # the parallel HDF5 would include mpi.h
 endif()
-set(simgrid_FOUND FALSE) # overrides an earlier configuration
+set(simgrid_FOUND FALSE) # overrides the value of an earlier configuration
 set(otf2_FOUND FALSE)
 if(SEXTANT_COMMAND)
     find_package(CLI11 REQUIRED)
@@ -43,7 +43,7 @@ elseif(SEXTANT_MPI)
     include(SextantMpi)
 endif()
 
-# Adds the folder with_LIBRARY or without_LIBRARY of a layer, for a library that may be missing.
+# Adds a layer's source folder with_LIBRARY if an optional library was found, else without_LIBRARY.
 function(sextant_optional layer library)
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}/without_${library}")
     if(${library}_FOUND)
@@ -54,8 +54,9 @@ function(sextant_optional layer library)
     target_sources(sextant_${layer} PRIVATE ${sources})
 endfunction()
 
-# Defines the paths of shipped data and programs in a source file: in the build tree, as installed,
-# and relative to the folders of programs and libraries, since an installation may be moved.
+# Defines macros with the paths of shipped data and programs for one source file: in the build tree,
+# in the installation, and relative to the installed programs and libraries, since an installation
+# may be moved.
 function(sextant_places source)
     set(data "${CMAKE_INSTALL_FULL_DATADIR}/sextant")
     set(programs "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sextant")
@@ -76,7 +77,7 @@ function(sextant_places source)
     set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS "${places}")
 endfunction()
 
-# The libraries of each layer; private, so that none becomes a dependency of a user's build.
+# Links each layer with its libraries, as PRIVATE so that they do not become dependencies of users.
 function(sextant_use_libraries)
     get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
     foreach(layer IN LISTS layers)
@@ -86,7 +87,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
     target_link_libraries(sextant_comm PUBLIC Threads::Threads)
     if(SEXTANT_MPI)
-        # Not public: other layers compile alike for every MPI.
+        # PRIVATE, so that the other layers are compiled in the same way for every MPI.
         target_link_libraries(sextant_comm PRIVATE MPI::MPI_C)
         target_compile_definitions(sextant_comm PRIVATE SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
                                                         MPICH_SKIP_MPICXX)

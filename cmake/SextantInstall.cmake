@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the libraries, one public header per chapter, the command, and a package for find_package and
-# pkg-config.
+# Installs the libraries, their public headers (chapters), the command, and package files for
+# find_package and pkg-config.
 include(CMakePackageConfigHelpers)
 install(EXPORT sextant-targets NAMESPACE sextant::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
@@ -15,7 +15,7 @@ if(simgrid_FOUND)
     install(TARGETS sextant_simgrid RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)
 endif()
 
-# Install the chapters' headers, and under detail/ the headers that they include.
+# Install the public headers (chapters), and under detail/ the headers that they include.
 foreach(part IN ITEMS FORMAT REGISTRATION)
     if(NOT SEXTANT_${part})
         string(TOLOWER "${part}.hpp" header)

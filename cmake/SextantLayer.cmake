@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A layer is a folder of src/sextant and a target of its own, so that an upward dependency does not
-# link. Source files are found by globbing: adding an algorithm edits no build file. A large layer
-# has subfolders (ROOMS); files outside them are common to all.
-# COLD: the layer has no loops that take time, so it is optimised less, which compiles faster.
-# UNITY: several of its files can be compiled at a time (SEXTANT_UNITY), because names are unique.
-option(SEXTANT_UNITY "Compile several files at a time; for building once, not for development" OFF)
+# Defines a layer: a folder of src/sextant with its own target, so that a dependency on a higher
+# layer fails to link. Sources are found by globbing, so adding an algorithm requires no change to a
+# build file. A large layer has subfolders (ROOMS).
+# COLD: the layer has no expensive loops, so it is optimised less, which compiles faster.
+# UNITY: with SEXTANT_UNITY, several files of the layer are compiled as one; their names are unique.
+option(SEXTANT_UNITY "Compile several files as one; for single builds, not for development" OFF)
 function(sextant_layer name)
     cmake_parse_arguments(LAYER "COLD;UNITY" "" "ROOMS;DEPENDS" ${ARGN})
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")

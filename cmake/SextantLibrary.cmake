@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Defines the libraries for programs: three shared libraries (static with BUILD_SHARED_LIBS=OFF), so that a
-# program that composites images depends on no image format library. Each chapter is a component, for example
-# sextant::compositor; sextant::sextant links all of them. The programs of this project link the layers.
+# Defines the libraries for users: three shared libraries (static with BUILD_SHARED_LIBS=OFF), so that a
+# program that composites images does not depend on image format libraries. Each public header (chapter) is a
+# component, for example sextant::compositor; sextant::sextant links all of them. The programs of this project
+# link the layers instead.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 
 # Defines a library that consists of these layers. A shared one exports only names in namespace sextant.
@@ -27,7 +28,7 @@ function(sextant_library name)
     install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# Defines a component: a target with the name of its chapter.
+# Defines a component: a target with the name of its public header (chapter).
 function(sextant_component name library)
     add_library(sextant_component_${name} INTERFACE)
     add_library(sextant::${name} ALIAS sextant_component_${name})

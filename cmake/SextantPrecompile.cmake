@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Precompiles the headers that nearly every file includes: once for all layers, and once more with
-# those of the test framework for all tests. The preset sanitize-thread compiles without, so that a
-# file that does not include what it uses fails there.
-option(SEXTANT_PRECOMPILE "Compile common headers once" OFF)
+# Precompiles the headers that nearly every file includes: once for all layers, and once more, with
+# the headers of the test framework, for all tests. The preset sanitize-thread does not precompile
+# headers, so that missing includes are detected.
+option(SEXTANT_PRECOMPILE "Precompile common headers" OFF)
 
 set(SEXTANT_COMMON_HEADERS
     <algorithm> <array> <bit> <cmath> <cstdint> <cstring> <filesystem> <functional> <limits> <map>
     <memory> <numeric> <optional> <span> <stdexcept> <string> <string_view> <tuple> <utility> <vector>
     <fmt/format.h>)
 
-# An empty program or library whose precompiled headers other targets reuse: programs need those of
-# a program (PIE), libraries those of a library. Headers compiled with -pthread cannot be reused
-# without it, so everything is compiled with it.
+# Defines an empty program or library whose precompiled headers other targets reuse. Programs need
+# the headers of a program (PIE), libraries those of a library. Headers precompiled with -pthread
+# cannot be reused without this option, so all targets are compiled with it.
 function(sextant_precompiled name)
     if(NOT SEXTANT_PRECOMPILE)
         return()
@@ -32,8 +32,9 @@ function(sextant_precompiled name)
     sextant_precompiled_checksum(${name} "${PRECOMPILED_HEADERS}")
 endfunction()
 
-# GCC never writes the same precompiled header twice. ccache therefore hashes a file next to it,
-# which identifies it by the text of the headers and the compiler options.
+# GCC's precompiled headers are not reproducible, so ccache cannot hash them. It hashes a file next
+# to the precompiled header instead, which has a checksum of the headers' text and the compiler
+# options.
 function(sextant_precompiled_checksum name headers)
     set(text "")
     foreach(header IN LISTS headers)

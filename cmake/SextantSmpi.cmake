@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Uses SimGrid's MPI instead of another, for the build tree that runs the executor under smpirun. It
-# loads a copy of the program for each rank, but GNU unique symbols would still be shared by all.
+# Uses SimGrid's MPI, for the build tree that runs the executor under smpirun. smpirun loads a copy
+# of the program for each rank; -fno-gnu-unique keeps the ranks from sharing GNU unique symbols.
 pkg_get_variable(simgrid_includes simgrid includedir)
 find_path(SMPI_INCLUDE_DIR mpi.h PATHS "${simgrid_includes}/smpi" /usr/include/smpi REQUIRED
           NO_DEFAULT_PATH)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Copies the chapters of the library, except those in the list `without`, from `source` to `to`, and
-# below detail/ every header that one of them includes, directly or indirectly.
+# Copies the library's public headers (chapters), except those in the list `without`, from `source`
+# to `to`; and, below to/detail, every header that they include directly or indirectly.
 cmake_policy(VERSION 3.22)
 file(GLOB chapters "${source}/*.hpp")
 file(REMOVE_RECURSE "${to}")

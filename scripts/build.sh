@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by ./run and ./test.
 
-# build LOG COMMAND...: runs a build with its output in LOG and shows its progress: on a terminal in
-# one line, otherwise every half minute. Fails if the build fails, after the end of its output.
+# build LOG COMMAND...: runs a build, writes its output to LOG and shows its progress: in one line
+# on a terminal, otherwise every half minute. If the build fails, prints the end of its output and
+# fails.
 build() {
     log=$1
     shift

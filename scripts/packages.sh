@@ -7,21 +7,21 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libhwloc-dev libeigen3-dev libkissfft-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
-packages_peers="imagej default-jre-headless python3-tifffile python3-numpy" # they read our files, and we theirs
+packages_peers="imagej default-jre-headless python3-tifffile python3-numpy" # tests exchange files with them
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"
-packages_cache="ccache" # reuses objects between build trees
+packages_cache="ccache" # shares object files between build trees
 packages_check="clang-format"
 
-# Prints those arguments that are not installed packages.
+# Prints those of the given packages that are not installed.
 missing_packages() {
     for package in "$@"; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done
 }
 
-# Shows the download and disk size of installing the arguments, as apt reports them.
+# Shows the download and disk size of installing the given packages, as reported by apt.
 show_packages() {
     if [ $# -eq 0 ]; then
         echo "Nothing to install."
@@ -36,7 +36,7 @@ show_packages() {
         grep -E '^(Need to get|After this operation|[0-9]+ upgraded)' || true
 }
 
-# Installs missing packages, or prints what to ask an administrator for.
+# Installs missing packages, or prints the command that an administrator must run.
 install_packages() {
     wanted=$(missing_packages "$@")
     [ -n "$wanted" ] || return 0
@@ -60,5 +60,5 @@ install_packages() {
     rm -f "$log"
 }
 
-# Open MPI refuses to run as root otherwise.
+# Otherwise Open MPI refuses to run as root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// render_bricks: renders a head brick by brick, as many processes would, into images to composite.
+// render_bricks: renders a head brick by brick, as parallel processes would, into partial images to
+// composite.
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/manifest.hpp"
@@ -38,15 +39,16 @@ struct Options {
 
 void declare(CLI::App& command, Options& options) {
     command.description(
-        "Cuts a NIfTI volume into bricks and draws each by itself: one partial image a brick, and\n"
-        "a manifest with their order from front to back.");
+        "Cuts a NIfTI volume into bricks and renders each separately: one partial image per\n"
+        "brick, and a manifest with their order from front to back.");
     command.footer("\nExample, with the volumes of the Debian package mricron-data:\n"
                    "  render_bricks --volume ch2.nii.gz --brain ch2bet.nii.gz -o head\n"
                    "  sextant composite head/manifest.json -o head.png");
     command.add_option("--volume", options.volume, "The head, a .nii or .nii.gz file")
         ->required()
         ->type_name("FILE");
-    command.add_option("--brain", options.brain, "The same without skull, to show the brain in it")
+    command
+        .add_option("--brain", options.brain, "The same volume without skull, to show the brain")
         ->type_name("FILE");
     command.add_option("--bricks", options.bricks, "Bricks along each axis")
         ->delimiter('x')
@@ -61,16 +63,16 @@ void declare(CLI::App& command, Options& options) {
         ->check(CLI::Range(1, 8192).description(""))
         ->type_name("WxH")
         ->default_str("512x512");
-    command.add_option("--turn", options.turn, "Where to look from: 0 the face, 90 the right ear")
+    command.add_option("--turn", options.turn, "Viewing direction: 0 the face, 90 the right ear")
         ->type_name("DEGREES")
         ->capture_default_str();
-    command.add_option("--raise", options.raise, "How far from above, between -90 and 90")
+    command.add_option("--raise", options.raise, "Elevation of the viewer, between -90 and 90")
         ->type_name("DEGREES")
         ->capture_default_str();
-    command.add_option("--only", options.only, "Draw this brick alone; the manifest lists all")
+    command.add_option("--only", options.only, "Render only this brick; the manifest lists all")
         ->type_name("I");
-    command.add_flag("--whole", options.whole, "Draw the volume in one piece too, as whole.exr");
-    command.add_option("-o,--output", options.folder, "Where the images go")
+    command.add_flag("--whole", options.whole, "Also render the whole volume, as whole.exr");
+    command.add_option("-o,--output", options.folder, "Folder for the images and the manifest")
         ->required()
         ->type_name("FOLDER");
 }
@@ -92,7 +94,7 @@ std::vector<Job> jobs_of(const Options& options, const Bricks& bricks, const Par
     return jobs;
 }
 
-/// Every core takes the next job until none is left. Throws the exception of a job.
+/// Renders all jobs with one thread per core. Rethrows the exception of a job.
 void draw(const std::vector<Job>& jobs, const Scene& scene, const Camera& camera,
           sextant::ImageShape shape) {
     std::atomic<std::size_t> next{0};
@@ -120,7 +122,7 @@ void make_folder(const std::string& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)
-        throw sextant::InvalidFile(folder, "cannot be made a folder: " + error.message());
+        throw sextant::InvalidFile(folder, "cannot be created: " + error.message());
 }
 
 void run(const Options& options) {

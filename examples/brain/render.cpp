@@ -22,13 +22,13 @@ using Imath::V3i;
 using sextant::RgbaF32;
 
 constexpr double step = 0.5;             // sample k of a ray is (k + 1/2) steps from the eye
-constexpr float opaque = 1.0F - 1.0e-6F; // nothing behind changes the image any more
+constexpr float opaque = 1.0F - 1.0e-6F; // samples behind this opacity are skipped
 
 double radians(double degrees) {
     return degrees * std::numbers::pi / 180;
 }
 
-/// Samples [first, last); real numbers, because a ray parallel to a plane never meets it.
+/// Samples [first, last); doubles, so that `last` can be infinite (unlimited).
 struct Samples {
     double first = 0, last = std::numeric_limits<double>::infinity();
 };
@@ -75,7 +75,7 @@ RgbaF32 cast_ray(const Scene& scene, const Box& box, const V3d& eye, const V3d& 
 Camera look_at(const Volume& volume, double turn, double raise) {
     if (!std::isfinite(turn) || !(std::abs(raise) < 90)) {
         throw sextant::InvalidTask(fmt::format(
-            "turned by {} and raised by {} degrees, expected less than 90 above or below", turn,
+            "turn {} and elevation {} degrees, expected an elevation between -90 and 90", turn,
             raise));
     }
     const V3d extent = V3d(volume.size - V3i(1)) * volume.spacing;

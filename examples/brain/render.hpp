@@ -10,16 +10,17 @@
 
 namespace brain {
 
-/// A perspective view with the third axis of the volume upright. Lengths are in units of the
-/// spacing, from the first voxel.
+/// A perspective view with the third axis of the volume upright. Positions are relative to the
+/// first voxel, in units of the smallest voxel spacing.
 struct Camera {
     Imath::V3d eye, focus;
     double view_angle = 18.0645; ///< degrees from the top to the bottom of the image
 };
 
-/// Looks at the centre of the volume from far enough to see all of it. `turn`: degrees around the
-/// upright axis (0 faces the end of the second axis, 90 that of the first). `raise`: degrees above
-/// it, less than 90 up or down (else sextant::InvalidTask).
+/// A camera that looks at the centre of the volume from far enough away to see all of it.
+/// `turn`: azimuth of the viewer in degrees; 0 is towards the end of the second axis, 90 towards
+/// the end of the first. `raise`: elevation of the viewer in degrees, between -90 and 90 (else
+/// sextant::InvalidTask).
 Camera look_at(const Volume& volume, double turn, double raise);
 
 /// The points with first <= point < last on every axis.
@@ -27,8 +28,8 @@ struct Box {
     Imath::V3d first, last;
 };
 
-/// A volume cut by planes through voxels into parts[0] x parts[1] x parts[2] bricks, numbered with
-/// the first axis running fastest.
+/// A volume cut by planes through voxel centres into parts[0] x parts[1] x parts[2] bricks,
+/// numbered with the first axis fastest.
 class Bricks {
   public:
     /// Throws sextant::InvalidTask unless every brick is at least one voxel long on each axis.
@@ -38,26 +39,28 @@ class Bricks {
     Box brick(int number) const;
     Box whole() const;
 
-    /// The bricks sorted so that on every ray from `eye`, inside or outside the volume, a brick
-    /// comes before those behind it.
+    /// The numbers of the bricks, sorted so that on every ray from `eye` a brick comes before those
+    /// behind it. `eye` may be inside or outside the volume.
     ///
-    /// Along each axis, count the slabs between a brick and the slab that the eye is in (or the
-    /// outermost slab on its side). A ray moves in one direction along each axis, so these counts
-    /// never fall along it, and moving to another brick raises a count. So their sum over the axes
-    /// rises strictly along every ray, and bricks are sorted by it.
+    /// Along each axis, the distance of a brick is the number of slabs between it and the slab that
+    /// contains the eye (or the outermost slab on the eye's side). A ray moves in one direction
+    /// along each axis, so these distances never decrease along the ray, and one of them increases
+    /// when the ray enters another brick. The sum of the three distances therefore increases
+    /// strictly along every ray, and bricks are sorted by this sum.
     std::vector<int> front_to_back(const Imath::V3d& eye) const;
 
   private:
     Imath::V3i slabs_of(int number) const;
 
     Imath::V3i parts_;
-    std::array<std::vector<double>, 3> planes_; ///< parts + 1 on each axis
+    std::array<std::vector<double>, 3> planes_; ///< positions of the parts + 1 planes on each axis
 };
 
-/// Casts a ray through every pixel and sums, front to back, the light of the samples in the box.
+/// Casts a ray through every pixel and blends, front to back, the light of the samples in the box.
 ///
-/// Samples lie on one lattice along each ray, whatever the box, and each belongs to exactly one
-/// brick: the bricks, composited in order, give the image of the whole up to rounding.
+/// The positions of samples along a ray do not depend on the box, and each sample belongs to
+/// exactly one brick, so the images of all bricks, composited in order, equal the image of the
+/// whole volume up to rounding.
 sextant::Image render(const Scene& scene, const Camera& camera, sextant::ImageShape shape,
                       const Box& box);
 

@@ -20,14 +20,15 @@ constexpr double air = 0.06; // lower densities are air
 const V3d ridge_colour(0.93, 0.60, 0.50), furrow_colour(0.45, 0.10, 0.08);
 const V3d glass_colour(0.62, 0.76, 0.95), haze_colour(0.95, 0.55, 0.40);
 
-/// 0 up to `from`, 1 from `to` on, smooth between.
+/// A smooth step: 0 up to `from`, 1 from `to` on.
 double ramp(double from, double to, double value) {
     const double t = std::clamp((value - from) / (to - from), 0.0, 1.0);
     return t * t * (3 - 2 * t);
 }
 
-/// The colour of a step of this `length` through `density`; the image does not depend on the length
-/// of steps. Highlights saturate, so that no channel exceeds the opacity.
+/// The premultiplied colour of a step of `length` through `density`. Opacity is exponential in the
+/// length, so the image does not depend on the step size. Highlights saturate, so that no channel
+/// exceeds the opacity.
 RgbaF32 covering(const V3d& colour, double density, double length) {
     const double opacity = 1 - std::exp(-density * length);
     const auto channel = [&](double value) {
@@ -36,7 +37,7 @@ RgbaF32 covering(const V3d& colour, double density, double length) {
     return {channel(colour.x), channel(colour.y), channel(colour.z), static_cast<float>(opacity)};
 }
 
-/// Reflection of the light by a surface (Blinn and Phong); some light reaches beyond the edge.
+/// Blinn-Phong reflection of a surface; the diffuse part extends slightly beyond the terminator.
 struct Reflection {
     double diffuse = 0, highlight = 0;
 };
@@ -57,7 +58,7 @@ RgbaF32 brain_light(const V3d& slope, double crowding, double density, const Vie
     return covering(colour + V3d(0.22 * highlight * open), density, length);
 }
 
-/// Skin and skull appear where the density changes, most if seen from the side.
+/// The light of skin and skull: opaque where the density changes, most where seen edge-on.
 RgbaF32 glass_light(const V3d& slope, const View& view, double length) {
     const double edge = ramp(0.01, 0.10, slope.length());
     if (edge <= 0)
@@ -77,7 +78,7 @@ Scene::Scene(const Volume& head, const std::optional<Volume>& brain) : head_(blu
     if (brain->size != head.size) {
         const auto& [is, expected] = std::pair(brain->size, head.size);
         throw sextant::InvalidTask(
-            fmt::format("the brain is {}x{}x{} voxels, expected {}x{}x{} as the head is", is.x,
+            fmt::format("the brain has {}x{}x{} voxels, expected {}x{}x{} like the head", is.x,
                         is.y, is.z, expected.x, expected.y, expected.z));
     }
     crowd_ = blurred(blurred(*brain, 3), 3);

@@ -14,17 +14,17 @@ struct View {
     Imath::V3d direction, light;
 };
 
-/// A head of glass and, if known, the brain in it. A brick needs one more layer of voxels than its
-/// own on each side, and for `crowd` as many as the blur radius.
+/// A translucent head and, if given, the brain in it. To render a brick alone, voxels around it are
+/// needed: one layer on each side for gradients, and the blur radius for `crowd_`.
 class Scene {
   public:
-    /// `brain`: the head with everything but the brain removed, on the same lattice (else
-    /// sextant::InvalidTask); without it, soft tissue is a haze.
+    /// `brain`: the same volume with only the brain left, of the same size (else
+    /// sextant::InvalidTask); without it, soft tissue is rendered as haze.
     explicit Scene(const Volume& head, const std::optional<Volume>& brain = {});
 
     const Volume& head() const { return head_; }
     /// The transfer function: the premultiplied light that a step of `length` along the ray adds.
-    /// `position` is in voxels, `length` in units of the spacing.
+    /// `position` is in voxels, `length` in units of the smallest voxel spacing.
     sextant::RgbaF32 emit(const Imath::V3d& position, const View& view, double length) const;
 
   private:

@@ -60,7 +60,7 @@ void check_header(const std::string& path, const nifti_image& file) {
     }
 }
 
-/// Throws if the file is too short for the voxels it announces, before memory is allocated.
+/// Throws if the file is too short for the voxels in its header, before memory is allocated.
 void check_length(const nifti_image& file) {
     const std::string pixels = file.iname;
     std::error_code missing;
@@ -109,7 +109,7 @@ std::vector<double> converted(const std::string& path, const nifti_image& file,
 
 std::vector<double> read_voxels(const std::string& path, nifti_image& file) {
     check_length(file);
-    // Not nifti_image_load, which accepts a truncated file as complete.
+    // nifti_image_load is not used because it accepts truncated files.
     std::vector<char> raw(nifti_get_volsize(&file));
     const std::unique_ptr<znzptr, Free> stream(
         znzopen(file.iname, "rb", nifti_is_gzfile(file.iname)));
@@ -120,7 +120,7 @@ std::vector<double> read_voxels(const std::string& path, nifti_image& file) {
     return converted(path, file, raw.data());
 }
 
-/// The eight voxels around a position, and the weights of the last ones along each axis.
+/// The eight voxels around a position, and along each axis the weight of the far ones.
 struct Cell {
     int first[3];
     float weight[3];

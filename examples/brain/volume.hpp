@@ -8,14 +8,14 @@
 
 namespace brain {
 
-/// A density on a lattice of voxels, interpolated in between. Positions are in voxels: voxel (i, j,
-/// k) is the point with these coordinates.
+/// A density on a lattice of voxels, interpolated in between. Positions are in voxels: the centre
+/// of voxel (i, j, k) has these coordinates.
 struct Volume {
     Imath::V3i size;
-    Imath::V3d spacing{1, 1, 1}; ///< from one voxel to the next, in units of the least of the three
-    std::vector<float> values;   ///< 0 (the least in the file) to 1; the first axis runs fastest
+    Imath::V3d spacing{1, 1, 1}; ///< distance of neighbouring voxels, relative to the smallest
+    std::vector<float> values;   ///< from 0, the least in the file, to 1; first axis fastest
 
-    /// Trilinear interpolation; a position outside counts as the nearest one inside.
+    /// Trilinear interpolation; a position outside is replaced by the nearest one inside.
     float at(const Imath::V3d& position) const;
     /// Central differences over two voxels (one-sided at the border), per unit of `spacing`.
     Imath::V3d gradient(const Imath::V3d& position) const;
@@ -25,8 +25,8 @@ struct Volume {
 ///
 /// Output    the volume, along the axes of the file: its orientation is ignored. The library sets
 ///           voxels that are not finite to zero.
-/// Throws    sextant::InvalidFile unless it has three dimensions of at least two voxels and more
-///           than one value; and if the file is missing, damaged or truncated.
+/// Throws    sextant::InvalidFile if the file is missing, damaged or truncated, does not have three
+///           dimensions of at least two voxels, or has the same value in all voxels.
 Volume read_volume(const std::string& path);
 
 /// The mean over the box of (2 radius + 1)^3 voxels around each voxel.

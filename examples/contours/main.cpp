@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces the edges of an image: contours IMAGE LINES, or mpirun -n 2 contours IMAGE LINES
+// Traces the edges of an image. Usage: contours IMAGE LINES, or mpirun -n 2 contours IMAGE LINES
 #include "sextant/communicator.hpp"
 #include "sextant/contours.hpp"
 #include "sextant/format.hpp"
@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { trace(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // otherwise launch() has printed the message
         std::fprintf(stderr, "contours: %s\n", error.what());
     return 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank draws a translucent stripe; rank 0 gets the composited image: mpirun -n 2 ./embed
-// Works with any number of ranks; stripes beyond the right edge are cut off.
+// Each rank draws a translucent stripe; rank 0 gets the composited image. Run: mpirun -n 2 ./embed
+// Works with any number of ranks; stripes are clipped at the right edge.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -23,7 +23,7 @@ void blend(int rank) {
     const std::vector<sextant::RgbaF32> pixels = stripe(rank);
     sextant::Compositor compositor(sextant::from_mpi(MPI_COMM_WORLD), {width, height}, 1);
     const sextant::Frame frame =
-        compositor.composite<sextant::RgbaF32>(pixels); // and again for every frame
+        compositor.composite<sextant::RgbaF32>(pixels); // call once per frame
     if (rank == 0)
         std::printf("opacity at (250, 0): %.3f\n", frame.pixels<sextant::RgbaF32>()[250].a);
 }

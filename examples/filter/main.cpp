@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filters an image: filter IMAGE PLANES, or mpirun -n 2 filter IMAGE PLANES
+// Filters an image. Usage: filter IMAGE PLANES, or mpirun -n 2 filter IMAGE PLANES
 #include "sextant/communicator.hpp"
 #include "sextant/filter.hpp"
 #include "sextant/format.hpp"
@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { filter(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // otherwise launch() has printed the message
         std::fprintf(stderr, "filter: %s\n", error.what());
     return 1;
 }

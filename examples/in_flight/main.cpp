@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws and blends frames of an animation: first one by one, then with the next frame drawn while
-// the last is in flight. Prints the time per frame. Rank 0 shows the frames.
+// Draws and blends frames of an animation: first one by one, then drawing the next frame while
+// previous ones are in flight. Rank 0 receives the frames and prints the time per frame.
 //
 //   frames_in_flight --ranks 2
 //   mpirun -n 2 frames_in_flight
@@ -41,7 +41,7 @@ void draw(int rank, int frame, int size, Pixels& to) {
     }
 }
 
-/// Replaces the display of a frame: returns the sum of its opacities.
+/// Stands in for displaying a frame: returns the sum of its opacities.
 double shown(const Frame& frame) {
     double sum = 0;
     for (const RgbaF32& pixel : frame.pixels<RgbaF32>())
@@ -60,7 +60,8 @@ std::vector<double> one_by_one(const Communicator& communicator, const Asked& re
     return sums;
 }
 
-/// Uses one image per frame in flight: none is overwritten before its frame has been waited for.
+/// Uses one image buffer per frame in flight; a buffer is reused only after its frame has
+/// completed.
 std::vector<double> in_flight(const Communicator& communicator, const Asked& requested) {
     const auto most = static_cast<std::size_t>(requested.in_flight);
     FramesInFlight frames(communicator, {requested.size, requested.size}, 1, requested.in_flight);
@@ -100,9 +101,9 @@ void show_both(const Communicator& communicator, const Asked& requested) {
     const Timed before = timed(communicator, requested, one_by_one);
     const Timed at_once = timed(communicator, requested, in_flight);
     if (communicator.rank() == 0) {
-        std::printf("one by one: %.2f ms a frame; %d in flight: %.2f ms; %s\n", before.milliseconds,
-                    requested.in_flight, at_once.milliseconds,
-                    before.sums == at_once.sums ? "the same pictures" : "OTHER PICTURES");
+        std::printf("one by one: %.2f ms per frame; %d in flight: %.2f ms; %s\n",
+                    before.milliseconds, requested.in_flight, at_once.milliseconds,
+                    before.sums == at_once.sums ? "the results agree" : "RESULTS DIFFER");
     }
 }
 
@@ -111,10 +112,13 @@ void show_both(const Communicator& communicator, const Asked& requested) {
 int main(int argc, char** argv) {
     Asked requested;
     CLI::App app("Blends frames one by one, and with several in flight.");
-    app.add_option("--ranks", requested.ranks, "threads, without mpirun")->check(CLI::Range(1, 64));
+    app.add_option("--ranks", requested.ranks, "number of threads, without mpirun")
+        ->check(CLI::Range(1, 64));
     app.add_option("--frames", requested.frames)->check(CLI::Range(1, 10000));
-    app.add_option("--size", requested.size, "pixels a side")->check(CLI::Range(1, 8192));
-    app.add_option("--in-flight", requested.in_flight, "frames at once")->check(CLI::Range(1, 16));
+    app.add_option("--size", requested.size, "width and height, pixels")
+        ->check(CLI::Range(1, 8192));
+    app.add_option("--in-flight", requested.in_flight, "maximum number of frames in flight")
+        ->check(CLI::Range(1, 16));
     CLI11_PARSE(app, argc, argv);
     try {
         launch(requested.ranks,

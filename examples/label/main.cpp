@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Labels the components of an image: label IMAGE LABELS, or mpirun -n 2 label IMAGE LABELS
+// Labels the components of an image. Usage: label IMAGE LABELS, or mpirun -n 2 label IMAGE LABELS
 #include "sextant/communicator.hpp"
 #include "sextant/format.hpp"
 #include "sextant/label.hpp"
@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { label(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // otherwise launch() has printed the message
         std::fprintf(stderr, "label: %s\n", error.what());
     return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds regions of similar brightness in an image and lists the largest first.
+// Finds regions of similar brightness in an image and lists the largest ones.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/row_source.hpp"
@@ -48,11 +48,11 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("Regions of like brightness of an image of bytes, over threads.");
-    app.add_option("image", options.image, "an image of samples of a byte")->required();
-    app.add_option("--bands", options.bands, "into how many brightness is sorted, 1 to 255");
-    app.add_option("--ranks", options.ranks, "how many tiles, each on a thread");
-    app.add_option("--most", options.most, "of how many regions to tell, the largest first")
+    CLI::App app("Finds regions of similar brightness in an 8-bit image.");
+    app.add_option("image", options.image, "image with 8-bit samples")->required();
+    app.add_option("--bands", options.bands, "number of brightness levels, 1 to 255");
+    app.add_option("--ranks", options.ranks, "number of tiles, one per thread");
+    app.add_option("--most", options.most, "number of regions to list, largest first")
         ->check(CLI::NonNegativeNumber);
     CLI11_PARSE(app, argc, argv);
     try {

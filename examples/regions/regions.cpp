@@ -13,7 +13,7 @@ namespace sextant::example {
 
 namespace {
 
-/// The band of each sample, from 1 on; 0 would be background.
+/// The brightness band of each sample, numbered from 1 because 0 means background.
 distributed::Image bands_of(const distributed::Image& image, int bands) {
     distributed::Image made(image.communicator(), image.grid(), gray_u8);
     std::ranges::transform(image.bytes(), made.bytes().begin(), [bands](std::byte sample) {
@@ -22,7 +22,7 @@ distributed::Image bands_of(const distributed::Image& image, int bands) {
     return made;
 }
 
-/// The sum of a region's samples in one tile.
+/// A region's label and the sum of its samples in one tile.
 struct Light {
     kernel::Label label;
     Elements sum;
@@ -59,7 +59,7 @@ std::vector<Region> grow_regions(const distributed::Image& image, int bands,
     std::vector<Region> regions;
     for (const kernel::Component& component : gather_components(labelled))
         regions.push_back({component, 0});
-    std::vector<Elements> sums(regions.size(), 0); // integer sums do not depend on the order
+    std::vector<Elements> sums(regions.size(), 0); // integers: sums do not depend on the order
     for (const Light& part : light.values)
         sums[static_cast<std::size_t>(part.label - 1)] += part.sum;
     for (std::size_t i = 0; i < regions.size(); ++i)

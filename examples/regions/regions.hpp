@@ -15,14 +15,14 @@ struct Region {
     bool operator==(const Region&) const = default;
 };
 
-/// Regions of similar brightness: samples are sorted into bands, and pixels of one band that touch
-/// at their sides are a region, also across tile borders. These are connected components by value,
-/// and tiles are merged in the same way.
+/// Finds regions of similar brightness: samples are quantised into bands, and a region consists of
+/// 4-connected pixels of one band, also across tile borders. Regions are connected components by
+/// value, and the parts in different tiles are merged in the same way.
 ///
 /// Input     samples of gray_u8 in tiles; the number of bands, 1 to 255.
 /// Output    at rank 0 the regions in the order of their first pixels, row by row; nothing
 ///           elsewhere.
-/// Requires  such samples and bands; otherwise every rank throws AgreedFailure.
+/// Throws    AgreedFailure on every rank if samples or bands are invalid.
 /// Collective.
 /// Deterministic  the same for every grid, pattern and number of ranks.
 std::vector<Region> grow_regions(const distributed::Image& image, int bands,

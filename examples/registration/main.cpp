@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Averages a series of frames: registration SERIES AVERAGE, also under mpirun
+// Registers and averages a series of frames. Usage: registration SERIES AVERAGE, also under mpirun
 #include "sextant/communicator.hpp"
 #include "sextant/format.hpp"
 #include "sextant/registration.hpp"
@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
     launch(2, [&](const Communicator& ranks) { average(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // else launch() has printed it
+    if (!agreed || !agreed->reported()) // otherwise launch() has printed the message
         std::fprintf(stderr, "registration: %s\n", error.what());
     return 1;
 }

@@ -13,12 +13,12 @@ namespace sextant::kernel {
 namespace {
 
 struct Shell {
-    float x, y, depth, radius; // in half widths of the image
+    float x, y, depth, radius; // in units of half of the image's longer side
     RgbaF32 colour;
 };
 
-/// Shells grow outward and sway about the centre; every fourth has the shape of the one before in
-/// another colour.
+/// The shell with this number. Radii increase with the number, and centres oscillate about the
+/// middle; every fourth shell has the shape of the previous one in another colour.
 Shell shell_of(const Shells& scene, int number) {
     const int place = number % 4 == 3 ? number - 1 : number;
     const float turn = 2.4f * static_cast<float>(place);

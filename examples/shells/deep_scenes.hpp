@@ -8,15 +8,16 @@
 
 namespace sextant::kernel {
 
-/// A scene that no order of whole images shows correctly: translucent spherical shells, within and
-/// through each other, assigned to ranks cyclically. On most rays the front and back of a rank's
-/// shells are on both sides of another rank's. Some shells coincide, so that depths are equal.
+/// A scene that blending whole images cannot show correctly in any order: translucent spherical
+/// shells, nested and intersecting, assigned to ranks cyclically. On most rays, one rank's shell
+/// has its front before and its back behind another rank's shell. Some shells coincide, so that
+/// depths are equal.
 struct Shells {
     ImageShape shape;
-    int count = 12; ///< a ray meets at most twice as many fragments
+    int count = 12; ///< number of shells; each gives at most two fragments per ray
 };
 
-/// The deep image of shells part, part + parts, part + 2 parts ...
+/// The deep image of the shells numbered part, part + parts, part + 2 parts ...
 /// Throws    std::logic_error unless 0 <= part < parts.
 /// Deterministic.
 DeepImage draw_shells(const Shells& scene, int part, int parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws translucent shells, within and through each other, into deep images: one for each rank of a
-// parallel renderer. No order of whole images shows them correctly:
+// Draws nested and intersecting translucent shells into deep images, one per rank of a parallel
+// renderer. Blending whole images would be wrong in any order, so fragments are merged by depth:
 //
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
@@ -36,7 +36,7 @@ std::vector<DeepImage> draw(const Asked& requested) {
     return images;
 }
 
-/// The same by the definition: every pixel's fragments sorted by depth, then blended.
+/// Writes the reference image: the fragments of each pixel sorted by depth, then blended.
 void write_sorted(const std::string& path, const std::vector<DeepImage>& images) {
     const std::vector<RgbaF32> pixels = kernel::blend_sorted(images);
     Image picture(images[0].shape, rgba_f32);
@@ -48,12 +48,14 @@ void write_sorted(const std::string& path, const std::vector<DeepImage>& images)
 
 int main(int argc, char** argv) {
     Asked requested;
-    CLI::App app("Draws translucent shells into deep images, one a rank.");
-    app.add_option("--parts", requested.parts, "how many images")->check(CLI::Range(1, 99));
-    app.add_option("--size", requested.size, "pixels a side")->check(CLI::Range(1, 8192));
-    app.add_option("--shells", requested.shells, "how many shells")->check(CLI::Range(0, 500));
+    CLI::App app("Draws translucent shells into deep images, one per rank.");
+    app.add_option("--parts", requested.parts, "number of images")->check(CLI::Range(1, 99));
+    app.add_option("--size", requested.size, "width and height, pixels")
+        ->check(CLI::Range(1, 8192));
+    app.add_option("--shells", requested.shells, "number of shells")->check(CLI::Range(0, 500));
     app.add_option("-o,--output", requested.folder, "folder for part_00.exr, ...")->required();
-    app.add_option("--sorted", requested.sorted, "also the picture, by sorting each pixel");
+    app.add_option("--sorted", requested.sorted,
+                   "file for the image blended by sorting each pixel");
     CLI11_PARSE(app, argc, argv);
     try {
         const std::vector<DeepImage> images = draw(requested);

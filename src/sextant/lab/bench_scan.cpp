@@ -80,7 +80,7 @@ void complete(ScanCase& what, const std::filesystem::path& folder) {
     for (const std::string& name : what.algorithms)
         scan::find(name);
     if (configurations_of(what).empty())
-        throw InvalidTask("no strategy supports so many threads");
+        throw InvalidTask("no strategy supports these numbers of threads");
     if (what.name.empty())
         what.name = fmt::format("{} values, {} times", what.values, name(what.times.kind));
 }

@@ -115,7 +115,7 @@ std::string to_text(const ScanResults& results, const std::string& transport, in
                     "  {:<{}} {:>10} {:>10} {:>7} {:>10} {:>6} {:>6} {:>6}\n",
                     results.what.name, results.what.values, results.ranks, transport, rounds,
                     transport == "a simulated clock" ? "draws" : "rounds", "", width, "ms",
-                    "rehearsed", "of that", "balanced", "effic.", "imbal.", "stolen");
+                    "rehearsed", "ratio", "balanced", "effic.", "imbal.", "stolen");
     for (const ScanResult& result : results.results) {
         text += fmt::format("  {:<{}} {:>10} {:>10} {:>7} ", result.name, width,
                             milliseconds(result.measured), milliseconds(result.rehearsed),
