@@ -36,7 +36,7 @@ struct Format {
     bool halves = false; ///< true if `write` also accepts rgba_f16
     /// True if values are encoded for display (sRGB), false if they are linear.
     bool for_display = false;
-    /// Read and write deep images in the same way; null if the format has none.
+    /// Read and write deep images in the same way; null if the format cannot hold them.
     DeepImage (*read_deep)(const std::string& path) = nullptr;
     void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;
 };

@@ -50,7 +50,7 @@ void check_expected(const std::string& path, const ImageHeader& found, const Ima
 void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
                     bool halves = false);
 
-/// "512×510".
+/// Returns a text such as "512×510".
 std::string to_text(const ImageShape& shape);
 
 /// Throws InvalidFile if a frame differs from the first in shape or sample type: "frame 17 is

@@ -39,7 +39,7 @@ Bytes size_of_plain(std::uint64_t type) {
 struct DmTag {
     std::string path;       ///< "ImageList/1/ImageData/Calibrations/Dimension/0/Scale"
     Bytes start = 0;        ///< position of the value in the file
-    Bytes size = 0;         ///< of the value
+    Bytes size = 0;         ///< size of the value in bytes
     std::int64_t count = 1; ///< number of array elements
     int type = 0;           ///< type number of an element in the format; 0 for structures
     bool swapped = false;   ///< true if in foreign byte order
@@ -170,7 +170,7 @@ class Walk {
     SourceFile& file_;
     const std::function<void(const DmTag&)>& visit_;
     Bytes position_ = 0;
-    bool wide_ = false; ///< DM4: 64-bit counts
+    bool wide_ = false; ///< true for DM4, which has 64-bit counts
     bool swapped_ = false;
 };
 
@@ -230,8 +230,8 @@ constexpr std::size_t most_axes = 8;
 struct DmImage {
     DmTag data;
     int type = 0;
-    std::array<std::int64_t, most_axes> sides{}; ///< 0 after the last
-    std::array<double, 3> scale{};               ///< of columns, rows and frames
+    std::array<std::int64_t, most_axes> sides{}; ///< lengths of the axes; 0 after the last axis
+    std::array<double, 3> scale{};               ///< calibration of columns, rows and frames
     std::array<std::string, 3> unit;
 };
 
@@ -300,8 +300,8 @@ std::optional<Sample> sample_of(int type) {
     }
 }
 
-/// Prefers images that are not in colour: thumbnails are in colour and may have more bytes than the
-/// image that they show.
+/// Returns the largest image, preferring those that are not in colour: thumbnails are in colour and
+/// may have more bytes than the image that they show.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
     for_each_dm_tag(file, [&](const DmTag& tag) {

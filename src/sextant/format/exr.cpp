@@ -39,7 +39,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A window of pixels with exclusive 64-bit ends; the library's windows have inclusive ends.
+/// A window of pixels with exclusive 64-bit ends; OpenEXR's windows have inclusive ends.
 struct Window {
     std::int64_t left, top, right, bottom;
     explicit Window(const Imath::Box2i& box)
@@ -69,7 +69,7 @@ std::int32_t read_integer(SourceFile& file) {
     return static_cast<std::int32_t>(value);
 }
 
-/// Skips a name that ends with a zero byte. Returns true if it was empty.
+/// Skips a name that ends with a zero byte. Returns true if the name was empty.
 bool skip_name(SourceFile& file) {
     constexpr int longest = 256;
     for (int length = 0; length < longest; ++length) {
@@ -106,9 +106,9 @@ int check_attributes(SourceFile& file) {
     return version;
 }
 
-/// Reads the header. The attributes are checked first, because the library would allocate as much
-/// memory as a damaged length states. Throws InvalidFile, also for multi-image files, and
-/// exceptions of the library.
+/// Reads the header. The attributes are checked first, because OpenEXR would allocate as much
+/// memory as a damaged length field states. Throws InvalidFile, also for multi-image files, and
+/// exceptions of OpenEXR.
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
@@ -138,7 +138,7 @@ Bytes stored_pixel(const Imf::ChannelList& channels) {
     return bytes;
 }
 
-/// Runs `action` and converts the library's exceptions to InvalidFile.
+/// Runs `action` and converts OpenEXR's exceptions to InvalidFile.
 template <class Action>
 auto reporting(const std::string& path, const char* failed, const Action& action) {
     try {
@@ -150,7 +150,7 @@ auto reporting(const std::string& path, const char* failed, const Action& action
     }
 }
 
-/// A stream of the library that writes to an AtomicFile.
+/// A stream of OpenEXR that writes to an AtomicFile.
 class AtomicStream : public Imf::OStream {
   public:
     explicit AtomicStream(AtomicFile& file) : Imf::OStream(file.path().c_str()), file_(file) {}
@@ -287,7 +287,7 @@ void write_rows(AtomicFile& to, const Image& image) {
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
         header.channels().insert(name, Imf::Channel(type));
-        // The library takes char* for reading and writing, and only reads here.
+        // OpenEXR takes char* for reading and writing, and only reads here.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
                      size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
@@ -301,7 +301,7 @@ void write_rows(AtomicFile& to, const Image& image) {
 
 struct DeepChannel {
     const char* name;
-    std::size_t offset; ///< in Fragment
+    std::size_t offset; ///< offset in Fragment
 };
 constexpr std::array deep_channels{
     DeepChannel{"R", offsetof(Fragment, r)}, DeepChannel{"G", offsetof(Fragment, g)},
@@ -329,12 +329,12 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
     }
 }
 
-/// The number of fragments of each pixel of a window and, per channel, pointers to them. The
-/// library gets the addresses of these arrays before it reads anything.
+/// The number of fragments of each pixel of a window and, per channel, pointers to them. OpenEXR
+/// gets the addresses of these arrays before it reads anything.
 class Samples {
   public:
-    /// `frame` is the window of the image; `window`, which is within it, is the one that the
-    /// library reads or writes.
+    /// `frame` is the window of the image; `window`, which is within it, is the one that OpenEXR
+    /// reads or writes.
     Samples(const Window& frame, const Window& window)
         : frame_(frame),
           window_(window),
@@ -387,7 +387,7 @@ class Samples {
     std::size_t row() const {
         return sizeof(Value) * static_cast<std::size_t>(window_.width());
     }
-    /// The library indexes pixels from the origin, not from the corner of the window.
+    /// OpenEXR indexes pixels from the origin, not from the corner of the window.
     template <class Value>
     char* from_origin(Value* values) const {
         const std::ptrdiff_t before = window_.top * window_.width() + window_.left;
@@ -409,7 +409,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     for (const DeepChannel& channel : deep_channels)
         header.channels().insert(channel.name, Imf::Channel(Imf::FLOAT));
     const Window window(header.dataWindow());
-    // The library takes char* for reading and writing, and only reads here.
+    // OpenEXR takes char* for reading and writing, and only reads here.
     Samples samples(window, window);
     samples.point_to(image, const_cast<Fragment*>(image.fragments.data()));
     AtomicStream stream(to);
@@ -466,7 +466,7 @@ void write_exr(const std::string& path, const Image& image) {
     check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_rows(file, image); // completes the file when it destroys the library's object
+        write_rows(file, image); // completes the file when it destroys OpenEXR's object
         file.commit();
     });
 }
@@ -501,7 +501,7 @@ void write_exr_deep(const std::string& path, const DeepImage& image) {
     }
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_samples(file, image); // completes the file when it destroys the library's object
+        write_samples(file, image); // completes the file when it destroys OpenEXR's object
         file.commit();
     });
 }

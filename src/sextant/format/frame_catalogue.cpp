@@ -46,7 +46,7 @@ constexpr std::array frame_formats{
                 open_headerless},
 };
 
-/// Calls `visit` with each word of a text until it returns true. Returns true if it did.
+/// Calls `visit` with each word of a text until a call returns true. Returns true if one did.
 template <class Visit>
 bool any_word(std::string_view text, const Visit& visit) {
     while (!text.empty()) {
@@ -182,7 +182,7 @@ std::vector<std::string> files_in(const std::string& name, const fs::path& folde
     for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
          !error && entry != end; entry.increment(error)) {
         const std::string file = entry->path().filename().string();
-        std::error_code unknown; // left to the reader to report
+        std::error_code unknown; // errors are reported when the file is read
         if (!file.starts_with('.') && !entry->is_directory(unknown) && wanted(file))
             paths.push_back((folder / file).string());
     }
@@ -229,7 +229,7 @@ FrameFiles by_wildcards(const std::string& name) {
 /// A name with one number, such as "frame_%04d.png".
 struct Numbered {
     std::string before, after;
-    std::size_t digits = 1; ///< least number of digits
+    std::size_t digits = 1; ///< minimum number of digits
 
     /// Returns the number in a file name of this form.
     std::optional<std::int64_t> number_of(const std::string& file) const {
@@ -396,7 +396,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     auto first = open_single(files.paths.front(), options);
     FrameHeader header = first->header();
     header.frames = static_cast<std::int64_t>(files.paths.size());
-    header.frame_interval = 0; // unknown in files of one frame
+    header.frame_interval = 0; // files of one frame state no interval
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
     return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
                                       std::move(first));

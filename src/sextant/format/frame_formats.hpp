@@ -34,8 +34,8 @@ std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::strin
 /// JPEG as a frame of 8-bit samples, grey or RGB, baseline or progressive. The stored resolution is
 /// meant for printing and is not used as pixel size.
 ///
-/// Requires  an intact file: damaged or missing data, which the library would fill with grey,
-///           throws InvalidFile when its rows are read.
+/// Requires  an intact file: damaged or missing data, which libjpeg would fill with grey, throws
+///           InvalidFile when its rows are read.
 std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
                                              const SourceOptions& options);
 
@@ -66,8 +66,8 @@ std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader
                                       const SinkOptions& options);
 
 /// Image series written by TIA (Emispec), with offsets of 32 or 64 bits: integers of 8 to 32 bits,
-/// f32 and f64. The first stored row is the bottom row. The pixel size is in m, for diffraction
-/// patterns in the unit of their axes.
+/// f32 and f64. The first stored row is the bottom row. The pixel size is given in m, also for
+/// diffraction patterns, whose axes have another unit.
 ///
 /// Requires  images of the shape and sample type of the first; others cause a remark, and
 ///           InvalidFile when read.
@@ -95,8 +95,8 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
                                        const SourceOptions& options);
 
 /// Writes grey pages of u8, u16, u32 or f32, uncompressed, one strip each, in the layout of
-/// TiffLayout: for ImageJ if it can hold them, otherwise with OME-XML. Pixel size, axis and frame
-/// interval are written.
+/// TiffLayout: for ImageJ if ImageJ can hold them, otherwise with OME-XML. Pixel size, axis and
+/// frame interval are written.
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 

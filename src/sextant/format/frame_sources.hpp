@@ -15,7 +15,7 @@ namespace sextant::format {
 /// The layout of uncompressed samples in a file: sample x of row y of frame i begins `start(i) +
 /// size · (y · row + x · column)` bytes into the file. The channels of a pixel are adjacent.
 struct StoredLayout {
-    std::vector<Bytes> starts; ///< of each known frame, or only of the first
+    std::vector<Bytes> starts; ///< start of each known frame, or only of the first
     Elements frame = 0;        ///< samples from one frame to the next; 0 if `starts` has all frames
     Elements row = 0, column = 1;
     bool swapped = false;               ///< true if in foreign byte order

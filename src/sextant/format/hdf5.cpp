@@ -82,7 +82,7 @@ PixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
         return {number_in_json(size, "width"), number_in_json(size, "height"),
                 tidy_unit(result.text_or_empty("PixelUnitX"))};
     } catch (const InvalidFile&) {
-        return {}; // not Velox's metadata
+        return {}; // not written by Velox
     }
 }
 
@@ -216,7 +216,7 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
 }
 
 constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
-/// The most bytes decoded at once, unless a single chunk is larger.
+/// The maximum number of bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
 /// True if chunks are too large to decode as a whole and rows are read while the chunks are
@@ -267,7 +267,7 @@ hid_t native_type(Sample sample) {
     }
 }
 
-/// Returns the type of samples in memory. The library has none for 16-bit floats.
+/// Returns the type of samples in memory. libhdf5 has no type for 16-bit floats.
 Hdf5Handle type_in_memory(Sample sample) {
     Hdf5Handle type(H5Tcopy(native_type(sample)), H5Tclose);
     const bool half = sample == Sample::f16;
@@ -305,8 +305,8 @@ class Hdf5Frames : public FrameSource {
             load_rows(frame, rows, to);
     }
 
-    /// Reads many rows at once and keeps them, because every call of the library decodes the chunks
-    /// of virtual sources again.
+    /// Reads many rows at once and keeps them, because every call of libhdf5 decodes the chunks of
+    /// virtual sources again.
     void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
             kept_frame_ = -1; // invalid until the rows are read
@@ -397,7 +397,7 @@ class Hdf5Frames : public FrameSource {
     std::size_t row_axis_, column_axis_;
     Hdf5Input file_;
     Hdf5Storage storage_;
-    Hdf5Handle type_; ///< of samples in memory
+    Hdf5Handle type_; ///< type of samples in memory
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;

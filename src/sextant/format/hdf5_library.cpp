@@ -24,14 +24,14 @@ Hdf5Handle open_attribute(const Hdf5Input& file, const std::string& object,
             H5Aclose};
 }
 
-/// h5py writes bools as an enumeration with FALSE = 0 and TRUE = 1.
+/// True for bools, which h5py writes as an enumeration with FALSE = 0 and TRUE = 1.
 bool is_bool(hid_t type) {
     if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
         return false;
     return H5Tget_member_index(type, "FALSE") >= 0 && H5Tget_member_index(type, "TRUE") >= 0;
 }
 
-/// True for IEEE 754 half precision, judged by the bits of exponent and mantissa.
+/// True for IEEE 754 half precision, identified by the numbers of bits of exponent and mantissa.
 bool is_half(hid_t type) {
     std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
     return H5Tget_size(type) == 2 &&
@@ -141,7 +141,7 @@ std::string hdf5_complaint() {
 
 Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     : path_(path), allow_external_(allow_external) {
-    const SourceFile regular(path);              // reports a wrong path before the library does
+    const SourceFile regular(path);              // reports a wrong path before libhdf5 does
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only; errors become exceptions
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!handle_)

@@ -14,7 +14,7 @@
 
 namespace sextant::format {
 
-/// Owns an identifier of the library and the function that closes it. Move-only.
+/// Owns an identifier of libhdf5 and the function that closes it. Move-only.
 class Hdf5Handle {
   public:
     Hdf5Handle() = default;
@@ -41,8 +41,8 @@ class Hdf5Handle {
 /// An HDF5 file opened for reading.
 class Hdf5Input {
   public:
-    /// Disables the library's own messages. Throws InvalidFile with the library's reason, also if
-    /// the path is not a regular file.
+    /// Disables libhdf5's own messages. Throws InvalidFile with libhdf5's reason, also if the path
+    /// is not a regular file.
     Hdf5Input(const std::string& path, bool allow_external);
 
     hid_t id() const { return handle_.id(); }
@@ -56,7 +56,7 @@ class Hdf5Input {
     bool allow_external_;
 };
 
-/// Returns the innermost message on the library's error stack.
+/// Returns the innermost message on libhdf5's error stack.
 std::string hdf5_complaint();
 
 /// Description of a dataset.

@@ -64,7 +64,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
 
 constexpr std::string_view link_starts = "refers to another file, ";
 
-/// Adds an error to the library's stack as the innermost, where `complaint_of_link` finds it.
+/// Adds an error to libhdf5's stack as the innermost, where `complaint_of_link` finds it.
 hid_t fail_link(const std::string& what) {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, "%s%s",
              link_starts.data(), what.c_str());
@@ -90,7 +90,7 @@ hid_t refuse_link(const char*, hid_t, const void* value, std::size_t size, hid_t
 
 /// Opens the target of a link, or sets `failed` to the reason why it cannot be opened.
 hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& failed) {
-    std::size_t links = 0; // links that may still be followed, because links may form a cycle
+    std::size_t links = 0; // links that may still be followed; they may form a cycle
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
     if (H5Pget_nlinks(access, &links) < 0 || links < 2 ||
         H5Pset_nlinks(fewer.id(), links - 1) < 0) {
@@ -124,7 +124,7 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
     } catch (const std::exception& error) { // exceptions must not pass through C
         failed = error.what();
     }
-    // Must be last: closing handles clears the library's list of errors.
+    // Must be last: closing handles clears libhdf5's list of errors.
     return failed.empty() ? object : fail_link(failed);
 }
 
@@ -164,7 +164,7 @@ std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string&
             require_readable(file, place.path, true);
         try {
             return Hdf5Input(place.path.string(), file.allows_external());
-        } catch (const InvalidFile&) { // try the next path, as the library does
+        } catch (const InvalidFile&) { // try the next path, as libhdf5 does
         }
     }
     return std::nullopt;

@@ -35,7 +35,7 @@ std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string&
 /// Takes effect in the whole process.
 void guard_external_links(bool allowed);
 
-/// Returns the library's error about an external link that was not followed; "" if its last error
+/// Returns libhdf5's error about an external link that was not followed; "" if its last error
 /// has another cause.
 std::string complaint_of_link();
 

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 /// The assumed upper bound of the compression ratio of filters other than deflate.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
-constexpr Bytes largest_chunk = Bytes{1} << 32; // the library's own limit
-/// Chunks are counted only if there are at most this many, because the library visits all of them.
+constexpr Bytes largest_chunk = Bytes{1} << 32; // libhdf5's own limit
+/// Chunks are counted only if there are at most this many, because libhdf5 visits all of them.
 constexpr double most_counted = 1e5;
 
 struct Filter {
@@ -117,7 +117,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_chunks(dataset.id(), created.id());
 }
 
-/// Checks that external files are complete, because the library reads missing samples as zeros.
+/// Checks that external files are complete, because libhdf5 reads missing samples as zeros.
 void Hdf5Storage::find_external(const Hdf5Input& file, hid_t created) {
     const char* const named = std::getenv("HDF5_EXTFILE_PREFIX");
     prefix_ = named ? named : fs::path(file.path()).parent_path().string();

@@ -21,7 +21,7 @@ namespace {
 /// third of a bit with subsampled colours.
 constexpr Bytes jpeg_ratio = 2048;
 
-/// The library's error handler; it returns by longjmp because exceptions must not pass through C.
+/// libjpeg's error handler; it returns by longjmp because exceptions must not pass through C.
 struct Errors {
     jpeg_error_mgr manager{};
     std::jmp_buf back{};
@@ -83,7 +83,7 @@ class Decoder {
         frame.channels = library_.out_color_space == JCS_GRAYSCALE ? 1 : 3;
         check_plausible(file_.path(), frame.shape.elements() * frame.channels, file_.size(),
                         jpeg_ratio);
-        // With several scans the library holds all coefficients, of two bytes each.
+        // With several scans libjpeg holds all coefficients, of two bytes each.
         constexpr Bytes always_held = Bytes{1} << 30, held_ratio = 512;
         const Bytes held = 2 * frame.shape.elements() * frame.channels;
         if (jpeg_has_multiple_scans(&library_) && held > always_held)
@@ -100,7 +100,7 @@ class Decoder {
     }
 
   private:
-    /// `action` must only call the library, because errors leave it by longjmp.
+    /// `action` must only call libjpeg, because errors leave it by longjmp.
     template <class Action>
     void guarded(const Action& action) {
         if (setjmp(errors_.back) != 0) {

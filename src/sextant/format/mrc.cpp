@@ -30,7 +30,7 @@ enum Field : std::size_t {
     cell = 40,      ///< three floats, in Å
     angles = 52,    ///< three floats
     axes = 64,      ///< three integers
-    minimum = 76,   ///< then maximum and mean, floats
+    minimum = 76,   ///< followed by maximum and mean; floats
     space_group = 88,
     extended = 92, ///< length of the extended header in bytes
     version = 108, ///< year and revision of the format

@@ -175,7 +175,7 @@ class LiteralReader {
         return at < rest_.size() && (rest_[at] == '\'' || rest_[at] == '"');
     }
 
-    /// Adjacent strings are concatenated.
+    /// Parses a string. Adjacent strings are concatenated, as in Python.
     Literal text() {
         Literal all{Literal::Kind::text};
         for (; starts_text(); skip()) {
@@ -419,7 +419,7 @@ Text read_header(SourceFile& file) {
     return text;
 }
 
-/// Returns the product of the axes before rows and columns.
+/// Returns the number of frames: the product of the axes before rows and columns.
 std::int64_t count_frames(const std::string& path, const std::vector<std::int64_t>& shape) {
     std::int64_t frames = 1;
     for (std::size_t axis = 0; axis + 2 < shape.size(); ++axis) {
@@ -430,7 +430,7 @@ std::int64_t count_frames(const std::string& path, const std::vector<std::int64_
     return frames;
 }
 
-/// In Fortran order the first axis varies fastest.
+/// Returns the layout of an array in Fortran order, in which the first axis varies fastest.
 StoredLayout fortran_layout(const FrameHeader& header, Bytes start, bool swapped) {
     return {{start}, 1, header.frames, header.frames * header.shape.height, swapped};
 }

@@ -57,7 +57,7 @@ int samples_a_pixel(int color_type) {
     }
 }
 
-/// The library's write callback. Returns error numbers: exceptions must not pass through C.
+/// libspng's write callback. Returns error numbers: exceptions must not pass through C.
 int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
     try {
         static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
@@ -87,7 +87,7 @@ class PngInput {
     spng_ihdr header_{};
 };
 
-/// Starts an image whose rows are encoded one by one. Returns the library's error.
+/// Starts an image whose rows are encoded one by one. Returns libspng's error.
 int begin_rows(spng_ctx* context, ImageShape shape, int color_type, int bit_depth) {
     spng_ihdr header{};
     header.width = static_cast<std::uint32_t>(shape.width);
@@ -214,14 +214,15 @@ void write_png(const std::string& path, const Image& image) {
         error = image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
                                                   : encode<RgbaF32>(context.get(), image);
     }
-    file.require_intact(); // the system's reason is better than the library's number
+    file.require_intact(); // the system's reason is better than libspng's number
     check_png(path, "cannot be written", error);
     file.commit();
 }
 
 namespace {
 
-/// The pixels of a pass of an interlaced file: the first, and the steps between them.
+/// The pixels of a pass of an interlaced file: the position of the first, and the steps between
+/// pixels.
 struct Pass {
     std::int64_t x, y, step_x, step_y;
     std::int64_t width(std::int64_t row) const { return row > x ? (row - x - 1) / step_x + 1 : 0; }
@@ -390,7 +391,7 @@ class PngSink : public FrameSink {
 
     void require(int error) const {
         if (error)
-            file_.require_intact(); // the system's reason is better than the library's number
+            file_.require_intact(); // the system's reason is better than libspng's number
         check_png(path(), "cannot be written", error);
     }
 

@@ -114,13 +114,13 @@ class Decompression {
     }
 
     void run() {
-        std::size_t open = 1; // 0 between frames
+        std::size_t open = 1; // 0 if no zstd frame is open
         while (const Bytes got = file_.read(buffer_)) {
             ZSTD_inBuffer input{buffer_.data(), static_cast<std::size_t>(got), 0};
             while (input.pos < input.size)
                 open = step(input);
         }
-        if (open != 0) { // the library may still hold decoded bytes after a full output
+        if (open != 0) { // libzstd may still hold decoded bytes after a full output
             ZSTD_inBuffer none{buffer_.data(), 0, 0};
             open = step(none);
         }

@@ -75,7 +75,7 @@ std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& 
 
 namespace {
 
-/// A request to the child, and the first byte of its answer.
+/// A request to the child. `Answer` is the first byte of the reply.
 struct Request {
     std::int64_t frame = 0;
     Rows rows;

@@ -50,7 +50,8 @@ class ReadingChild {
 
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
-    /// Throws InvalidFile as the source does, and ReadingEnded.
+    /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
+    /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
   private:

@@ -31,7 +31,7 @@ struct Series {
     std::int64_t total = 0;   ///< planned images
     std::int64_t valid = 0;   ///< acquired images
     Bytes offsets = 0;        ///< position of the table of image positions
-    std::size_t offset_bytes; ///< per position
+    std::size_t offset_bytes; ///< bytes per position
 };
 
 Series read_series(SourceFile& file) {

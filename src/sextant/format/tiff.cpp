@@ -38,10 +38,11 @@ struct OpenTiff {
     TiffBytes bytes;
     Tiff tiff;
     std::vector<TiffPage> pages;
-    std::string end; ///< why the list of pages ends early
+    std::string end; ///< why the list of pages ends early; "" if it is complete
 };
 
-/// Reads the directories of all pictures; sets `open.end` if the list of pages is damaged.
+/// Reads the directories of all pages that are pictures; sets `open.end` if the list of pages is
+/// damaged.
 void find_pages(OpenTiff& open) {
     TIFF* const tiff = open.tiff.get();
     do {
@@ -142,7 +143,8 @@ class TiffFrames : public FrameSource {
         bool operator==(const Line&) const = default;
     };
 
-    /// Codecs only go forward within a strip, so skipped rows are decoded as well.
+    /// Reads a row of a strip. Codecs only go forward within a strip, so skipped rows are decoded
+    /// as well.
     void read_line(const Line& wanted, const TiffPage& page) {
         const bool goes_on = !page.compressed || wanted == next_;
         std::int64_t y = goes_on ? wanted.row : wanted.row / page.strip * page.strip;
@@ -218,7 +220,7 @@ std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     return broken - pages.begin();
 }
 
-/// Returns the layout of pages whose samples can be read without the library.
+/// Returns the layout of pages whose samples can be read without libtiff.
 StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
     layout.frame = 0;

@@ -45,11 +45,11 @@ PageAxes in_order(PageAxes axes, std::string_view order);
 /// them.
 std::int64_t without_samples(std::int64_t channels, int samples);
 
-/// Returns the number that a text begins with, or 0.
+/// Returns the number at the start of a text, or 0.
 double decimal_in(std::string_view text);
-/// Returns the non-negative whole number that a text begins with, or `otherwise`.
+/// Returns the non-negative whole number at the start of a text, or `otherwise`.
 std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise);
-/// Returns the length of an axis that a text begins with, or 1.
+/// Returns the axis length at the start of a text, or 1.
 std::int64_t length_of_axis(std::string_view text);
 
 /// Metadata of all pages, from the description and resolution of the first page.

@@ -47,7 +47,7 @@ class TiffLayout {
 
     bool big() const { return big_; }
     bool for_imagej() const { return imagej_; }
-    /// The number of frames with a directory: all, or one.
+    /// The number of frames with a directory: all frames, or only the first.
     std::int64_t directories() const { return directories_; }
 
     /// The bytes before the samples.

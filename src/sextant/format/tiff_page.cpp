@@ -38,7 +38,7 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-/// Fails, because the library must only read.
+/// Fails, because libtiff must only read.
 tmsize_t write(thandle_t, void*, tmsize_t) {
     return -1;
 }
@@ -79,7 +79,7 @@ struct FreeOptions {
 } // namespace
 
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode) {
-    // Bounds single allocations of the library for tags and compressed strips.
+    // Bounds the single allocations that libtiff makes for tags and compressed strips.
     constexpr Bytes always_allowed = Bytes{1} << 24;
     const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
     if (!options)

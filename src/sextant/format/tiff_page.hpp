@@ -19,12 +19,12 @@ namespace sextant::format {
 /// A file as libtiff reads it: libtiff's callbacks use its position, because libtiff seeks.
 struct TiffBytes {
     std::string path;
-    Bytes size = 0; ///< of the file
+    Bytes size = 0; ///< size of the file
     Bytes position = 0;
     /// May throw; the exception is stored, because it must not pass through C.
     std::function<Bytes(Bytes position, std::span<std::byte> to)> read;
 
-    std::string complaint = {};     ///< the library's first error since this was cleared
+    std::string complaint = {};     ///< libtiff's first error since this was cleared
     std::exception_ptr thrown = {}; ///< thrown by `read`
 };
 
@@ -33,18 +33,18 @@ struct CloseTiff {
 };
 using Tiff = std::unique_ptr<TIFF, CloseTiff>;
 
-/// Opens a file in one of the library's read modes ("r", "rm"), with warnings suppressed. `bytes`
-/// must outlive the result. Throws InvalidFile.
+/// Opens a file in one of libtiff's read modes ("r", "rm"), with warnings suppressed. `bytes` must
+/// outlive the result. Throws InvalidFile.
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode);
 
-/// Throws the stored exception, or InvalidFile with `what` and the library's error.
+/// Throws the stored exception, or InvalidFile with `what` and libtiff's error.
 [[noreturn]] void fail_tiff(TiffBytes& bytes, const std::string& what);
 
 /// A page of a TIFF file, as described by its directory.
 struct TiffPage {
     std::uint64_t directory = 0; ///< position of the directory in the file
-    FrameHeader frame;           ///< shape, sample, channels; the rest is set for the first page
-    int samples = 1;             ///< per pixel
+    FrameHeader frame;           ///< shape, sample, channels; the first page has all fields
+    int samples = 1;             ///< samples per pixel
     int channels = 1;            ///< samples that are channels; a frame has one of them
     int unread = 0;              ///< samples of unknown meaning after a pixel's colour
     ImageShape tile;             ///< 0×0 if the page is in strips

@@ -25,9 +25,9 @@ struct Lanes {
     static constexpr double left = 76; ///< usual x position of their start, with room for names
 
     int count = 0;
-    double height = 0;   ///< of one lane
-    double top = 0;      ///< of the first lane, set by place()
-    double begin = left; ///< further right for long names
+    double height = 0;   ///< height of one lane
+    double top = 0;      ///< y position of the first lane, set by place()
+    double begin = left; ///< x position of their start, further right for long names
 
     double y(int lane) const { return top + lane * height; }
     double middle(int lane) const { return y(lane) + height / 2; }

@@ -22,7 +22,7 @@ constexpr std::int64_t most_groups = 1000; // each is one unit wide in the chart
 constexpr std::int64_t most_points = 400;  // curves with more points have no tooltips
 constexpr std::array hues = {255, 50, 185, 340};
 
-/// The least and the largest value; empty if all are NaN.
+/// The smallest and the largest value; empty if all are NaN.
 struct Extent {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     void take(double value, double deviation = 0) {
@@ -190,7 +190,8 @@ class Picture {
             fmt::format_to(std::back_inserter(path), "L{:.1f} {:.1f}", x, y_of(there.low));
     }
 
-    /// Draws each stretch without gaps along its upper side and back along the lower.
+    /// Draws the band of each stretch without gaps: along its upper side and back along its lower
+    /// side.
     void draw_band(const Curve& curve, std::size_t kind) {
         std::string path, back;
         for (std::int64_t group = 0; group <= groups(); ++group) {

@@ -52,7 +52,7 @@ struct DrawOptions {
 /// Input     all ranks' programs; there may be none, and programs may have no steps.
 /// Output    SVG that stands alone or inside a page.
 /// Requires  a schedule that finishes; otherwise throws std::logic_error naming the waiting ranks.
-/// Cost      evaluates all ranks; the text stays below about 3 MB for any schedule.
+/// Cost      simulates all ranks; the text stays below about 3 MB for any schedule.
 /// Deterministic.
 std::string draw(const Schedule& schedule, const DrawOptions& options = {});
 

@@ -39,7 +39,7 @@ struct Axis {
     bool holds(double value) const {
         return std::log10(value) >= low - 1e-9 && std::log10(value) <= high + 1e-9;
     }
-    /// Returns powers of ten and, if there are few, also 2 and 5 times these.
+    /// Returns powers of ten and, if there are few, also 2 and 5 times these powers.
     std::vector<double> ticks() const {
         std::vector<double> all;
         const bool few = high - low < 2.5;

@@ -24,7 +24,7 @@ void require_otf2(const std::string& folder);
 /// files of the archive. docs/trace.md describes the mapping. Writes the whole archive or none, and
 /// replaces an existing one. Deterministic.
 ///
-/// Requires  what `otf2_locations` and `require_otf2` require.
+/// Requires  arguments that meet the requirements of `otf2_locations` and `require_otf2`.
 void write_otf2(const std::string& folder, const Recording& recording);
 
 /// Clock ticks per second in an archive: a tick is 1 ps, shorter than any step.

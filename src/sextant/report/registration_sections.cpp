@@ -19,8 +19,8 @@ namespace sextant::report {
 
 namespace {
 
-constexpr std::size_t most_named = 12;   // frames in a line of text
-constexpr std::size_t most_reasons = 20; // frames left out, in the table
+constexpr std::size_t most_named = 12;   // most frames named in a line of text
+constexpr std::size_t most_reasons = 20; // most left-out frames explained in the table
 
 /// Explains a flag to users.
 std::string_view meaning_of(std::string_view flag) {

@@ -33,8 +33,8 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 /// unexplained variance, and the uncertainty of its position.
 ///
 /// Input     the frames of a series in order, numbered from 0; the label of the NCC before
-///           registration or, if displacement fields were applied, before these: "as recorded", "by
-///           rigid motions alone".
+///           registration ("as recorded") or, if displacement fields were applied, before these
+///           ("by rigid motions alone").
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
 /// Two pictures of the same area: PNG files of one size.

@@ -44,7 +44,7 @@ class WayBack {
             return {};
         std::size_t at = last();
         path_.points.push_back({order_event(at).rank, order_event(at).end});
-        // No event is visited twice, so this also ends with events of zero length.
+        // No event is visited twice, so the loop also ends if events have zero length.
         for (std::size_t steps = 0; steps < order_.size(); ++steps) {
             const auto [rank, time] = begin_of(order_[at]);
             const std::size_t before = last_ended(rank, time, at);

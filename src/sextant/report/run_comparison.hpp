@@ -15,12 +15,12 @@ namespace sextant::report {
 /// If there are more than 256 ranks, neighbours share a lane; with more than 200,000 events,
 /// neighbouring events are merged; with more than 100,000 messages, arrows are left out. The
 /// section states which of these apply.
-/// Requires  of each recording what `bars` requires.
+/// Requires  recordings that meet the requirements of `bars`.
 Section timeline_section(std::span<const Recording> recordings);
 
 /// Returns a page about one or more runs: times and traffic, activities of ranks on one time axis,
 /// causes of the run time, and messages of each.
-/// Requires  of each recording what `bars` requires.
+/// Requires  recordings that meet the requirements of `bars`.
 Page comparison(std::string title, std::span<const Recording> recordings);
 
 } // namespace sextant::report

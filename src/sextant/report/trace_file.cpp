@@ -78,7 +78,8 @@ std::string header(const Recording& recording) {
         recording.trace.duration);
 }
 
-/// Writes a bar. A rank's work is on track 0; overlapping messages are on additional tracks.
+/// Writes a bar. A rank's work is on track 0; its messages are on further tracks, so that they do
+/// not overlap.
 std::string line(const Bar& bar, int track) {
     const Event& event = bar.event;
     return fmt::format("{{\"ph\": \"X\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
@@ -142,7 +143,8 @@ Event event_of(const JsonField& event) {
     const JsonField more = event.at("args");
     const double begin = seconds_in(event, "ts"), length = seconds_in(event, "dur");
     if (begin < 0 || length < 0)
-        event.fail(fmt::format("is from {} us for {} us: a clock ran backwards", begin, length));
+        event.fail(
+            fmt::format("begins at {} us and lasts {} us: a clock ran backwards", begin, length));
     return {.rank = number_in(event, "pid", 0, most_ranks),
             .step = number_in(more, "step", -1),
             .activity = one_of<Activity>(event.at("name"), activities),
@@ -201,7 +203,7 @@ Recording parse_trace(std::string_view text, const std::string& path) {
     const auto head = file.is_object() ? file.find("otherData") : std::nullopt;
     if (!head || !head->is_object() || !head->find("sextant_trace"))
         throw InvalidFile(path, "not a Sextant trace: otherData.sextant_trace is missing");
-    file.at("traceEvents").size(); // throws if it is no array
+    file.at("traceEvents").size(); // throws if it is not an array
     Recording recording = recording_of(*head, path);
     for (const Event& event : events) {
         if (const int rank = std::max(event.rank, event.peer); rank >= recording.ranks)

@@ -15,7 +15,7 @@ std::string json_text(std::string_view text);
 /// Writes a recording in the Trace Event Format, which Perfetto and chrome://tracing open: one
 /// process per rank, its work on one track, its messages on others, arrows between them.
 /// docs/trace.md describes the fields. Deterministic.
-/// Requires  what `bars` requires.
+/// Requires  a recording that meets the requirements of `bars`.
 std::string to_json(const Recording& recording);
 
 /// Parses a trace in this format. Events may be in any order; unknown fields and events of other

@@ -54,7 +54,7 @@ struct Bars {
 
 /// Returns one bar per event if there are at most `most`; otherwise merges events until there are
 /// at most `most` bars.
-/// Requires  what `timeline` requires.
+/// Requires  events that meet the requirements of `timeline`.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
 
 /// The same with one lane for several ranks; overlapping events of a kind in a shared lane become
