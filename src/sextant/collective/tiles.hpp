@@ -109,7 +109,7 @@ class PackedTiles {
     void pack(std::vector<int> ranks);
 
     const Partition* partition_;
-    std::vector<Tile> rectangles_; ///< of an image
+    std::vector<Tile> rectangles_; ///< rectangles of an image
     std::vector<int> ranks_;       ///< ranks of the blocks, ascending; `firsts_` has their starts
     std::vector<Elements> firsts_;
 };

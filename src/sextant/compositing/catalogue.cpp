@@ -190,7 +190,7 @@ Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tu
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
-    if (rank == task.root) { // only the root needs them
+    if (rank == task.root) { // only the root needs the pieces
         for (int i = 0; i < task.positions(); ++i)
             pieces.push_back(algorithm.piece(task, tuning, i));
     }

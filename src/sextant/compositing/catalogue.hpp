@@ -51,7 +51,7 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
 /// program serves all visibility orders that give the rank the same seat.
 struct Seat {
     Task task;
-    int rank = 0; ///< this rank in `task`
+    int rank = 0; ///< number of this rank in `task`
 
     bool operator==(const Seat&) const = default;
 };

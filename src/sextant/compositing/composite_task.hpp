@@ -21,7 +21,7 @@ namespace sextant::compositing {
 /// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks without an
 /// image have no position; the catalogue translates positions to ranks.
 struct Task {
-    int ranks = 1;           ///< of the communicator
+    int ranks = 1;           ///< ranks of the communicator
     Elements elements = 0;   ///< pixels per image
     std::vector<int> order;  ///< order[i]: the rank at position i
     std::vector<int> layers; ///< layers[i] >= 1: the number of images at position i, front to back
@@ -43,7 +43,7 @@ Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 
 /// The parameters of an algorithm; each algorithm uses those that apply to it.
 struct Tuning {
-    std::vector<int> radices; ///< Radix-k: k_1, k_2, ... with product `positions`
+    std::vector<int> radices; ///< Radix-k: k_1, k_2, ..., whose product is positions()
     int window = 0;           ///< rounds of messages that may be open at once; 0: no limit
     /// The block size, in pixels, of the round-robin distribution over positions that balances
     /// active pixels (interlace.hpp); 0: pieces are contiguous.

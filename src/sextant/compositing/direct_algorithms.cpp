@@ -51,7 +51,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         }
     }
     if (sum.empty())
-        sum = builder.scratch(local.length); // a single position
+        sum = builder.scratch(local.length); // there is only one position
     builder.fold(sum, operands);
     return builder.finish(sum);
 }

@@ -94,7 +94,7 @@ class Interlaced {
         std::vector<Region> all;
         for (Elements run = 0; run < region.count; ++run) {
             const Elements begin = region.offset + run * region.stride;
-            for (Elements done = 0; done < region.length;) { // one image after another
+            for (Elements done = 0; done < region.length;) { // a run may span several images
                 const Elements first = (begin + done) % task_.elements;
                 const Elements count = std::min(region.length - done, task_.elements - first);
                 interlacing_.append(all, region.buffer, begin + done - first, first, count);

@@ -382,7 +382,7 @@ class TwoThreeSwap {
     const int position_;
     const Region picture_; // the whole image, as coordinates of pixels
     ProgramBuilder builder_;
-    Region held_, held_pixels_; // this position's data, and its pixels
+    Region held_, held_pixels_; // where this position's data is, and which pixels it holds
     Region free_;               // scratch no longer needed after a fold
 };
 

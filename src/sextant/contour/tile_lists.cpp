@@ -212,7 +212,7 @@ class Joining {
     std::vector<BorderPixel> all_;
     const Elements width_;
     const bool corners_;
-    std::vector<Elements> smallest_;            // of each component
+    std::vector<Elements> smallest_;            // smallest pixel of each component
     std::vector<std::size_t> before_, numbers_; // [component]: its parent; [pixel]: its component
     std::vector<std::uint8_t> marked_;
 };

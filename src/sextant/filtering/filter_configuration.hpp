@@ -22,7 +22,7 @@ struct Retiling {
 
 /// The partition of an image among ranks, and the collectives to use.
 struct Configuration {
-    int columns = 1, rows = 1; ///< of tiles, one per rank
+    int columns = 1, rows = 1; ///< columns and rows of tiles, one tile per rank
     /// A scatter, or a broadcast from which each rank takes its tile with the margin of the first
     /// filter; null if ranks have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;

@@ -37,7 +37,7 @@ Region place_in(const Tile& held, const Tile& part, int buffer) {
 namespace {
 
 struct Numbers {
-    int first, last; ///< one past the last
+    int first, last; ///< `last` is one past the last number
 };
 
 /// The columns or rows of a grid that may overlap the interval [first, last).
@@ -164,7 +164,7 @@ Program frame_exchange(const Grid& grid, int rank) {
                         [](Elements sum, const Tile& band) { return sum + band.elements(); }));
     for (const int peer : peers_of(grid, rank, held)) {
         builder.send(peer, place_in(own, common(own, clipped_tile(grid, peer)), whole.buffer));
-        Elements first = 0; // offset of a band; a peer's tile overlaps only one
+        Elements first = 0; // offset of the band; a peer's tile overlaps one band
         for (const Tile& band : frame) {
             Region place = place_in(band, common(tile(grid, peer), band), around.buffer);
             place.offset += first;

@@ -12,7 +12,7 @@ struct Stencil {
     Grid grid;
     int planes = 1;
     Bytes sample = 0;      ///< bytes per sample of the image; 0: as in the planes
-    bool overlaps = true;  ///< compute parts that need no other tile's pixels during the exchange
+    bool overlaps = true;  ///< compute the inner part of the tile during the exchange
     bool collects = false; ///< rank 0 ends up with all planes, the others with nothing
     int kernel = 0;        ///< index into the run's kernels
     bool exchanges = true; ///< false: the margins are defined from the start

@@ -35,8 +35,8 @@ std::string probe_folder();
 
 /// One kind of data shipped with Sextant: its folder and file name endings.
 struct SharedFolder {
-    std::string_view kind; ///< "platform"
-    std::string_view path; ///< "platforms"
+    std::string_view kind; ///< for example "platform"
+    std::string_view path; ///< folder, for example "platforms"
     std::span<const std::string_view> endings;
 };
 

@@ -177,11 +177,11 @@ struct C3 {
 struct Profile {
     std::string name;
     std::string host, topology, transport;
-    int cores = 0; ///< per node; 0 if unknown
+    int cores = 0; ///< cores per node; 0 if unknown
     std::string mpi, mpi_version;
-    std::string state; ///< performance may differ between launches; empty if not observed
+    std::string state; ///< differs between launches; empty if not observed
     Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
-    Origin origin;     ///< of values without an origin of their own
+    Origin origin;     ///< origin of values that have none of their own
     std::vector<LinkCosts> links;
     std::vector<Work> operators, kernels;
     std::vector<CopyRate> copies;

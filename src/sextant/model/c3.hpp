@@ -97,8 +97,8 @@ Prediction c3(const Question& question, const C3Reading& reading);
 
 /// The messages and work of one round.
 struct Round {
-    std::map<int, std::map<Pair, Bytes>> messages; ///< by group
-    std::map<int, double> touched;                 ///< bytes, by rank
+    std::map<int, std::map<Pair, Bytes>> messages; ///< bytes of each pair, by group
+    std::map<int, double> touched;                 ///< bytes touched, by rank
 };
 
 /// The rounds of a schedule by their labels. Throws CannotExpress if a message depends on one

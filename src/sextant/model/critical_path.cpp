@@ -256,7 +256,7 @@ class LeastTime {
         Seconds first = never;        ///< when the first operand may be combined or received
         Seconds first_posted = never; ///< when the first receive of an operand was posted
         Seconds moving = 0, taking = 0, least_taking = never;
-        int latest = -1; ///< last step that was counted
+        int latest = -1; ///< last step whose operand was counted
     };
 
     const Step& step(int number) const { return program_.steps[static_cast<std::size_t>(number)]; }

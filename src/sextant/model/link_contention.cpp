@@ -167,7 +167,7 @@ void Sharing::allot() {
     Levels levels;
     for (const int on : used_)
         levels.push({level_of(on), on});
-    double reached = 0; // levels only rise, except for rounding
+    double reached = 0; // levels only rise, apart from rounding errors
     while (!levels.empty()) {
         const Level lowest = levels.top();
         levels.pop();

@@ -72,7 +72,7 @@ class Sharing {
     /// The messages on a link, including those that arrived since the last tidy().
     struct Load {
         std::vector<Place> places;
-        double weight = 0; ///< of messages in flight
+        double weight = 0; ///< total weight of messages in flight
         int messages = 0;  ///< number of messages in flight
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
@@ -92,7 +92,7 @@ class Sharing {
 
     const machine::Wires& wires_;
     const double together_;
-    Seconds now_ = 0; ///< time of the current rates
+    Seconds now_ = 0; ///< time since which the current rates apply
     Seconds next_;
     int count_ = 0;
     std::vector<int> links_;          ///< links of all paths

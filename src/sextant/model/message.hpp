@@ -100,7 +100,8 @@ class Lookup {
     Span noted(const machine::Estimate& estimate, Bytes bytes);
 
     const Question& question_;
-    Bytes least_ = std::numeric_limits<Bytes>::max(), most_ = -1; ///< sizes out of range
+    Bytes least_ = std::numeric_limits<Bytes>::max(),
+          most_ = -1; ///< smallest and largest size outside the measured range
 };
 
 /// The value of a line at a size.

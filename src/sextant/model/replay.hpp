@@ -79,9 +79,9 @@ struct StepState {
     Span posted, begun, done;
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
-    bool meets = false;        ///< travels on shared links
-    bool handed_over = false;  ///< handed over to shared links; receive not yet posted
-    bool travels = false;      ///< is on shared links
+    bool meets = false;        ///< its message uses shared links
+    bool handed_over = false;  ///< handed over for shared links, but its receive is not posted
+    bool travels = false;      ///< its message is on shared links now
     Seconds on_links = 0;      ///< time spent on shared links
     bool will_combine = false; ///< the processor will check the fold again
 };
@@ -101,7 +101,7 @@ struct RankState {
     Walk walk;
     std::vector<StepState> steps;
     Lane out, in;
-    Span processor; ///< time from which it is free
+    Span processor; ///< time from which the processor is free
     Span handing;   ///< the same for messages that interrupt work
 };
 

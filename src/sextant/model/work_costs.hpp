@@ -41,7 +41,7 @@ class WorkCosts {
     const Question& question_;
     const machine::Work* const operator_;                   ///< null if the profile lacks it
     std::vector<const machine::Work*> kernels_;             ///< null if the profile lacks it
-    std::map<std::tuple<Elements, int, bool>, Span> folds_; // cache; many folds are alike
+    std::map<std::tuple<Elements, int, bool>, Span> folds_; // cache of folds with equal arguments
 };
 
 /// Counts the ranks of each node that fold in each round of a schedule.
@@ -54,7 +54,7 @@ class FoldingRanks {
 
   private:
     const Question& question_;
-    std::map<std::pair<int, int>, int> count_; ///< by node and round
+    std::map<std::pair<int, int>, int> count_; ///< number of folding ranks, by node and round
 };
 
 /// The node with the most ranks per core.
@@ -82,7 +82,7 @@ class CoreQueue {
   private:
     using Node = std::vector<Span>; ///< by core: time from which it is free
 
-    std::vector<int> node_; ///< by rank; empty if no node is oversubscribed
+    std::vector<int> node_; ///< node by rank; empty if no node is oversubscribed
     std::vector<Node> nodes_;
 };
 

@@ -20,7 +20,7 @@ namespace sextant::planner {
 struct Setting {
     const machine::Profile& machine;
     Bytes element_size = 0;
-    std::string operator_name = {}; ///< of folds
+    std::string operator_name = {}; ///< operator of the folds
     std::string element_name = "f32";
     bool folds_at_once = false;                     ///< as in model::Question
     std::span<const model::KernelUse> kernels = {}; ///< as in model::Question
@@ -42,7 +42,7 @@ struct PredictedCandidate {
     std::size_t candidate = 0; ///< index of the candidate
     // Times include that of preceding work (Candidate::before).
     std::optional<Seconds> bound;               ///< lower bound: model::least_time
-    std::optional<model::Prediction> predicted; ///< of the whole schedule, if it was evaluated
+    std::optional<model::Prediction> predicted; ///< for the whole schedule, if evaluated
     std::string remark; ///< why it was not evaluated, or a note for the reader
 };
 
@@ -50,7 +50,7 @@ struct PredictedCandidate {
 struct Choice {
     std::vector<PredictedCandidate> ranking; ///< best first
     std::string model;                       ///< model used
-    std::string reason;                      ///< one line for people
+    std::string reason;                      ///< one line for the user
     /// The number of leading candidates that may be as fast as the chosen one, which is included:
     /// their intervals overlap its own. They do different work.
     std::size_t rivals = 1;

@@ -151,7 +151,7 @@ std::vector<compositing::Configuration> configurations_with(const compositing::T
         return !requested.radices.empty() && configuration.tuning.radices != requested.radices;
     });
     const auto last = std::unique(configurations.begin(),
-                                  configurations.end()); // identical once the window is set
+                                  configurations.end()); // duplicates once the window is set
     configurations.erase(last, configurations.end());
     if (configurations.empty())
         throw InvalidTask("no algorithm supports " + compositing::to_text(requested));

@@ -20,8 +20,8 @@ template <class Configuration>
 struct Alternative {
     Configuration configuration{};
     std::optional<Seconds> bound = {};     ///< lower bound from one rank alone (predictor.hpp)
-    std::optional<Expected> expected = {}; ///< of all ranks together, if predicted
-    std::optional<Seconds> raced = {};     ///< median over its frames, if raced (race.hpp)
+    std::optional<Expected> expected = {}; ///< time of the whole schedule, if predicted
+    std::optional<Seconds> raced = {};     ///< median measured time, if raced (race.hpp)
     std::string remark = {};
 };
 

@@ -26,10 +26,10 @@ enum class Sparse { automatic, on, off };
 
 /// The operator, elements and ranks of a compositing task.
 struct Work {
-    std::string operator_name, element_name; ///< "over", "f32"
+    std::string operator_name, element_name; ///< for example "over", "f32"
     Bytes element_size = 0;
     bool folds_at_once = false;  ///< as in model::Question
-    std::vector<int> nodes = {}; ///< by rank; empty: each on its own
+    std::vector<int> nodes = {}; ///< node by rank; empty: one node per rank
     machine::Link within_node = machine::Link::same_node;
     std::string model = {}; ///< empty: the richest model that the profile has parameters for
     double density = 1;     ///< fraction of pixels in an image that are active
@@ -119,7 +119,7 @@ void declare_planning(Record& record, std::string& machine, Probing& probing);
 /// The planner of a process, and notes for the user about its profile.
 struct DefaultPlanner {
     std::shared_ptr<Planner> planner;
-    std::string path; ///< of the profile; empty: built in
+    std::string path; ///< path of the profile; empty: built in
     std::vector<std::string> warnings;
 };
 

@@ -80,7 +80,7 @@ CompositingPlan after_race(const CompositingPlan& plan,
     const compositing::Configuration& winner =
         configurations[static_cast<std::size_t>(outcome.winner)];
     made.configuration = winner;
-    made.rivals = 1; // the race has decided
+    made.rivals = 1; // only the winner of the race remains
     std::string scores;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
         const std::optional<Seconds>& own = outcome.medians[i];

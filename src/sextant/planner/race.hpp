@@ -39,7 +39,7 @@ class Race {
     struct Outcome {
         int winner = 0; ///< the first one if several are equal
         int frames = 0;
-        std::vector<std::optional<Seconds>> medians; ///< none if every turn failed
+        std::vector<std::optional<Seconds>> medians; ///< by contestant; empty if all frames failed
     };
     /// Determines the winner by the slowest rank of each frame; frames that failed on any rank do
     /// not count.

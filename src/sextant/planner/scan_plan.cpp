@@ -72,7 +72,7 @@ class Candidates {
                         continue;
                     add(ranks, configuration, operator_cores);
                     if (ranks == 1)
-                        return; // no global scan to choose
+                        return; // a single rank has no global scan
                 }
             }
         }

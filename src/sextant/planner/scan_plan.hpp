@@ -15,11 +15,11 @@ namespace sextant::planner {
 struct ScanQuestion {
     Elements values = 1;
     int cores = 1;
-    scan::Distribution times; ///< of the operator on one core
+    scan::Distribution times; ///< times of the operator on one core
     /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators with threads of
     /// their own.
     std::vector<double> speedup = {1};
-    int most_threads = 1 << 20; ///< per rank: the cores of a node
+    int most_threads = 1 << 20; ///< maximum per rank: the cores of a node
     int draws = 20;
     std::uint64_t seed = 1;
 };
@@ -45,7 +45,7 @@ ExpectedMakespan expected_makespan(const scan::Series& series,
 /// A configuration for scanning a series on the cores, with the expected makespan.
 struct ScanConfiguration : scan::Configuration {
     int ranks = 1;
-    int operator_cores = 1; ///< per application
+    int operator_cores = 1; ///< cores per application of the operator
     ExpectedMakespan makespan;
 
     /// A short text: "4 ranks, reduce-then-scan over sklansky, 2 threads, boundaries moving".

@@ -56,15 +56,15 @@ Usage usage(std::span<const Bar> bars, int ranks, int threads, Seconds serial);
 struct Distribution {
     enum class Kind : std::uint8_t {
         constant,
-        exponential, ///< every application independently
+        exponential, ///< drawn independently for every application
         correlated,  ///< lognormal, correlated between neighbours of the series
         recorded     ///< a list of times, in the order of the series
     };
     Kind kind = Kind::constant;
     Seconds mean = 1;                ///< mean time; recorded times are scaled to it unless it is 0
     double spread = .6;              ///< correlated: standard deviation of the logarithm
-    double correlation = .9;         ///< correlated: between the logarithms of neighbours
-    std::vector<Seconds> times = {}; ///< for `recorded`
+    double correlation = .9;         ///< correlated: correlation of the logarithms of neighbours
+    std::vector<Seconds> times = {}; ///< recorded: the list of times
 };
 
 std::string_view name(Distribution::Kind kind);
@@ -99,7 +99,7 @@ class Draws {
     const Seconds mean_;
     const Elements values_;
     const std::uint64_t seed_;
-    std::vector<Seconds> at_; ///< correlated or recorded: by position where operands meet
+    std::vector<Seconds> at_; ///< correlated or recorded: times by position where operands meet
 };
 
 } // namespace sextant::scan

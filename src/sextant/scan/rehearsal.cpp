@@ -26,7 +26,7 @@ struct Moment {
     Seconds time = 0;
     std::uint64_t order = 0; ///< for events at the same time: order of scheduling
     int rank = 0;
-    int finishes = Walk::none; ///< step that ends
+    int finishes = Walk::none; ///< step that ends, if any
 
     bool operator>(const Moment& other) const {
         return std::tie(time, order) > std::tie(other.time, other.order);
@@ -68,7 +68,7 @@ class RehearsalSimulator::Play {
         const Program& program;
         Walk walk;
         std::vector<Values> buffers;
-        std::map<std::pair<int, int>, Values> mail; ///< by sender and tag
+        std::map<std::pair<int, int>, Values> mail; ///< arrived messages, by sender and tag
         std::vector<int> awaited;                   ///< receives in progress
         bool started = false, busy = false;
         Seconds end = 0;

@@ -82,7 +82,7 @@ class Rehearsal {
     const Configuration configuration_;
     const Series series_;         ///< values that each rank scans
     std::vector<Elements> first_; ///< position in the series, by rank
-    std::vector<Totals> totals_;  ///< with threads, by rank
+    std::vector<Totals> totals_;  ///< by rank; used with several threads
     std::unique_ptr<RehearsalSimulator>
         ranks_; ///< the whole scan; with threads, the scan of the totals
     std::vector<std::unique_ptr<RehearsalSimulator>> threads_; ///< by number of threads employed

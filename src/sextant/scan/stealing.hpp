@@ -67,7 +67,7 @@ class Stealing {
         Interval share, claimed;
         Elements start = 0;
         Elements applied = 0; ///< number of finished applications
-        Seconds busy = 0;     ///< their measured time
+        Seconds busy = 0;     ///< measured time of these applications
         Seconds began = 0;    ///< start of the current application
         bool working = false;
     };
@@ -107,7 +107,7 @@ int employed(Elements values, int threads);
 /// is needed.
 struct Totals {
     Program program;
-    bool before = false, through = false; ///< contents of the result
+    bool before = false, through = false; ///< which prefixes the result contains
 };
 
 /// Builds this program. A rank without values has an empty one. Throws InvalidTask.
@@ -142,7 +142,7 @@ struct Configuration {
     const Strategy& strategy;
     GlobalScan global;
     int threads = 1;
-    Boundaries boundaries = Boundaries::moving; ///< with more than one thread
+    Boundaries boundaries = Boundaries::moving; ///< used with more than one thread
 };
 
 /// Throws InvalidTask unless there is at least one thread, and more than one only with

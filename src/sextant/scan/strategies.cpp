@@ -92,7 +92,7 @@ Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const Global
         scan_in_form(builder, stage, worker.number, total, wanted_by(worker, global));
     builder.round(stage.first_round + stage.rounds());
     if (!global.gives_last)
-        prefixes.through = {}; // some algorithms compute it anyway
+        prefixes.through = {}; // some algorithms compute it although it is not requested
     return prefixes;
 }
 

@@ -32,7 +32,7 @@ struct GlobalScan {
 
 /// One rank among those that have values. Strategies see only these, in rank order.
 struct Worker {
-    std::span<const Elements> values; ///< of each worker, all positive
+    std::span<const Elements> values; ///< number of values of each worker, all positive
     int number = 0;
 
     int workers() const { return static_cast<int>(values.size()); }
@@ -42,8 +42,8 @@ struct Worker {
 /// The ranks of a series that have values, in order, and the number of one rank among them.
 struct Workers {
     std::vector<int> ranks;
-    std::vector<Elements> values; ///< of each
-    int number = 0;               ///< of the requested rank, if it has values
+    std::vector<Elements> values; ///< number of values of each rank
+    int number = 0;               ///< number of the requested rank, if it has values
 };
 
 Workers workers_of(const Series& series, int rank);

@@ -203,8 +203,8 @@ using machine::Strategy;
 /// Mean properties of the paths between hosts.
 struct Ways {
     Seconds latency = 0;
-    double path_seconds_per_byte = 0;      ///< of the slowest link on the path
-    double injection_seconds_per_byte = 0; ///< of all links that leave a host together
+    double path_seconds_per_byte = 0;      ///< time per byte of the slowest link on the path
+    double injection_seconds_per_byte = 0; ///< of all links leaving a host together
 };
 
 const Network::Link& link_of(const Network& network, int link) {

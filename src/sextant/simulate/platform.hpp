@@ -55,7 +55,7 @@ struct Network {
     };
 
     std::vector<std::string> hosts;
-    int cores = 1; ///< per host
+    int cores = 1; ///< cores per host
     std::vector<Link> links;
     /// Appends the links from one host to another (or to itself), in the order of travel.
     std::function<void(int from, int to, std::vector<int>& path)> route;

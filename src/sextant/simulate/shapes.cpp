@@ -266,7 +266,7 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
             std::vector<int> assigned(static_cast<std::size_t>(tree.step(level).ports()));
             for (const int to : order) {
                 if (slots[static_cast<std::size_t>(to)] / below == tree.part_of(level, node))
-                    continue; // downward there is no choice
+                    continue; // the way down is unique
                 const auto least = std::min_element(assigned.begin(), assigned.end());
                 ++*least;
                 tables->at(level, node, to) = static_cast<std::uint16_t>(least - assigned.begin());

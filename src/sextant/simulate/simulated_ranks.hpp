@@ -37,7 +37,7 @@ class Folding {
     /// For each operand, the end of its run; initially each operand is its own run.
     struct Fold {
         int step = 0;
-        std::vector<std::uint32_t> run_end; ///< by the first operand of a run
+        std::vector<std::uint32_t> run_end; ///< indexed by the first operand of a run
         bool finished = false;
     };
 

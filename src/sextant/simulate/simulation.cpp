@@ -54,7 +54,7 @@ struct Foreseen {
     std::uint64_t number = 0;
     Kind kind = setting_out;
     int message = 0;
-    TimedWork timed = {}; ///< the work that ends
+    TimedWork timed = {}; ///< the work that ends, for `working`
 
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return std::tie(other.time, other.number) < std::tie(time, number);

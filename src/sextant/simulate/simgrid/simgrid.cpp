@@ -57,7 +57,8 @@ void ask_for_large_pages() {
     grow_heap();
     const std::uintptr_t first = (before + large_page - 1) / large_page * large_page;
     if (const std::uintptr_t last = end_of_heap(); first < last)
-        madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE); // a hint
+        madvise(reinterpret_cast<void*>(first), last - first,
+                MADV_HUGEPAGE); // a hint, so failure does not matter
 }
 
 #else
