@@ -70,7 +70,7 @@ struct Measurements {
 };
 
 /// Measures cells: first each cell once, level by level, then repeatedly the cells that have not
-/// converged, in orders drawn from the seed, adding sizes where curves bend; until all have
+/// converged, in orders drawn from the seed, adding sizes where curves bend, until all cells have
 /// converged or the time is up. Unmeasured cells are left out, except for the first level of a
 /// patient campaign.
 ///

@@ -37,10 +37,10 @@ void add_costs(machine::Profile& profile, const machine::Profile& costs, bool wi
 /// variation between launches, so a merged value is the median of the launches' medians, and its
 /// interval is that of those medians.
 ///
-/// Launches belong to one state if their probes' round trips are within a factor of 1.4 of a
-/// neighbour. Left out are: a state seen in one launch only, if others were seen in more; launches
-/// that changed their state, if most did not; and points measured by less than a third of the
-/// launches. Protocol switches are determined from the merged curves.
+/// Sorted by the probe's round trip, a launch belongs to the state of the previous one if its round
+/// trip is at most 1.4 times as long. Left out are: a state seen in one launch only, if others were
+/// seen in more; launches that changed their state, if most did not; and points measured by less
+/// than a third of the launches. Protocol switches are determined from the merged curves.
 ///
 /// Input     one launch or more, of one machine.
 /// Output    the state seen most often first; `method` says what was merged and what was left out.

@@ -143,7 +143,7 @@ namespace {
 using machine::Profile;
 using planner::Probing;
 
-/// The budget of one probe. Processes may compare two transports, each with its own probe.
+/// The budget of one probe: less for processes, which may probe two transports to compare them.
 Seconds budget_of(const Communicator& communicator) {
     return communicator.shares_memory() ? 1 : .6;
 }
@@ -171,7 +171,7 @@ std::string day_of(const Profile& profile) {
     return profile.origin.date.substr(0, profile.origin.date.find('T'));
 }
 
-/// One planner per probe, so that its plans stay cached.
+/// Returns the same planner each time for the same probe, so that its plans stay cached.
 std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text) {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<planner::Planner>> made;

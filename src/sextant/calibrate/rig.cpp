@@ -64,7 +64,7 @@ std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots
     return places;
 }
 
-/// One rank's side of a message: its data, and the packed copies if it is packed.
+/// One rank's side of messages: their data, and packed copies if messages are packed.
 class Side {
   public:
     Side(ProgramBuilder& builder, const Cell& cell, int rank, int slots)
@@ -261,7 +261,7 @@ Timed timed(const Cell& cell, int rank) {
 
 namespace {
 
-/// The results of a burst that the ranks exchange.
+/// The results of a burst, which the ranks exchange.
 struct Report {
     std::array<Seconds, Rig::most_samples> seconds = {};
     std::array<bool, Rig::most_samples> disturbed = {};

@@ -25,7 +25,7 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Uniform in the logarithm, so that small sizes are as likely as large ones.
+/// Draws a size whose logarithm is uniform, so that each order of magnitude is equally likely.
 std::int64_t draw(std::mt19937& random, double least, double most) {
     std::uniform_real_distribution<double> logarithm(std::log(least), std::log(most));
     return std::llround(std::exp(logarithm(random)));

@@ -10,7 +10,7 @@
 
 namespace sextant::calibrate {
 
-/// The full path of a round trip's message according to a profile. Throws InvalidTask if the
+/// The time of the full path of a cell's message according to a profile. Throws InvalidTask if the
 /// profile lacks it.
 Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Link link);
 

@@ -69,7 +69,8 @@ void check_scale(const std::vector<std::string>& paths) {
                                   first ? paths.front() : *other, first ? *other : paths.front()));
 }
 
-/// Reads an image and converts it to `element`. Returns the check of the pixels as stored.
+/// Reads an image and converts it to `element`. Returns the result of checking the pixels as
+/// stored.
 format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
                            const format::ImageHeader& header, std::span<std::byte> to) {
     if (has_depth(element) && !has_depth(header.element)) {

@@ -38,8 +38,8 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, const Communicator& communicator,
                    std::vector<Oddity>& oddities);
 
-/// The same for deep images. Throws InvalidFile also if an image is flat, or its fragments are out
-/// of order (names the pixel and depths).
+/// The same for deep images. Also throws InvalidFile if an image is flat, or, naming the pixel and
+/// the depths, if its fragments are out of order.
 std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
 
 } // namespace sextant::command

@@ -36,7 +36,7 @@ struct CompositeSummary {
     int clocks = 1;                              ///< number of clocks that measured its times
     std::vector<ClockOffset> aligned;            ///< how the clocks were aligned
     std::string frame;                           ///< the frame that was traced: "the second frame"
-    std::optional<model::Prediction> prediction; ///< for such a frame, with a timeline
+    std::optional<model::Prediction> prediction; ///< for the traced frame, with a timeline
 };
 
 /// Pages of runs with more ranks have a note instead of a drawing of the schedule.

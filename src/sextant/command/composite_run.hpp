@@ -67,9 +67,9 @@ class CompositeRun {
     NodeSharingChoice sharing_;
     int layers_ = 0, fragments_ = 0;
     Memory images_;
-    std::vector<DeepImage> deep_images_; // used instead if the images are deep
+    std::vector<DeepImage> deep_images_; // used instead of images_ if the images are deep
     std::vector<Oddity> oddities_;
-    std::optional<Compositor> flat_; // either this or deep_
+    std::optional<Compositor> flat_; // empty if the images are deep: then deep_ is used
     std::optional<DeepCompositor> deep_;
     Frame frame_;
     Image picture_;

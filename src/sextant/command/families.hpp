@@ -18,7 +18,7 @@ namespace sextant::command {
 
 /// A schedule of a family, and the claim that proofs check.
 struct NamedSchedule {
-    std::string algorithm; ///< its name in the family
+    std::string algorithm; ///< name within the family
     std::string title;     ///< name and tuning
     Schedule schedule;
     Claim claim;
@@ -37,7 +37,7 @@ std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm = {};      ///< of the family; "": all, or the first
+    std::string algorithm = {};      ///< name; "": all algorithms, or the first
     compositing::Tuning tuning = {}; ///< for compositing; unset: every tuning, or the default
     int ranks = 8;
     Elements elements = 0;
@@ -96,7 +96,7 @@ Schedule all_programs(const ScheduleRequest& request, std::string_view title,
                       const std::function<Program(int rank)>& program);
 
 Family compositing_family();
-Family scan_family();   ///< each scan in its native form, then in the other
+Family scan_family();   ///< each scan, inclusive and exclusive; its native form first
 Family series_family(); ///< each strategy with each scan
 Family collective_family();
 Family halo_family();

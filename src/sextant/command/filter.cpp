@@ -98,8 +98,8 @@ class FilterRun {
   private:
     bool is_root() const { return communicator_.rank() == 0; }
 
-    /// Opens the image. Rank 0 must be able to read it; other ranks must only with --distribute
-    /// read.
+    /// Opens the image. Rank 0 must be able to read it; other ranks need not, except with
+    /// --distribute read.
     void open_source() {
         try {
             source_ = open_image(command_.source);

@@ -177,7 +177,8 @@ std::string LabelRun::text() const {
                        result_.label * 1e3, result_.write * 1e3);
 }
 
-/// The image with coloured components, the plan and its reason, a timeline of the merging.
+/// A self-contained HTML page: the image with coloured components, the plan and its reason, a
+/// timeline of the merging.
 std::string LabelRun::page() const {
     report::Page page;
     page.title = "Sextant: " + command_.output;
@@ -206,7 +207,7 @@ std::string LabelRun::page() const {
     return report::render(page);
 }
 
-/// docs/json.md describes the fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string LabelRun::json() const {
     Record record = {{"operation", "label"},
                      {"image", command_.source.image},

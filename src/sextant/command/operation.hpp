@@ -31,7 +31,7 @@ struct Operation {
     std::string_view summary;
     std::string_view example; ///< command lines, for help
     Record options;           ///< named as on a command line
-    /// Throws sextant::Error. Returns the exit code: 0, or 1 if a check failed.
+    /// Runs the command. Returns the exit code: 0, or 1 if a check failed. Throws sextant::Error.
     std::function<int(const Call& call)> run;
     /// True if one rank suffices: under a launcher, a single process runs the command.
     bool alone = false;
@@ -58,8 +58,7 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
 }
 
 /// Sets the options to the given values, by field name, and checks that all required ones are
-/// present.
-/// Throws InvalidTask.
+/// present. Throws InvalidTask.
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given);
 

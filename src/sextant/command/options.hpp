@@ -40,7 +40,7 @@ Record provenance_of_run(const std::vector<std::string>& warnings);
 /// An image file, or one frame of a series.
 struct SourceChoice {
     std::string image;
-    std::optional<std::int64_t> frame, channel, slice; ///< from 0
+    std::optional<std::int64_t> frame, channel, slice; ///< counted from 0
     bool allow_external = false;
 
     format::SourceOptions options() const;

@@ -40,8 +40,8 @@ void require_distinct(std::span<const std::string> paths);
 /// Throws InvalidTask if an output would overwrite an input, such as the measured data.
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
-/// Call before long work: throws InvalidTask if two outputs are the same file, and InvalidFile if
-/// one cannot be written. `trace`: the output that `write_trace` writes, or empty.
+/// Checks the outputs before long work: throws InvalidTask if two outputs are the same file, and
+/// InvalidFile if one cannot be written. `trace`: the output that `write_trace` writes, or empty.
 void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
 
 /// Prints warnings on standard error, one per line.

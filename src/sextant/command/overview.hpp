@@ -50,7 +50,7 @@ class LabelOverview {
   public:
     explicit LabelOverview(const Overview& below);
 
-    /// Adds rows of labels from row `first` of an image of this width on.
+    /// Adds rows of labels, from row `first` on, of an image of this width.
     void add(Elements first, std::span<const std::int32_t> rows, Elements width);
 
     std::vector<std::byte> png() const;

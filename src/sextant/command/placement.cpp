@@ -79,7 +79,7 @@ Placement placement_of(const PlacementOptions& options, int ranks) {
 namespace {
 
 constexpr std::array<std::string_view, 1> endings{".json"};
-/// Without SimGrid's own platform files, whose links are known only to SimGrid.
+/// The installed platforms, without those in SimGrid's format, whose links only SimGrid knows.
 constexpr machine::SharedFolder platforms{simulate::platforms.kind, simulate::platforms.path,
                                           endings};
 

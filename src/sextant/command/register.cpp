@@ -343,7 +343,7 @@ Record record_of(RegisterCommand& command) {
     Record registration = record_of(command.registration);
     for (const char* field : {"recorded_mean", "checkpoint", "prefilter", "farthest", "tolerance"})
         registration.without(field);
-    registration["threads"].none_is(1); // the default depends on the series
+    registration["threads"].none_is(1); // no fixed default: it depends on the series
     record.include(std::move(registration));
     record.include(record_of(command.reports));
     return record;

@@ -69,7 +69,7 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     return json;
 }
 
-/// All fields except the frames.
+/// All fields except the frames, as JSON.
 Json head_of(const SeriesTransforms& transforms) {
     Json json = {{"kind", kind},
                  {"version", version_of_file},
@@ -195,7 +195,7 @@ void check_version(const JsonField& json) {
         version.refuse(fmt::to_string(version_of_file));
 }
 
-/// All fields except the frames and displacement fields.
+/// Reads all fields except the frames and displacement fields.
 SeriesTransforms head_from(const JsonField& json) {
     require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
                          "stages", "width", "height", "pixel", "fields", "frames"});
@@ -268,7 +268,7 @@ std::vector<std::string> flags_of(const FrameRegistration& place) {
 
 void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
     std::string head = head_of(transforms).text(1);
-    head.resize(head.rfind('\n')); // the closing brace follows the frames
+    head.resize(head.rfind('\n')); // the closing brace is written after the frames
     sink(head + ",\n \"frames\": [");
     const char* comma = "\n";
     for (const FrameRegistration& place : transforms.frames) {

@@ -19,7 +19,7 @@ Seconds now() {
         .count();
 }
 
-/// Encodes a bar as an event, for sending between ranks.
+/// Encodes a bar as an event, for transfer between ranks.
 Event event_of(const WorkBar& bar) {
     Event event{bar.rank, static_cast<int>(bar.work), Activity::compute};
     event.elements = bar.results;

@@ -32,7 +32,7 @@ class WorkLog {
     /// Adds a result, with times on the steady clock of the host.
     void add(registration::Work work, Seconds begin, Seconds end);
 
-    /// Times count from `origin`, on the clock of the host.
+    /// Times are relative to `origin`, which is a time on the clock of the host.
     const std::vector<WorkBar>& bars() const { return bars_; }
     Seconds origin() const { return origin_; }
     /// Time spent on each kind of work, without pauses.
