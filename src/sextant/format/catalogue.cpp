@@ -20,11 +20,12 @@ namespace {
 
 constexpr std::array formats{
     Format{"OpenEXR", ".exr",
-           "premultiplied half or float RGBA, linear by convention, with depth if it has Z; deep",
+           "premultiplied half or float RGBA, linear by convention, with depth if there is a Z "
+           "channel; deep images",
            read_exr_header, read_exr, write_exr, true, false, read_exr_deep, write_exr_deep},
     Format{"PNG", ".png",
            "8 or 16 bits per channel, straight alpha, values as stored (sRGB by convention); "
-           "written with 8",
+           "written with 8 bits",
            read_png_header, read_png, write_png, false, true},
     Format{"raw RGBA", ".rgba32f",
            "little-endian floats; manifest.json in the same folder has the shape", read_raw_header,

@@ -39,9 +39,9 @@ constexpr std::array frame_formats{
                 create_npy, "any"},
     FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
                 "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5},
-    FrameFormat{"PNG", ".png", "a frame, grey or colour, 8 or 16 bits", open_png_frame,
+    FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
-    FrameFormat{"JPEG", ".jpg .jpeg", "a frame, grey or colour", open_jpeg_frame},
+    FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},
     FrameFormat{"headerless", ".raw .bin", "its layout follows the name: movie.raw::512x512,u16",
                 open_headerless},
 };
