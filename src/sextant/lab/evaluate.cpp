@@ -46,7 +46,7 @@ Record record_of(EvaluateTask& task) {
     record.add("seed", task.seed, "N", "seed of the random cases").between(0, 1 << 30);
     record
         .add("launches", task.launches, "N",
-             "number of separate processes or launches; always 1 under a launcher")
+             "number of separate launches; always 1 if started by a launcher")
         .between(1, 1000);
     record
         .add("rounds", task.rounds, "N", "number of rounds; each configuration runs once per round")
