@@ -67,7 +67,8 @@ void Compositor::prepare(planner::CompositingPlan plan) {
     runners_.push_back(std::move(runner));
 }
 
-/// Collective. Rank 0 decides which configurations take part: it alone has the alternatives.
+/// Collective. Rank 0 decides which configurations take part, because only its plan lists the
+/// alternatives.
 void Compositor::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
@@ -86,8 +87,8 @@ void Compositor::enter_race(const planner::CompositingPlan& plan) {
         race_.emplace(contestants, rounds);
 }
 
-/// Ends the race. Every rank has the same times and does this before the same frame, so all decide
-/// alike.
+/// Ends the race. Every rank has the same times and calls this before the same frame, so all ranks
+/// choose the same winner.
 void Compositor::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
     std::vector<compositing::Configuration> configurations;
@@ -201,8 +202,8 @@ Elements Compositor::pixel(const Frame& frame, Elements i) const {
                       : frame.first + i;
 }
 
-/// Adds the background, makes the empty composited image if no rank brought an image, and copies
-/// the result to the caller's memory unless it was collected there.
+/// Adds the background, creates an empty composited image if no rank has an image, and copies the
+/// result to the caller's memory unless it was collected there.
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
     const compositing::Piece piece =
@@ -251,7 +252,7 @@ Image composite(const Image& image, const Communicator& communicator,
 
 namespace {
 
-/// The most steps that all kept seats may have; a step takes some hundred bytes.
+/// The greatest total number of steps in the seats that are kept; a step takes a few hundred bytes.
 constexpr std::size_t most_steps = std::size_t{1} << 18;
 
 } // namespace
@@ -288,7 +289,7 @@ void Compositor::make_comparison() {
                                                asked_, std::move(names), text_of_request);
 }
 
-/// Lists in `next_asked_` the frame's options. Returns true if they differ from those of the
+/// Lists the frame's options in `next_asked_`. Returns true if they differ from those of the
 /// previous frame.
 bool Compositor::list_requests(const FrameOptions& frame) {
     sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
@@ -297,8 +298,8 @@ bool Compositor::list_requests(const FrameOptions& frame) {
     return next_asked_ != asked_;
 }
 
-/// Prepares for a frame. Returns the error if the frame's options are wrong; the caller must then
-/// run the frame as a failed one.
+/// Prepares a frame. If the frame's options are invalid, returns the error; the caller must then
+/// run the frame as failed (Execution::run_failed).
 std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
         throw CommunicationFailed("ranks requested different frames earlier, after some had begun: "

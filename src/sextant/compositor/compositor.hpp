@@ -20,68 +20,71 @@
 
 namespace sextant {
 
-/// Options for blending partial images. All ranks give the same, except for `drawn`.
+/// Options for blending partial images. Must be the same on all ranks, except `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
     std::vector<int> radices = {};  ///< radix-k: the radices; empty: its default
     int window = 0;                 ///< rounds of messages open at once; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
-    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first that `blend` has
-    int fragments = 0;           ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
+    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first of `blend`
+    int fragments = 0;           ///< "deep": most fragments per pixel (kernel/fold/deep.hpp)
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
     /// premultiplied; blended once behind the composited image
     std::optional<RgbaF32> background = {};
-    int root = 0; ///< rank that gets the composited image, or `distributed`
+    int root = 0; ///< rank that receives the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
-    int threads = 1; ///< threads that share a rank's blending; results do not depend on it
+    int threads = 1; ///< threads per rank for blending; do not affect results
     /// With `auto`: the profile file to predict with (docs/machine.md). If empty: the machine's own
-    /// profile, else the result of a probe, else a built-in profile. Rank 0's choice counts.
+    /// profile, else the result of a probe, else a built-in profile. The value on rank 0 applies.
     std::string machine = {};
-    /// With `auto`: `now` makes the constructor probe a machine that has neither a profile nor a
-    /// stored probe for such ranks. A probe takes about a second, once per machine.
+    /// With `auto`: `now` makes the constructor probe the machine if it has neither a profile nor a
+    /// cached probe for these ranks. A probe takes about a second, once per machine.
     planner::Probing probing = planner::Probing::kept;
-    /// A plan file; if it exists at rank 0, its plan is used.
+    /// A plan file, whose plan is used if the file exists on rank 0.
     std::string plan = {};
-    /// With `auto`: the approximate number of frames to composite. If it is large, the two or three
-    /// configurations that predictions cannot distinguish are raced on the first frames.
+    /// With `auto`: the approximate number of frames to composite. If it is large and predictions
+    /// cannot distinguish the best two or three configurations, these are timed on the first frames
+    /// (a race).
     int frames = 1;
-    /// Skips empty pixels in messages. The result has the same bits. Pays if images are sparse and
-    /// messages are copied, so not between threads.
+    /// Skips empty pixels in messages. The result has the same bits. Faster only if images are
+    /// sparse and messages are copied, hence not between threads.
     planner::Sparse sparse = planner::Sparse::automatic;
     /// For `sparse`: the mean fraction of active pixels in an image (kernel::sampled_density); the
     /// same on all ranks.
     double density = 1;
-    /// Interlaces the rows of the composited image among ranks, so that all have as many active
-    /// pixels to blend. `automatic`: only if the image is collected, messages skip empty pixels,
-    /// and `drawn` shows that it pays. With `on`, an image left distributed is in interlaced order.
+    /// Interlaces the rows of the composited image among ranks, so that all ranks blend about the
+    /// same number of active pixels. `automatic`: only if the image is collected, messages skip
+    /// empty pixels, and `drawn` shows that it pays. With `on`, an image left distributed is in
+    /// interlaced order.
     planner::Interlace interlace = planner::Interlace::automatic;
     /// For `interlace`: the fraction of active pixels in each of planner::drawn_bands bands of this
     /// rank's images (kernel::sampled_bands). May differ between ranks. Empty: unknown.
     std::vector<double> drawn = {};
-    /// Holds no race: the plan depends on no measured frame, and every frame is bracketed alike.
+    /// Disables the race: the plan does not depend on measured frames, and pixels are combined in
+    /// the same order of association in every frame.
     bool reproducible = false;
 
     static constexpr int distributed = compositing::Task::distributed;
 };
 
-/// Options that may change from frame to frame. All ranks that bring an image, and the root, give
-/// the same.
+/// Options that may change from frame to frame. Must be the same on all ranks with images and on
+/// the root.
 struct FrameOptions {
     std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
 };
 
-/// The declared fields of the options, all but `drawn`.
+/// The declared fields of the options: all but `drawn`.
 Record record_of(CompositeOptions& options);
 
-/// The operator that the options name. Throws InvalidTask if there is none.
+/// The operator named by the options. Throws InvalidTask if it does not exist.
 Operator operator_of(const CompositeOptions& options);
 
 /// A rank's part of the composited image: pixels [first, first + count), row by row. If the image
-/// is distributed and interlaced, these count in interlaced order (Compositor::pixel). Valid until
-/// the next frame, and while the compositor lives. If only one image is composited, without a
-/// background, this may be the caller's own memory, not a copy.
+/// is distributed and interlaced, pixels are numbered in interlaced order (Compositor::pixel).
+/// Valid until the next frame, and while the compositor lives. If only one image is composited,
+/// without a background, `bytes` may be the caller's own memory, not a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -92,24 +95,24 @@ struct Frame {
     }
 };
 
-/// Blends the images of all ranks of a communicator into one. It is planned once and used for frame
-/// after frame, in any visibility order.
+/// Blends the images of all ranks of a communicator into one. Planned once and used for any number
+/// of frames, in any visibility order.
 ///
-/// A rank makes a schedule when it first gets a position in the visibility order, and keeps it, so
-/// a new order needs neither planning nor communication about the plan. If a rank's order or
-/// background changes, it compares them with the other ranks before the frame begins
-/// (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged options
-/// costs nothing extra.
+/// When a rank first has a position in the visibility order, it creates the program for this
+/// position, and keeps it. So a new order needs neither planning nor communication about the plan.
+/// If a rank's order or background changes, it compares them with the other ranks before the frame
+/// begins (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged
+/// options costs nothing extra.
 ///
 /// In a race (CompositeOptions::frames) all ranks switch configurations with the same frame. Each
-/// such frame is correct, but frames may differ in their last digits if configurations bracket
-/// colours differently, and pieces of a distributed image may lie elsewhere. Each frame of the race
-/// begins with a barrier; the scratch of all contestants is held until the race ends, and each
-/// contestant allocates in its first two frames.
+/// such frame is correct, but frames may differ in their last digits if configurations combine
+/// colours in different orders of association, and a rank's piece of a distributed image may
+/// change. Each frame of the race begins with a barrier; the scratch of all competing
+/// configurations is kept until the race ends, and each of them allocates memory in its first two
+/// frames.
 class Compositor {
   public:
-    /// Input     the image shape; the number of images that this rank brings, front to back (may be
-    ///           0).
+    /// Input     the image shape; the number of this rank's images, front to back (may be 0).
     /// Requires  the same shape and options on all ranks; an order that names every rank with
     ///           images.
     /// Throws    AgreedFailure on every rank if any rank fails; it names the rank and the value.
@@ -126,11 +129,10 @@ class Compositor {
     ///           rank's piece.
     /// Throws    InvalidTask if the size of `images` is not the planned one, and then PeerFailed on
     ///           ranks that wait for this one; the next frame may succeed. CommunicationFailed.
-    ///           AgreedFailure, on every rank with images and on the root, if ranks give different
-    ///           frame options; it names two of the ranks. Ranks whose options changed have not
-    ///           started the frame; if options of another rank did not change, that rank has
-    ///           started,
-    ///           and the communicator can no longer be used.
+    ///           AgreedFailure, on every rank with images and on the root, if frame options differ
+    ///           between ranks; it names two of the ranks. A rank whose options changed has not
+    ///           started the frame. A rank whose options did not change has started it; if there is
+    ///           one, the communicator can no longer be used.
     /// Collective.
     /// Cost      allocates nothing once this rank has had each of its positions twice.
     Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
@@ -143,8 +145,8 @@ class Compositor {
     /// `composite` in two parts, for several frames in flight at once (frames_in_flight.hpp,
     /// tile_wall.hpp). Each compositor then needs its own communicator. Not during a race.
     /// Input     `picture`: memory at the root for the composited image (shape.elements() pixels),
-    ///           or none. The image is collected there without a copy. `wait` throws errors in
-    ///           the arguments.
+    ///           or none. The image is collected there without a copy. Errors in the arguments are
+    ///           thrown by `wait`.
     void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
                const FrameOptions& frame = {});
     bool ready(Flight& flight) { return flight.ready(execution()); }
@@ -152,16 +154,17 @@ class Compositor {
     /// See Execution::abandon.
     void abandon(Flight& flight) { flight.abandon(execution()); }
 
-    /// The plan of the last frame and the reason for it. Only rank 0's has the alternatives.
+    /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
+    /// alternatives.
     const planner::CompositingPlan& plan() const { return runner().plan; }
-    /// Predicts a frame by this plan on the machine it was planned for, with a timeline of all
-    /// ranks. At rank 0; none if the machine's profile cannot express it. Collective.
+    /// Predicts a frame with this plan on the machine it was planned for, with a timeline of all
+    /// ranks. Only on rank 0; none if the machine's model cannot describe the plan. Collective.
     std::optional<model::Prediction> prediction() const;
-    /// True while the next frame may use another plan than the last. The same on all ranks.
+    /// True while the next frame may use a different plan from the last. The same on all ranks.
     bool racing() const { return race_.has_value(); }
-    /// Warnings for the user about the plan; at rank 0.
+    /// Warnings for the user about the plan; only on rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
-    /// The task, in the order of the last frame.
+    /// The task, with the visibility order of the last frame.
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
     /// The index in the composited image of pixel i of a frame.
@@ -229,7 +232,7 @@ class Compositor {
     Elements row_ = 0;
     bool interlacing_pays_ = false; // the same on all ranks
     std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one; in a race, all contestants
+    std::vector<Runner> runners_; // one; in a race, one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
@@ -237,20 +240,20 @@ class Compositor {
     std::span<std::byte> picture_; // the caller's memory for the image, if given
 
     std::shared_ptr<Workspace> workspace_;
-    std::unique_ptr<Comparison> comparison_; // null if ranks cannot differ
+    std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
     std::vector<int> layers_of_;             // by rank
-    std::vector<int> first_order_;           // order of the options
+    std::vector<int> first_order_;           // visibility order in `options_`
     int orders_ = 0;                         // number of orders so far
     std::uint64_t frames_ = 0;               // number of frames so far
     std::vector<int> peers_;                 // peers in the current order
     std::optional<RgbaF32> background_;      // background of the current frame
-    std::vector<int> asked_;                 // frame options of the current frame, as numbers
-    std::exception_ptr fault_;               // error in these, if any
+    std::vector<int> asked_;                 // options of the current frame, as numbers
+    std::exception_ptr fault_;               // error in these options, if any
     std::vector<int> next_asked_, next_order_, found_, key_; // scratch
 };
 
 /// Blends one frame. Returns the composited image at rank `options.root` and an empty image
-/// elsewhere. For more than one frame, keep a Compositor.
+/// elsewhere. For more than one frame, use a Compositor.
 /// Requires  options.root to be a rank: with `distributed` it throws InvalidTask.
 /// Collective.
 Image composite(const Image& image, const Communicator& communicator,

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* interlacing_reason =
     "; interlaced: active pixels are so uneven that the busiest rank moves less";
 
-/// True if one position blends the whole image in the end, so that there is no work to balance.
+/// True if one position ends up with the whole image, so that interlacing has no work to balance.
 bool one_blends_all(const compositing::Configuration& configuration,
                     const compositing::Task& task) {
     for (int i = 0; i < task.positions(); ++i) {
@@ -30,8 +30,8 @@ bool one_blends_all(const compositing::Configuration& configuration,
 
 } // namespace
 
-/// Collective, with the same result on all ranks: true if interlacing balances active pixels enough
-/// to pay. False if some rank's active pixels are unknown.
+/// True if interlacing balances active pixels enough to be faster; false if the active pixels of
+/// some rank are unknown. The same on all ranks. Collective.
 bool Compositor::reckon_interlacing() const {
     if (options_.interlace != planner::Interlace::automatic ||
         options_.sparse == planner::Sparse::off || task_.root == compositing::Task::distributed)
@@ -70,7 +70,8 @@ planner::CompositingPlan Compositor::by_name(const std::vector<int>& nodes) cons
     return plan;
 }
 
-/// Collective. A named algorithm needs no communication; otherwise rank 0 chooses and broadcasts.
+/// Collective. If the options name an algorithm, each rank makes the plan itself; otherwise rank 0
+/// chooses and broadcasts it.
 planner::CompositingPlan Compositor::decide() {
     planner::CompositingPlan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
@@ -88,7 +89,7 @@ planner::CompositingPlan Compositor::decide() {
     return received_plan(plan);
 }
 
-/// True on rank 0 if it chooses by predictions.
+/// True on rank 0 if the plan is to be chosen by predictions.
 bool Compositor::predicts() const {
     const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
     return rank_ == 0 && options_.algorithm == "auto" && !saved;
@@ -134,14 +135,14 @@ planner::CompositingPlan Compositor::choose(const std::vector<int>& nodes,
     return with_interlacing;
 }
 
-/// Probes nothing if fewer than two positions leave nothing to choose.
+/// Does not probe the machine if there are fewer than two positions, and hence nothing to choose.
 planner::DefaultPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
     return calibrate::planner_here(communicator_, nodes, options_.machine,
                                    nothing ? planner::Probing::off : options_.probing);
 }
 
-/// Warns, at rank 0, if shared memory was too small and messages replace it.
+/// Warns, at rank 0, if shared memory is too small and messages are used instead.
 void Compositor::warn_of_shortage() {
     const std::string shortage = shortage_of(communicator_);
     if (rank_ == 0 && !shortage.empty())

@@ -64,7 +64,7 @@ std::optional<std::array<float, 4>> parse(const std::string& text) {
     return text.starts_with('#') ? from_hexadecimal(text) : from_numbers(text);
 }
 
-/// A colour's text: a name or numbers, not premultiplied.
+/// Formats a colour as a name or as numbers, not premultiplied.
 std::string text_of(const RgbaF32& colour) {
     for (const char* name : {"white", "black", "gray"}) {
         if (const auto [r, g, b, a] = *parse(name);
@@ -76,8 +76,8 @@ std::string text_of(const RgbaF32& colour) {
                        colour.a);
 }
 
-/// Colours are given not premultiplied. Values are not converted: #80 is 128/255 in the scale of
-/// the pixels.
+/// Colours in text are not premultiplied. Values are not converted between colour spaces: a
+/// hexadecimal 80 is 128/255 on the scale of the pixels.
 Codec codec_of(std::optional<RgbaF32>& colour) {
     return {[&colour] { return colour ? text_of(*colour) : ""; },
             [&colour](const Field&, std::string_view text) {
@@ -254,7 +254,7 @@ void list_requests(std::span<const int> order, const std::optional<RgbaF32>& bac
     to.insert(to.end(), words.begin(), words.end());
     for (const int rank : order) {
         if (to.size() == most_requested(layers.size()))
-            break; // it names some rank twice
+            break; // invalid: the order names some rank twice
         const bool exists = rank >= 0 && rank < static_cast<int>(layers.size());
         if (!exists || layers[static_cast<std::size_t>(rank)] > 0)
             to.push_back(rank);

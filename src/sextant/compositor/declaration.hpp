@@ -13,34 +13,35 @@
 
 namespace sextant {
 
-/// A rank's images, exchanged when a compositor is made so that ranks can compare.
+/// The shape and number of a rank's images, which ranks exchange and compare when a compositor is
+/// created.
 struct Declaration {
     std::int64_t width, height;
     int layers;
 };
 
-/// Throws InvalidTask, naming a rank and its value, if the declarations, by rank, differ. All ranks
-/// check the same data, so all throw or none does.
+/// Throws InvalidTask, naming a rank and its value, if a declaration is invalid or image shapes
+/// differ. `all` is indexed by rank. All ranks check the same data, so either all throw or none.
 void check_alike(const std::vector<Declaration>& all);
 
-/// Throws InvalidTask if a number is out of range.
+/// Throws InvalidTask if an option is out of range.
 void check_numbers(CompositeOptions& options);
 
-/// The task of ranks that agree.
+/// The task described by the declarations of all ranks, which `check_alike` accepts.
 /// Throws    InvalidTask unless the order names every rank with images.
 compositing::Task task_of(const std::vector<Declaration>& all, const CompositeOptions& options);
 
 /// Sets `to` to the ranks with images, front to back.
 /// Input     ranks front to back; the number of images of each rank. `found` is scratch.
-/// Throws    InvalidTask if the order names a rank that does not exist or one twice, or omits one
-///           with images.
-/// Cost      allocates nothing if `found` and `to` have the capacity.
+/// Throws    InvalidTask if the order names a rank that does not exist, names a rank twice, or
+///           omits a rank with images.
+/// Cost      allocates nothing if `found` and `to` have enough capacity.
 void list_order(std::span<const int> order, std::span<const int> layers, std::vector<int>& found,
                 std::vector<int>& to);
 
 /// Replaces the contents of `to` by the frame options that ranks compare, as numbers: the
-/// background and the order, without ranks that bring no image. Allocates nothing if `to` has
-/// capacity for most_asked numbers.
+/// background and the order, without ranks that have no image. Allocates nothing if `to` has
+/// capacity for most_requested numbers.
 void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
                    std::span<const int> layers, std::vector<int>& to);
 std::size_t most_requested(std::size_t ranks);

@@ -18,9 +18,9 @@ namespace sextant {
 /// `CompositeOptions::order` come first.
 class DeepCompositor {
   public:
-    /// Input     the image shape; the number of images that this rank brings, front to back (may be
-    ///           0); the most fragments that a pixel has in all images together (see
-    ///           most_fragments). `options.blend` and `options.element` are ignored.
+    /// Input     the image shape; the number of this rank's images, front to back (may be 0); the
+    ///           greatest number of fragments that a pixel has in the images of all ranks together
+    ///           (see most_fragments). `options.blend` and `options.element` are ignored.
     /// Throws    AgreedFailure as Compositor does, and unless 1 <= fragments <=
     ///           kernel::largest_capacity.
     /// Cost      an image takes 4 + 20 * fragments bytes per pixel, in memory and in messages.
@@ -35,7 +35,7 @@ class DeepCompositor {
     ///           order or a depth is NaN (names rank, image and pixel), or if a pixel has more
     ///           fragments than planned for (names the pixel and the number).
     /// Collective.
-    /// Cost      two small all-gathers besides the frame.
+    /// Cost      two small all-gathers in addition to the frame.
     Frame composite(std::span<const DeepImage> images, const FrameOptions& frame = {});
 
     /// The compositor that merges the fragments.

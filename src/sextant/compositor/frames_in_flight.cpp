@@ -29,7 +29,7 @@ struct PendingFrame::Slot {
 
 namespace {
 
-/// Makes ranks that are threads stop waiting for this rank also outside the frame.
+/// If ranks are threads, makes them stop waiting for this rank outside the frame too.
 void end_all(const Communicator& communicator) {
     try {
         const std::unique_ptr<Exchange> nothing = communicator.open({});
@@ -87,7 +87,7 @@ void PendingFrame::drop() noexcept {
         } else {
             slot->compositor.wait(*slot->flight);
         }
-    } catch (...) { // the frame's error is lost with it
+    } catch (...) { // the frame is discarded, and its error with it
     }
 }
 
@@ -104,11 +104,11 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
             }
         }
     });
-    options.frames = 1; // a race runs one frame after another
+    options.frames = 1; // a race cannot have several frames in flight
     for (int i = 0; i < most; ++i) {
         slots_.push_back(
             std::make_shared<PendingFrame::Slot>(communicator, shape, layers, options, flight));
-        // The further slots use the same plan.
+        // The other slots use the same plan.
         const auto& [algorithm, tuning, sparse] = compositor().plan().configuration;
         options.algorithm = algorithm->name;
         options.radices = tuning.radices;
@@ -145,7 +145,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
             return;
         try {
             frame->wait();
-        } catch (...) { // the other frames are in flight
+        } catch (...) { // the other frames must be waited for too
             if (!failure)
                 failure = std::current_exception();
         }

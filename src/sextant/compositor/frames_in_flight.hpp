@@ -14,17 +14,17 @@ namespace sextant {
 /// A frame in flight, to be waited for once. Movable, not copyable.
 ///
 /// If destroyed without `wait`, the destructor waits and discards the frame and its errors; the
-/// images may be freed afterwards. If destroyed by an exception that unwinds this rank, it ends the
-/// frame on all ranks, since the others may never reach it: with threads they throw PeerFailed;
-/// over MPI the program must end.
+/// images may be freed afterwards. If an exception on this rank destroys it, the destructor does
+/// not wait but ends the frame on all ranks, because other ranks may never start the frame. If
+/// ranks are threads, the others throw PeerFailed; over MPI the program must end.
 class PendingFrame {
   public:
     PendingFrame(PendingFrame&& other) noexcept;
     PendingFrame& operator=(PendingFrame&& other) noexcept;
     ~PendingFrame();
 
-    /// Output    as Compositor::composite. Valid until as many later frames have been started as
-    ///           may be in flight, and while this or the FramesInFlight lives.
+    /// Output    as Compositor::composite. Valid until `most` later frames have been started
+    ///           (FramesInFlight), and while this object or the FramesInFlight lives.
     /// Throws    InvalidTask if already waited for; else as Compositor::composite.
     Frame wait();
     /// Advances the frames in flight without blocking. Returns true if `wait` would return at once.
@@ -38,7 +38,7 @@ class PendingFrame {
 
     std::shared_ptr<Slot> slot_; // kept after wait, because it holds the image
     bool waited_ = false;
-    int exceptions_ = 0; // exceptions in flight at construction
+    int exceptions_ = 0; // std::uncaught_exceptions() at construction
 };
 
 /// Blends several frames at once: while one is in flight, the next is drawn and started. Planned
@@ -52,12 +52,12 @@ class PendingFrame {
 ///         before = std::move(next);
 ///     }
 ///
-/// Allocates nothing once each frame in flight has been used twice.
+/// Allocates nothing once every slot for a frame in flight has been used twice.
 class FramesInFlight {
   public:
-    /// Input     as Compositor; `most`: the most frames that may be in flight at once, the same on
-    ///           all ranks. No race is held (CompositeOptions::frames). `flight`: to be shared by
-    ///           all FramesInFlight whose frames this rank has in flight at once.
+    /// Input     as Compositor; `most`: the greatest number of frames in flight at once, the same
+    ///           on all ranks. No race is held (CompositeOptions::frames). `flight`: to be shared
+    ///           by all FramesInFlight whose frames this rank has in flight at once.
     /// Throws    AgreedFailure.
     /// Collective.
     FramesInFlight(const Communicator& communicator, ImageShape shape, int layers, int most,
@@ -68,7 +68,7 @@ class FramesInFlight {
     /// Input     this rank's images, as Compositor::composite; they must not change until the frame
     ///           has been waited for. `picture`: memory at the root for the composited image
     ///           (shape.elements() pixels), or none.
-    /// Throws    InvalidTask if the frame started `most` frames before has not been waited for.
+    /// Throws    InvalidTask if the frame started `most` frames earlier has not been waited for.
     ///           Errors in the images are thrown by `wait`.
     /// Collective: all ranks start frames in the same order; they may wait in any order.
     PendingFrame start(std::span<const std::byte> images, std::span<std::byte> picture = {},
@@ -86,8 +86,8 @@ class FramesInFlight {
         std::span<std::byte> picture;
         FrameOptions frame = {};
     };
-    /// Blends all frames of a batch, with up to `most` in flight. No frame may be in flight before.
-    /// Throws    the error of the first frame that failed, once all have ended.
+    /// Blends all frames of a batch, with up to `most` in flight. No other frame may be in flight.
+    /// Throws    the error of the first frame that failed, once all frames have ended.
     /// Collective.
     void composite(std::span<const Item> batch);
 

@@ -30,7 +30,7 @@ std::size_t hash_of(const std::vector<WallTile>& tiles) {
     return std::hash<std::string>()(text);
 }
 
-/// Throws InvalidTask. Apart from the tiles themselves, all ranks check the same data.
+/// Throws InvalidTask if tiles are invalid, or differ between ranks (`hashes` by rank).
 void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size_t>& hashes,
                  int ranks) {
     for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
@@ -104,7 +104,7 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     operator_.fill_identity(empty_row_.data(), widest);
 }
 
-/// Collective over all ranks, not only the tile's, so that all learn of a failure.
+/// Collective over all ranks, not only the tile's, so that all ranks learn of a failure.
 void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
     numbers_[static_cast<std::size_t>(tile)] = numbers_of(ranks, communicator_.size());
@@ -113,7 +113,7 @@ void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     options.order = order_;
     options.root =
         numbers_[static_cast<std::size_t>(tile)][static_cast<std::size_t>(at(tile).owner)];
-    options.frames = 1; // a race runs one frame after another
+    options.frames = 1; // a race cannot have several frames in flight
     const int rank = communicator_.rank();
     const bool takes_part = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
     const Communicator group = communicator_.split(takes_part ? 0 : -1, rank);
@@ -182,7 +182,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         try {
             if (compositors_[t])
                 frames_[t] = compositors_[t]->wait(flight_);
-        } catch (...) { // the other tiles are in flight
+        } catch (...) { // the other tiles must be waited for too
             if (!failure)
                 failure = std::current_exception();
         }
@@ -210,8 +210,8 @@ void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     }
 }
 
-/// Compares whole runs to the left and right of the bounds; searches single pixels only if they
-/// differ.
+/// Compares whole runs to the left and right of the bounds; searches for the pixel only if a run is
+/// not empty.
 void TileWall::check_empty_outside(int tile, std::span<const std::byte> image) const {
     const Rectangle& area = at(tile).area;
     const auto size = static_cast<std::size_t>(operator_.element.size);

@@ -29,18 +29,19 @@ bool overlap(const Rectangle& a, const Rectangle& b);
 /// A part of the wall that one rank displays.
 struct WallTile {
     Rectangle area;
-    int owner = 0; ///< rank that gets the tile's image
+    int owner = 0; ///< rank that receives the tile's image
 };
 
 /// Blends an image in tiles. Each tile is composited only by the ranks that draw in it and its
-/// owner; all tiles of a frame are in flight at once. Planned once, used for frame after frame.
+/// owner; all tiles of a frame are in flight at once. Planned once and used for any number of
+/// frames.
 class TileWall {
   public:
     /// Input     the tiles, the same on all ranks; they may leave gaps and overlap. `bounds`: the
     ///           part of the wall where this rank draws, or empty. `options.root` is ignored, and
     ///           no race is held.
     /// Throws    AgreedFailure on every rank: as Compositor, naming the tile; if a tile is empty or
-    ///           its owner does not exist; if ranks give different tiles.
+    ///           its owner does not exist; if tiles differ between ranks.
     /// Collective.
     /// Cost      one communicator per tile.
     TileWall(Communicator communicator, std::vector<WallTile> tiles, Rectangle bounds,
@@ -48,16 +49,15 @@ class TileWall {
 
     /// Blends one frame.
     /// Input     by tile: this rank's image, as pixels of the operator's format. Empty if this rank
-    ///           does not draw in the tile (see `draws`). Pixels outside its bounds must equal
-    ///           those of Operator::fill_identity, to the byte.
+    ///           does not draw in the tile (see `draws`). Pixels outside this rank's bounds must be
+    ///           byte-identical to those of Operator::fill_identity.
     /// Output    by tile: the composited image at the tile's owner, elsewhere a frame without
     ///           pixels. Valid until the next frame.
     /// Throws    AgreedFailure on every rank if an image has another size, if a pixel outside a
-    ///           rank's bounds is not empty (names rank, tile and pixel), or if ranks give
-    ///           different frame options (names two ranks).
+    ///           rank's bounds is not empty (names rank, tile and pixel), or if frame options
+    ///           differ between ranks (names two ranks).
     /// Collective.
-    /// Cost      a small all-gather besides the tiles, and a check of all pixels outside the
-    ///           bounds.
+    /// Cost      the tiles, a small all-gather, and a check of all pixels outside the bounds.
     std::span<const Frame> composite(std::span<const std::span<const std::byte>> images,
                                      const FrameOptions& frame = {});
 
@@ -80,7 +80,7 @@ class TileWall {
     Operator operator_;
     std::vector<std::optional<Compositor>> compositors_; // by tile
     std::vector<Frame> frames_;                          // by tile
-    std::vector<std::vector<int>> numbers_;              // by tile, rank: number in the tile, or -1
+    std::vector<std::vector<int>> numbers_; // by tile and rank: number in the tile, or -1
     CompositeOptions options_;
     std::vector<int> asked_, order_; // options of the current frame; the order in a tile's numbers
     std::vector<int> all_draw_;      // one layer per rank: no rank is left out of the comparison

@@ -154,7 +154,7 @@ std::vector<scan::Bar> Scan::applications() const {
     return watch_ ? watch_->bars() : std::vector<scan::Bar>();
 }
 
-/// Must take part in the run, since other ranks wait for this one.
+/// A rank that has failed must still take part in the run, because other ranks wait for it.
 void Scan::run_failed(std::exception_ptr failure) {
     if (threaded_)
         threaded_->run_failed(failure);

@@ -25,15 +25,15 @@
 
 namespace sextant::prefix {
 
-/// The format of values of one type in slots of equal size, which are the elements that ranks
-/// combine and exchange.
+/// Stores values of one type in slots of equal size, which are the elements that ranks combine and
+/// exchange.
 template <class Value>
 struct Slots {
-    Bytes size = 0; ///< of a slot
+    Bytes size = 0; ///< bytes per slot
     /// Writes a value into a slot. May throw, which ends the scan on every rank.
     std::function<void(const Value& value, std::span<std::byte> slot)> put;
     std::function<Value(std::span<const std::byte> slot)> get;
-    /// True if `put` refuses values that are too large. Values then travel with labels, so that the
+    /// True if `put` rejects values that are too large. Values then travel with labels, so that the
     /// error names the elements that were combined (ScanOptions::names_elements).
     bool limited = false;
 };
@@ -53,7 +53,7 @@ Slots<Value> plain_slots() {
             }};
 }
 
-/// The size of a slot for up to `capacity` bytes and their number.
+/// The size of a slot that holds up to `capacity` bytes and their number.
 Bytes sized_slot(Bytes capacity);
 /// Writes bytes and their number. Throws InvalidTask if the slot is too small.
 void put_sized(std::span<const std::byte> bytes, std::span<std::byte> slot);
@@ -120,11 +120,11 @@ struct ScanOptions {
     int commutative_samples = 1;
 };
 
-/// The configuration that the options name. Throws InvalidTask.
+/// The configuration named by the options. Throws InvalidTask.
 scan::Configuration configuration_of(const ScanOptions& options);
 
 /// Runs the collective parts of one operation one after another. A rank that fails in one part
-/// takes part in the following ones only to report the failure, since other ranks wait for it
+/// takes part in the following parts only to report its failure, because other ranks wait for it
 /// there.
 class Stages {
   public:
@@ -168,12 +168,12 @@ class Scan {
     /// Collective.
     Scan(Communicator communicator, Elements values, Operator op, const ScanOptions& options = {});
 
-    /// Scans.
+    /// Runs the scan.
     /// Input     this rank's values, contiguous, in the operator's format.
-    /// Output    as many: each combined with all previous ones in the series. Valid until the next
-    ///           run.
+    /// Output    the same number of values, each combined with all previous values of the series.
+    ///           Valid until the next run.
     /// Throws    AgreedFailure on every rank if the operator throws on any thread of any rank, if a
-    ///           rank gives another number of values than planned, or if an operator declared
+    ///           rank passes a different number of values than planned, or if an operator declared
     ///           commutative is not. The next run may succeed again.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
@@ -202,7 +202,7 @@ class Scan {
     const Execution& execution() const { return threaded_ ? threaded_->totals_run() : *execution_; }
 
     Communicator communicator_;
-    Elements values_, first_ = 0; ///< their number, and the first one's position in the series
+    Elements values_, first_ = 0; ///< number of values; position of the first one in the series
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<OrderCheck> watch_;
@@ -215,10 +215,10 @@ class Scan {
 ///
 /// Input     this rank's values, any number; combine(left, right) of two values, which need not be
 ///           commutative; the format of values in slots.
-/// Output    as many: each combined with all previous ones in the series.
+/// Output    the same number of values, each combined with all previous values of the series.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      see the strategies; plus three all-gathers of an int.
-/// Collective. Deterministic, unless folded by arrival, for the same number of values on each rank.
+/// Cost      that of the strategy (scan::strategies()), plus three all-gathers of an int.
+/// Collective. Deterministic for a given number of values on each rank, unless folded by arrival.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const Slots<Value>& slots,
@@ -250,7 +250,7 @@ std::vector<Value> scan(const Communicator& communicator, std::span<const Value>
     return results;
 }
 
-/// The same for trivially copyable values.
+/// As above for trivially copyable values.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const ScanOptions& options = {}) {

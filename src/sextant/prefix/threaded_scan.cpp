@@ -12,7 +12,7 @@
 
 namespace sextant::prefix {
 
-/// The claims of one reduction, synchronised between threads.
+/// Assigns values to threads during one reduction; thread-safe.
 class ThreadedScan::Reduction {
   public:
     Reduction(Elements values, int threads, scan::Boundaries boundaries)
@@ -106,7 +106,7 @@ void ThreadedScan::reduce() {
     run_threads(employed(), [&](const Communicator& threads) {
         const int thread = threads.rank();
         const Elements start = reduction.start(thread);
-        // Thread 0 of the first rank computes prefixes, which are results.
+        // The prefixes that thread 0 of the first rank computes are final results.
         const bool in_hand = is_first_ && thread == 0;
         std::byte* sum = in_hand ? slot(output_, start) : slot(partials_, thread);
         copy(sum, value(start));

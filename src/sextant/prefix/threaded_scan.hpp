@@ -23,11 +23,12 @@ class ThreadedScan {
     ThreadedScan(Communicator communicator, scan::Series series,
                  const scan::Configuration& configuration, std::vector<Operator> operators);
 
-    /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If it throws
-    /// on one thread, the others stop after their current application. Collective.
+    /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If the
+    /// operator throws on one thread, the other threads stop after their current application.
+    /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
-    /// Takes part in a run only to notify others that this rank failed. Rethrows the failure.
+    /// Takes part in a run only to notify other ranks that this rank failed. Rethrows the failure.
     /// Collective.
     void run_failed(std::exception_ptr failure) { totals_run_.run_failed(std::move(failure)); }
 
@@ -55,7 +56,7 @@ class ThreadedScan {
     const bool is_first_;    ///< no earlier rank has values
     const scan::Totals totals_;
     Execution totals_run_;
-    Memory partials_, prefixes_; ///< a slot per thread: segment total; prefix through the segment
+    Memory partials_, prefixes_; ///< by thread: segment's total; prefix up to its end
     Memory output_;
     std::vector<scan::Interval> segments_;
     std::span<const std::byte> values_; ///< of the current run

@@ -82,7 +82,7 @@ Operator OrderCheck::operator_of(int thread) {
 
 std::span<const std::byte> OrderCheck::begin(std::span<const std::byte> values, Elements first) {
     const std::size_t count = size_ > 0 ? values.size() / size_ : 0;
-    const std::size_t rest = values.size() - count * size_; // keeps the size invalid if it was
+    const std::size_t rest = values.size() - count * size_; // an invalid size stays invalid
     values_ = Memory(static_cast<Bytes>(count * (size_ + label_size) + rest));
     for (std::size_t i = 0; i < count; ++i) {
         const Interval label{first + static_cast<Elements>(i),

@@ -18,7 +18,7 @@ namespace sextant::prefix {
 
 /// Rethrows the current exception with `place` in front of its text: InvalidTask as InvalidTask,
 /// other exceptions of user code as Error. Internal errors (std::logic_error) and Cancelled are
-/// rethrown unchanged. Call only within a catch.
+/// rethrown unchanged. Call only within a catch block.
 [[noreturn]] void rethrow_with_place(const std::string& place);
 
 /// Records every application of an operator in a scan (elements, thread, time), enforces the time
@@ -75,7 +75,7 @@ class OrderCheck {
     std::mutex mutex_; ///< protects Worker::under_way
     std::condition_variable ended_;
     bool ends_ = false;
-    std::thread lookout_; ///< if there is a time limit
+    std::thread lookout_; ///< runs only if there is a time limit
 };
 
 } // namespace sextant::prefix

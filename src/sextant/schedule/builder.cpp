@@ -71,8 +71,9 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
     add(Verb::fold, -1, operands, to);
 }
 
-/// The region of each buffer of a part. Parts run one after another, so they share scratch of the
-/// largest size needed, except for scratch that holds a result passed on to this part.
+/// Returns a region of this program for each buffer of a part. Parts run one after another, so they
+/// share scratch of the largest size needed, except for scratch that holds a result passed on to
+/// this part.
 std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const Region> places) {
     std::vector<Region> lies;
     std::size_t given = 0, shared = 0;

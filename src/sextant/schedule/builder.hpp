@@ -36,8 +36,8 @@ class ProgramBuilder {
     /// Appends another program of this rank as a part of this one. Its round 0 becomes the current
     /// round. It must have the same window as this program, or none.
     ///
-    /// Input     the regions that hold its buffers, except scratch, in order: contiguous, of the
-    ///           same sizes, in buffers of the same element size. All parts share scratch.
+    /// Input     one region for each of its buffers, except scratch, in order: contiguous, of the
+    ///           buffer's size, in a buffer of the same element size. All parts share scratch.
     /// Output    the region of its result; if that is in scratch, it is valid until the next part
     ///           that does not use it as a buffer.
     Region run(const Program& part, std::span<const Region> places);
@@ -50,20 +50,22 @@ class ProgramBuilder {
     void receive(int peer, std::span<const Region> regions);
     void receive(int peer, const Region& region) { receive(peer, {&region, 1}); }
     void copy(const Region& to, const Region& from);
-    /// Operands are given in order. `to` may equal one of them but not otherwise overlap any.
+    /// Operands are combined in the given order. `to` may equal an operand, but must not partially
+    /// overlap one.
     void fold(const Region& to, std::span<const Region> operands);
     void fold(const Region& to, std::initializer_list<Region> operands) {
         fold(to, std::span<const Region>(operands.begin(), operands.size()));
     }
 
-    /// Regions made must not overlap regions read. A step that makes nothing is omitted.
+    /// The regions `made` (outputs) must not overlap the regions `read`. A step without outputs is
+    /// omitted.
     void compute(int kernel, std::span<const Region> read, std::span<const Region> made);
     void compute(int kernel, std::initializer_list<Region> read,
                  std::initializer_list<Region> made) {
         compute(kernel, std::span(read.begin(), read.size()), {made.begin(), made.size()});
     }
 
-    /// Returns the finished program, whose rank ends up with `result`.
+    /// Returns the finished program, with `result` as the region of its result.
     Program finish(const Region& result);
 
   private:

@@ -12,10 +12,10 @@ namespace sextant {
 
 namespace {
 
-/// For each element of a message or region, its longest chain of applications.
+/// By element of a message or region: the length of its longest chain of dependent applications.
 using Spans = std::vector<int>;
 
-/// Executes the steps in program order with buffered messages; only the chains of elements matter.
+/// Executes the steps in program order with buffered messages, tracking only each element's Spans.
 class Reader {
   public:
     explicit Reader(const Schedule& schedule) : schedule_(schedule) {
@@ -99,7 +99,7 @@ class Reader {
         arrived.pop_front();
     }
 
-    /// A fold, or a copy as a fold of one operand.
+    /// Executes a fold, or a copy as a fold of one operand.
     void combine(int rank, const Step& step) {
         const auto operands = program(rank).regions_of(step);
         Spans sum = spans(rank, operands[0]);

@@ -6,7 +6,7 @@
 
 namespace sextant {
 
-/// The folds of a schedule as a circuit: its cost in operator applications, without messages.
+/// The cost of a schedule's folds, seen as a circuit of operator applications, without messages.
 struct Circuit {
     Elements work = 0; ///< applications of the operator to two elements
     int span = 0;      ///< the longest chain of dependent applications
@@ -17,7 +17,7 @@ struct Circuit {
     Elements deficiency(Elements inputs) const { return work + span - 2 * inputs + 2; }
 };
 
-/// Computes the circuit from all ranks' programs.
+/// Computes these costs from all ranks' programs.
 ///
 /// Requires  a schedule that finishes and has no compute steps; otherwise throws std::logic_error
 ///           naming rank and step. A fold applies its operator to its operands one after another,

@@ -148,7 +148,8 @@ class Finder {
         }
     }
 
-    /// Regions moved or folded together have one element size; folds only that of the run.
+    /// Regions that are moved or folded together must have the same element size; in a fold, that
+    /// of the run.
     void check_formats(std::uint32_t i, const Step& step) const {
         const auto format = [&](const Region& region) {
             return program_.buffers[static_cast<std::size_t>(region.buffer)].element;

@@ -29,8 +29,8 @@ struct Accesses {
         ++number;
         span += static_cast<double>(region.end() - region.offset);
     }
-    /// The number of index cells such that a cell holds few accesses and an access, such as a
-    /// column of tiles, spans few cells.
+    /// Returns a number of index cells for which a cell holds few accesses, and an access (such as
+    /// a column of tiles) spans few cells.
     std::size_t cells(Elements size) const {
         const double each_in_one = static_cast<double>(number) * static_cast<double>(size) / span;
         return number == 0 ? 1 : std::min(number / 2, static_cast<std::size_t>(each_in_one));
@@ -46,7 +46,7 @@ class AccessIndex {
           cell_size_(std::max<Elements>(1, (size + static_cast<Elements>(cells_.size()) - 1) /
                                                static_cast<Elements>(cells_.size()))) {}
 
-    /// Calls `found` with the step of each conflicting access; a step may come twice.
+    /// Calls `found` with the step of each conflicting access; a step may be reported twice.
     template <class Found>
     void conflicts(const Region& region, bool write, Found&& found) const {
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
@@ -80,15 +80,15 @@ class AccessIndex {
 };
 
 /// The dependences between the steps of a program: read after write, write after read and write
-/// after write, by exact overlap of regions. Executor and prover share this one implementation.
+/// after write, by exact overlap of regions. The executor and the prover share this implementation.
 ///
 /// An access that a later contiguous write covers is dropped, because later steps depend on that
 /// write. This avoids a quadratic number of edges when slots are reused.
 ///
-/// Requires  non-empty regions inside their buffers, with runs in order that do not overlap; inputs
-///           never written; operands of the destination's size, each equal to it or disjoint from
-///           it; regions made by kernels disjoint from each other and from what they read
-///           (std::logic_error naming the step).
+/// Requires  non-empty regions inside their buffers, whose runs ascend and do not overlap; inputs
+///           that are never written; operands of the destination's size, each equal to the
+///           destination or disjoint from it; outputs of a kernel that are disjoint from each other
+///           and from its inputs (std::logic_error naming the step).
 /// Cost      about (steps + regions) times the number of accesses near a region.
 class Dependences {
   public:
@@ -107,7 +107,7 @@ class Dependences {
         const auto i = static_cast<std::size_t>(step);
         return {edges_.data() + first_[i], first_[i + 1] - first_[i]};
     }
-    /// The number of edges to each step; to each region that is read; to each step's commit.
+    /// The numbers of edges to each step, to each region that is read, and to each step's commit.
     const std::vector<std::uint32_t>& needs() const { return needs_; }
     const std::vector<std::uint32_t>& region_needs() const { return region_needs_; }
     const std::vector<std::uint32_t>& commit_needs() const { return commit_needs_; }

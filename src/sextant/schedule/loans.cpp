@@ -26,11 +26,11 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
     for (const Dependences::Edge& edge : dependences.after(step)) {
         if (edge.region == Dependences::commit)
-            continue; // overwrites elements that are elsewhere: harmless
+            continue; // overwrites the region, but the elements are read at the sender
         if (program.steps[edge.step].verb != Verb::fold)
             return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
-        // Another writer means that some of the message has been replaced since.
+        // Another writer has replaced a part of the message.
         if (dependences.region_needs()[region] != 1)
             return {};
         const auto offset = offset_in_message(program.regions_of(receive), program.regions[region]);
@@ -41,7 +41,8 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     return uses;
 }
 
-/// The only step that needs a fold's result, if it is a send of exactly that.
+/// Returns the only step that needs a fold's result, if this step sends exactly the result; else
+/// -1.
 int taker_of(const Program& program, const Dependences& dependences, int fold) {
     int taker = -1;
     for (const Dependences::Edge& edge : dependences.after(fold)) {
@@ -65,7 +66,7 @@ bool in_result(const Dependences& dependences, std::uint32_t step) {
     return std::find(kept.begin(), kept.end(), step) != kept.end();
 }
 
-/// Finds the sends whose elements are all made by kernels for them alone.
+/// Finds the sends whose elements are all computed by kernels and read by no other step.
 class TakersOfMade {
   public:
     TakersOfMade(const Program& program, const Dependences& dependences)
@@ -85,8 +86,8 @@ class TakersOfMade {
   private:
     /// Properties of a send.
     struct Takes {
-        Elements elements = 0;           ///< made by kernels for it alone
-        std::vector<std::uint32_t> from; ///< the steps that make them
+        Elements elements = 0;           ///< computed by kernels
+        std::vector<std::uint32_t> from; ///< the steps that compute them
         bool shares = false;             ///< some of them have another reader
     };
 
@@ -101,8 +102,8 @@ class TakersOfMade {
 
     const Region& region(std::uint32_t at) const { return program_.regions[at]; }
 
-    /// True if a step may take regions made by kernels: it sends one initially undefined,
-    /// contiguous region.
+    /// True if the step of an edge is a send of one contiguous, initially undefined region, whose
+    /// elements kernels may write to the receiver instead.
     bool may_take(const Dependences::Edge& edge) const {
         const Step& step = program_.steps[edge.step];
         const Region& read = region(static_cast<std::uint32_t>(edge.region));
@@ -134,8 +135,9 @@ class TakersOfMade {
             only_reader_[made] = static_cast<int>(readers[0]);
     }
 
-    /// If kernels compute as many elements as are sent, and no other step writes there, nothing is
-    /// computed twice: otherwise an undefined element would be sent.
+    /// True if kernels compute all elements of a send. It suffices to count: if the number computed
+    /// equals the number sent, and no other step writes there, then none is computed twice, because
+    /// otherwise an undefined element would be sent.
     bool takes_all(int send) const {
         const auto at = static_cast<std::size_t>(send);
         const Takes& takes = takes_[at];

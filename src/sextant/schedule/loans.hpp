@@ -10,9 +10,11 @@
 
 namespace sextant {
 
-/// Smaller messages are copied: that is cheaper than sending the receiver's address to the sender.
+/// Messages of fewer bytes are copied, which is cheaper than sending the receiver's address to the
+/// sender.
 inline constexpr Bytes least_room = Bytes{4} << 10;
-/// From this size on, a kernel that computes a message waits for the receiver's address.
+/// From this message size on, a kernel that computes a message first waits for the receiver's
+/// address.
 inline constexpr Bytes least_promised_room = Bytes{64} << 10;
 
 /// True if a receive has at least `least` bytes in one region whose memory no earlier step uses, so
@@ -46,10 +48,11 @@ class Loans {
         return {uses_.data() + first_[i], first_[i + 1] - first_[i]};
     }
 
-    /// The send of exactly a fold's result, if no other step needs it; the fold may then be
-    /// computed directly in the receiver's memory. -1 if there is none.
+    /// Returns the send whose message is exactly a fold's result, if no other step needs this
+    /// result; -1 if there is none. The fold may then be computed directly in the receiver's
+    /// memory.
     int taker(int fold) const { return takers_[static_cast<std::size_t>(fold)]; }
-    /// True if a send takes exactly the result of a fold.
+    /// True if a send is the taker() of some fold.
     bool takes_folded(int send) const { return takes_folded_[static_cast<std::size_t>(send)] != 0; }
 
     /// As taker(), for a region written by a kernel (an index into Program::regions). The region
@@ -57,7 +60,8 @@ class Loans {
     int taker_of_made(std::uint32_t region) const {
         return made_takers_.empty() ? -1 : made_takers_[region];
     }
-    /// True if kernels make all elements of a send for it alone; made_for() lists their regions.
+    /// True if kernels compute all elements of a send, and no other step reads them; made_for()
+    /// lists the regions that these kernels write.
     bool takes_made(int send) const {
         return !takes_made_.empty() && takes_made_[static_cast<std::size_t>(send)] != 0;
     }
@@ -67,7 +71,7 @@ class Loans {
     std::vector<std::uint8_t> lendable_;
     std::vector<int> takers_;
     std::vector<std::uint8_t> takes_folded_; // by step
-    std::vector<int> made_takers_;           // by region; empty if the program does not compute
+    std::vector<int> made_takers_;           // by region; empty if there are no compute steps
     std::vector<std::uint8_t> takes_made_;   // by step; empty likewise
     std::vector<std::uint32_t> first_;
     std::vector<Use> uses_;

@@ -14,11 +14,12 @@ struct StepOfRank {
     int rank = -1, step = -1;
 };
 
-/// For each rank and step, the other side of its message: the k-th send from a to b matches the
-/// k-th receive of b from a. {-1, -1} for steps that are not messages.
+/// Returns, for each rank and step, the other side of its message: the k-th send from a to b
+/// matches the k-th receive of b from a. {-1, -1} for steps that are not messages.
 ///
-/// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
-///           and equal sizes of messages and elements (std::logic_error naming rank and step).
+/// Requires  peers that exist and differ from the rank, equal numbers of sends and receives for
+///           each pair, and equal sizes of messages and elements (std::logic_error naming rank and
+///           step).
 std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule);
 
 /// An exception to throw for an invalid step: "rank 3, step 5 (receive from rank 1): WHAT".

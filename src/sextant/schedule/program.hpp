@@ -19,7 +19,7 @@ enum class Verb : std::uint8_t {
     receive, ///< one message from `peer` fills its regions, one after another
     fold,    ///< `to` = the combination of its regions, in operand order
     copy,    ///< `to` = its region
-    compute  ///< a kernel reads its regions and makes others from them
+    compute  ///< a kernel computes other regions from its regions
 };
 
 std::string_view name(Verb verb);
@@ -39,13 +39,13 @@ constexpr bool has_destination(Verb verb) {
 struct Step {
     Verb verb = Verb::copy;
     int round = 0;           ///< a label for models and drawings; has an effect only with a window
-    int group = 0;           ///< the submachine of this step: a label
+    int group = 0;           ///< a label: the group of ranks (submachine) that this step is for
     int peer = -1;           ///< of a message
     std::uint32_t first = 0; ///< index of its first region
     std::uint32_t count = 0; ///< the number of its regions
     Region to;               ///< destination of a fold or copy
     int kernel = -1;         ///< of a compute step: index into the kernels given for the run
-    std::uint32_t made = 0;  ///< of a compute step: the number of regions it makes
+    std::uint32_t made = 0;  ///< of a compute step: the number of regions it writes
 };
 
 /// The provider of a buffer, and its initial state.
@@ -65,8 +65,8 @@ struct BufferSpec {
     Bytes room = 0;
 };
 
-/// The program of one rank: plain data, made by an algorithm. `execute` runs it, `prove` proves it,
-/// `report` draws it, and cost models and simulators read it.
+/// The program of one rank: plain data, made by an algorithm. `execute` runs it, `prove` verifies
+/// it, `report` draws it, and cost models and simulators read it.
 ///
 /// A program has the meaning of its steps executed one after another. A step may start as soon as
 /// no unfinished earlier step of the rank conflicts with its regions (see Dependences). The k-th
@@ -89,11 +89,11 @@ struct Program {
     std::span<const Region> regions_of(const Step& step) const {
         return {regions.data() + step.first, step.count};
     }
-    /// The regions that a compute step makes.
+    /// The regions that a compute step writes.
     std::span<const Region> made_by(const Step& step) const {
         return {regions.data() + step.first + step.count, step.made};
     }
-    /// The number of elements that a step moves or makes.
+    /// The number of elements that a step moves or computes.
     Elements elements_of(const Step& step) const;
     /// The bytes per element of a buffer if the run's elements have `usual` bytes.
     Bytes element_size(int buffer, Bytes usual) const {
@@ -107,10 +107,11 @@ struct Program {
     }
 };
 
-/// The programs of all ranks. Needed for drawings and proofs; a run needs only each rank's own.
+/// The programs of all ranks. Needed for drawings and proofs; in a run, each rank needs only its
+/// own.
 using Schedule = std::vector<Program>;
 
-/// Makes a schedule from a function that makes one rank's program.
+/// Creates a schedule with a function that creates one rank's program.
 Schedule make_schedule(int ranks, const std::function<Program(int rank)>& program);
 
 /// Returns the program with ranks renumbered: peer i becomes `ranks[i]`.
@@ -123,11 +124,10 @@ Program with_elements_of(Program program, Bytes size);
 /// where the caller can read it.
 Program with_packed_result(Program program);
 
-/// The bracketing of the operands of a fold.
+/// The order of association of a fold's operands.
 enum class Association : std::uint8_t {
-    in_order,  ///< only the leftmost finished run of operands grows: one bracketing, bit-identical
-               ///< results
-    by_arrival ///< neighbouring runs merge as they arrive: more overlap, bracketing varies
+    in_order,  ///< left to right: always the same order, bit-identical results
+    by_arrival ///< neighbours are combined as they arrive: more overlap, but the order varies
 };
 
 std::string_view name(Association association);
@@ -139,9 +139,10 @@ struct Candidate {
     std::string tuning;    ///< as text; empty if there is none
     int ranks = 1;
     std::function<Program(int rank)> program;
-    /// Ranks that may have the most work, cheap programs first; the time of each bounds the run's.
+    /// Ranks that may have the most work, those with cheap programs first. The time of each is a
+    /// lower bound for the time of the run.
     std::vector<int> busiest = {0};
-    Seconds before = 0; ///< time before it begins, such as for reading files; set by the caller
+    Seconds before = 0; ///< time before the run, such as for reading files; set by the caller
 
     /// "radix-k, radices 8,4".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }

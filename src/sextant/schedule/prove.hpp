@@ -11,12 +11,12 @@
 
 namespace sextant {
 
-/// A symbolic operand: element `element` of the whole, combined from operands first … last − 1 in
-/// order. A fold may only join [a, b) with [b, c).
+/// A symbolic operand: element `element` of the whole data set, combined from operands first … last
+/// − 1 in order. A fold may only join [a, b) with [b, c).
 struct Symbol {
     Elements element = undefined;
     int first = 0, last = 0;
-    int depth = 0; ///< dependent operator applications that led to it
+    int depth = 0; ///< length of the longest chain of applications behind it
 
     static constexpr Elements undefined = -1;
     bool same_value(const Symbol& other) const {
@@ -24,7 +24,7 @@ struct Symbol {
     }
 };
 
-/// When a send finishes. A schedule must be correct under every delivery.
+/// A rule for when a send finishes. A schedule must be correct under every rule.
 enum class Delivery : std::uint8_t {
     rendezvous, ///< both sides finish once both have started: no buffering
     shuffled,   ///< as rendezvous, with steps started in random order
@@ -70,18 +70,19 @@ struct Proof {
 /// Proves a schedule correct by executing it on symbolic operands. It checks that every message has
 /// a counterpart of the same size, no rank waits forever (without buffering), nothing undefined is
 /// read, operands are combined in order, kernels read their required inputs, every received
-/// element, or a copy of it, is folded, computed with, sent on or in a result, and results are as
-/// claimed.
+/// element, or a copy of it, is used (folded, read by a kernel, sent on or in a result), and
+/// results are as claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
-/// Output    a proof, whose `error` names rank and step if it fails. Does not throw for a wrong
-///           one.
-/// Cost      linear in the elements moved and folded; use few elements, uneven pieces and many
+/// Output    a proof, whose `error` names rank and step if it fails. Does not throw if the schedule
+///           is wrong.
+/// Cost      linear in the elements moved and folded; so use few elements, uneven pieces and many
 ///           ranks.
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, unsigned seed = 1);
 
-/// Proves it under every delivery: the costs under the first, the error of the first that fails.
+/// As above, under every delivery. The proof has the costs, and the error of the first delivery
+/// that fails.
 Proof prove(const Schedule& schedule, const Claim& claim);
 
 } // namespace sextant

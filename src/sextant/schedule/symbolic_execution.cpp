@@ -187,7 +187,7 @@ struct RankState {
     Walk walk;
     Loans loans;
     std::vector<std::uint8_t> started;
-    std::unordered_map<int, std::vector<Symbol>> wire; ///< eager messages, by send
+    std::unordered_map<int, std::vector<Symbol>> wire; ///< eager messages, by send step
 };
 
 std::string operands(const Symbol& s) {
@@ -263,7 +263,8 @@ class Player {
         const StepOfRank other = mate(at);
         const StepOfRank from = sends ? at : other, to = sends ? other : at;
         const bool met = started(other) != 0;
-        // An eager message has its content of now, whatever the sender writes there later.
+        // An eager message keeps its present content, even if the sender overwrites the region
+        // later.
         if (sends && delivery_ == Delivery::eager)
             state(from.rank).wire[from.step] = memory_.read(from);
         if (met)

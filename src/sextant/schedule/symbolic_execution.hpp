@@ -13,13 +13,13 @@
 namespace sextant {
 
 /// The buffers of all ranks during symbolic execution. An element holds a symbol, is undefined, or
-/// refers to another rank's element. It tracks elements brought by messages, and their copies, to
-/// find out if they were used: folded, computed with, sent on or in a result.
+/// refers to another rank's element. Received elements and their copies are tracked to find out if
+/// each is used: folded, read by a kernel, sent on or in a result.
 ///
 /// Requires  valid regions (see Dependences) and matching messages. `schedule` and `claim` must
 ///           outlive this object.
 /// Throws    std::logic_error naming rank and step if a step reads an undefined element or a kernel
-///           reads the wrong ones.
+///           reads the wrong inputs.
 class SymbolicMemory {
   public:
     /// Inputs hold the claim's symbols; everything else is undefined.
@@ -54,7 +54,7 @@ class SymbolicMemory {
     struct Cell {
         Symbol symbol;
         const Cell* lender = nullptr;
-        std::int64_t arrival = -1; ///< of this element or its original: index into arrivals
+        std::int64_t arrival = -1; ///< index into `arrivals` of this element, or of its original
 
         const Symbol& value() const { return lender ? lender->symbol : symbol; }
     };

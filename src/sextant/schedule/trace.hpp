@@ -46,9 +46,9 @@ struct Trace {
 
 /// The offset of a clock from that of rank 0.
 struct ClockOffset {
-    int first_rank = 0;      ///< of the ranks that use this clock
+    int first_rank = 0;      ///< lowest rank that uses this clock
     Seconds at = 0;          ///< time of the measurement, on this clock
-    Seconds offset = 0;      ///< added to this clock, gives the time of rank 0's
+    Seconds offset = 0;      ///< to be added to this clock to get rank 0's time
     Seconds uncertainty = 0; ///< of the offset
 };
 
@@ -57,8 +57,8 @@ class Timeline {
   public:
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
 
-    /// Returns the trace, sorted by rank and time. Adds waits where a rank neither folds, copies
-    /// nor computes before its last event ends.
+    /// Returns the trace, sorted by rank and time. Adds a wait wherever a rank neither folds,
+    /// copies nor computes before its last event ends.
     Trace finish(Seconds duration);
 
   private:

@@ -15,22 +15,22 @@ namespace sextant {
 /// sides agree without communication. 0 for other steps.
 std::vector<int> message_tags(const Program& program);
 
-/// Tracks one rank's progress through its program: which steps may start now. Executor and prover
-/// both use it and differ only in what starting and finishing mean.
+/// Tracks one rank's progress through its program: which steps may start now. The executor and the
+/// prover both use it; they differ only in what it means to start and to finish a step.
 ///
 /// Allocates only in the constructor. `program` and `dependences` must outlive it.
 class Walk {
   public:
     Walk(const Program& program, const Dependences& dependences);
 
-    /// Returns to the start.
+    /// Returns to the start of the program.
     void reset();
 
     static constexpr int none = -1;
     /// The next message, or the next piece of work, that may start; `none` if there is none now.
     /// Each step is returned once, in the order in which steps became ready, but work that a
     /// message waits for comes before work that only this rank needs, because it may be on a longer
-    /// path.
+    /// path of dependences.
     int next_message() { return messages_.pop(); }
     int next_work();
 
@@ -49,7 +49,7 @@ class Walk {
     }
 
   private:
-    /// First in, first out. Each step is pushed once, so it never wraps.
+    /// First in, first out. Each step is pushed once, so the queue never wraps around.
     struct Queue {
         std::vector<int> items;
         std::size_t head = 0, tail = 0;
@@ -73,7 +73,7 @@ class Walk {
 
     // Used only with a window. Rounds are indexed by their position among those with messages.
     std::vector<int> rounds_;
-    std::vector<int> messages_in_round_, open_; // initially, and unfinished now
+    std::vector<int> messages_in_round_, open_; // messages per round: all, and unfinished
     std::vector<std::vector<int>> held_;        // messages that the window holds back
     std::vector<std::uint32_t> place_;          // index of each step's round
     std::size_t oldest_ = 0;                    // the first round with an unfinished message
