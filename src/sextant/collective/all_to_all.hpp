@@ -111,8 +111,8 @@ Program columns_rows_all_to_all(const Partition& data, int rank);
 /// 2-lev-sq: the machine is cut into about √p squares. Within each, blocks for square l go to
 /// member l; member l of square j sends them to member j of square l; and within the squares each
 /// block goes to its processor. If there are more squares than members, a member serves several
-/// squares and sends as many messages in the second step; if there are fewer, the other members
-/// serve none. So any grid works.
+/// squares and sends one message for each in the second step; if there are fewer, some members
+/// serve none. The scheme therefore works on any grid.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
@@ -122,14 +122,14 @@ Program columns_rows_all_to_all(const Partition& data, int rank);
 Program squares_all_to_all(const Partition& data, int rank);
 
 /// logp-lev-bfly: the machine is halved along its longer side; each processor sends the blocks for
-/// the other half to the processor at its own position there, and the halves continue
+/// the other half to the processor at the corresponding position there, and the halves continue
 /// independently. If the halves differ in size, the last column or row of the larger one sends to
 /// the first of the smaller.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
 /// Cost      ⌈log2 columns⌉ + ⌈log2 rows⌉ supersteps of one message per rank; for equal halves,
-///           each message is half of what the rank holds.
+///           each message is half of the rank's data.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
 Program butterfly_all_to_all(const Partition& data, int rank);
 

@@ -41,12 +41,12 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected
-/// there; interlacing is applied if tuned so. A rank without an image only collects the pieces, if
-/// it is the root, or does nothing. Throws InvalidTask.
+/// there; interlacing is applied if the tuning requests it. A rank without an image only collects
+/// the pieces, if it is the root, or does nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
-/// The part of a task that a rank's program depends on, in positions: rank i of this task is
-/// position i; after the positions come a root without an image and a rank without a part in the
+/// The part of a task that a rank's program depends on, with ranks renumbered: rank i of this task
+/// is position i; after the positions come a root without an image and a rank without a part in the
 /// task. Anything that this rank's program does not depend on has a fixed value, so that one
 /// program serves all visibility orders that give the rank the same seat.
 struct Seat {

@@ -16,7 +16,7 @@ namespace sextant::compositing {
 ///           elsewhere. In each pair, the receiver is the position with the final result or else
 ///           the front one.
 /// Cost      one message of all pixels from every other position. The final position receives
-///           log2(p) messages, rounded up, and blends as many whole images one after another.
+///           log2(p) messages, rounded up, and blends that many whole images one after another.
 /// Source    Ma, Painter, Hansen, Krogh, IEEE CG&A 14(4), 1994, doi:10.1109/38.291532, as the
 ///           method that binary swap improves on
 Program binary_tree(const Task& task, int position);
@@ -67,7 +67,7 @@ Program binary_swap(const Task& task, int position);
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    the piece of two_three_swap_piece: one of p equal parts.
 /// Cost      at most 3 messages per position in each of log2(p) rounds; each position sends
-///           elements (p−1)/p pixels and blends as many on average.
+///           elements (p−1)/p pixels and blends the same number on average.
 /// Source    Yu, Wang, Ma, SC 2008, doi:10.1109/SC.2008.5219060
 Program two_three_swap(const Task& task, int position);
 

@@ -170,7 +170,7 @@ class WindowWriter {
         }
     }
 
-    // From filter to filter.
+    // Data passed from filter to filter.
 
     /// The region that filter k reads, from the plane made by the filter before.
     Region image_of(std::size_t k, const Region& made) {

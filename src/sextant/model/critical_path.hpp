@@ -48,8 +48,8 @@ struct PreparedSchedule {
 
 /// Replays a schedule on a simulated clock as the executor would run it. Steps start as Dependences
 /// and the window allow; sends and receives run one after another in the order in which they could
-/// start. Folds combine operands in order as they arrive: those that arrived while the processor
-/// was busy in one pass, or all operands in one pass if Question::folds_at_once.
+/// start. Folds combine operands in order as they arrive. Operands that arrive while the processor
+/// is busy are combined in one pass; with Question::folds_at_once, all operands are.
 ///
 /// A receiver that is waiting has the message when the full path ends; one that is busy or late has
 /// it after its own receive time. In both cases the receiver is busy for its receive time, because

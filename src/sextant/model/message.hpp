@@ -28,8 +28,8 @@ struct Message {
     /// True if the data is not copied because the sender computes it directly in the receiver's
     /// memory.
     bool made_there = false;
-    /// True if it travels on shared links. Its price then excludes the time on them, which depends
-    /// on the other messages on the same links (`Sharing`).
+    /// True if the message travels on shared links. Its cost then excludes the time on them, which
+    /// depends on the other messages on the same links (`Sharing`).
     bool meets = false;
 
     /// The shorter of the two block lengths.
@@ -70,7 +70,7 @@ class Messages {
     const Question& question_;
 };
 
-/// The costs of a link class. Throws CannotExpress if the profile lacks it.
+/// The costs of a link class. Throws CannotExpress if the profile lacks them.
 const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link);
 
 /// The measured curve of a link, path, layout and strategy. Throws CannotExpress, naming these, if

@@ -56,7 +56,7 @@ class Planner {
     CompositingPlan plan(const compositing::Task& task, const Work& work,
                          const compositing::Tuning& requested = {});
 
-    /// The predicted time of one configuration; nothing if the model cannot describe it.
+    /// The predicted time of one configuration; empty if the model cannot describe it.
     std::optional<Seconds> seconds(const compositing::Task& task,
                                    const compositing::Configuration& configuration,
                                    const Work& work) const;

@@ -25,7 +25,7 @@ struct Algorithm {
     Form native;
     /// The tunings, the default first. All work for any number of ranks.
     std::vector<Tuning> (*tunings)();
-    /// The number of rounds in the native form; round labels are below it.
+    /// The number of rounds in the native form; round labels are less than this number.
     int (*rounds)(int ranks, const Tuning& tuning);
     /// Writes one rank's line of the circuit. Returns at least the native form. `at_last` is the
     /// form needed on the last rank, which may save an application there or cost one more. Throws

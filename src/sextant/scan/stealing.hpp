@@ -116,10 +116,10 @@ Totals totals(const Series& series, const GlobalScan& global, int rank);
 /// The work of a thread once the boundaries are fixed and the prefix before the rank is known.
 /// Values are numbered within the rank.
 struct LastPhase {
-    /// True if it first combines the prefix before the rank with the sum of the threads before it:
-    /// this gives the result of the last value before its segment.
+    /// True if the thread first combines the prefix before the rank with the sum of the rank's
+    /// earlier threads, which gives the result of the last value before its segment.
     bool joins = false;
-    Interval applied; ///< values that it then combines one after another
+    Interval applied; ///< values that the thread then combines one after another
 };
 
 /// Input     the thread's segment; whether it is the rank's last; the result of `totals` on this

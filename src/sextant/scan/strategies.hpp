@@ -17,8 +17,8 @@ using Series = std::vector<Elements>;
 /// Distributes `values` values over ranks as evenly as possible: the first ranks have one more.
 Series even_blocks(Elements values, int ranks);
 
-/// The claim to prove for a scan of a series: every rank gets as many values as it had, each
-/// combined with all before it in the series.
+/// The claim to prove for a scan of a series: every rank ends with one result per value that it
+/// had: the value combined with all values before it in the series.
 Claim claim(const Series& series);
 
 /// The scan of the ranks' totals between the local stages.
@@ -71,7 +71,7 @@ void scan_values(ProgramBuilder& builder, const Region& input, const Region& out
 /// values starting from the prefix before them. A single worker only scans.
 ///
 /// Input     this worker's values.
-/// Output    as many, each combined with all before it in the series.
+/// Output    one result per value: the value combined with all before it in the series.
 /// Cost      with K = N/P values per worker and a global scan of span S_G and W_G applications, 2K
 ///           − 1 + S_G dependent applications and 2N − P − 1 + W_G in all; 1 and P fewer if the
 ///           global scan gives the last values. K − 1 fewer if the last total is not needed, as
@@ -84,7 +84,7 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global);
 /// worker has no prefix.
 ///
 /// Input     this worker's values.
-/// Output    as many, each combined with all before it in the series.
+/// Output    one result per value: the value combined with all before it in the series.
 /// Cost      with K = N/P values per worker and a global scan of W_G applications, 2N − P − K + W_G
 ///           in all; P − 1 fewer if the global scan gives the last values.
 /// Source    Eğecioğlu, Koç, Laub, J. Comp. Appl. Math. 27, 1989, doi:10.1016/0377-0427(89)90362-2
