@@ -32,7 +32,7 @@ using namespace sextant;
 
 struct Case {
     std::string kind;
-    int of = 0; ///< per cent, or pixels across
+    int of = 0; ///< random: per cent of pixels set; blobs: size in pixels
     double sigma = 1;
     ImageShape image;
 };

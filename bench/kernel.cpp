@@ -55,8 +55,7 @@ struct Case {
     const Operator* op = nullptr; ///< null: memcpy
     std::size_t layers = 1;
     bool coherent = false;
-    std::vector<double> rates,
-        shares; ///< one per round: bytes per second; the same relative to the copy
+    std::vector<double> rates, shares; ///< by round: bytes per second; relative to memcpy
 };
 
 std::vector<Case> read_cases(std::istream& file) {

@@ -28,7 +28,7 @@ using test::Shape;
 
 struct Case {
     std::string kind;
-    int of = 0; ///< per cent, pixels across or pixels apart, by kind
+    int of = 0; ///< random: per cent set; blobs: size; lines: distance, pixels
     ImageShape image;
     int neighbours = 8;
 };

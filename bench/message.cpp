@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of a scheduled message, compared with one written by hand.
+// The cost of a message of a schedule, compared with hand-written MPI calls.
 //
 //   mpirun -n 2 bench_message [cases/message.json] [BLOCKS]
 //

@@ -115,7 +115,7 @@ function(sextant_use_libraries)
     target_compile_definitions(sextant_comm PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
     if(SEXTANT_LAB)
         target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json Eigen3::Eigen)
-        if(SEXTANT_MPI) # only these include mpi.h, so that the others compile alike for every MPI
+        if(SEXTANT_MPI) # only these files include mpi.h; the others are the same for every MPI
             set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_baselines.cpp"
                 "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp" PROPERTIES
                 INCLUDE_DIRECTORIES "${MPI_C_INCLUDE_DIRS}"

@@ -82,7 +82,7 @@ struct Job {
     std::string path;
 };
 
-/// The images to render; the whole first, since it takes longest.
+/// The images to render. That of the whole volume comes first, since it takes longest.
 std::vector<Job> jobs_of(const Options& options, const Bricks& bricks, const Partials& partials) {
     std::vector<Job> jobs;
     if (options.whole)

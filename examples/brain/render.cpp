@@ -86,7 +86,7 @@ Camera look_at(const Volume& volume, double turn, double raise) {
 
 Bricks::Bricks(const Volume& volume, const V3i& parts) : parts_(parts) {
     for (int axis = 0; axis < 3; ++axis) {
-        const int voxels = volume.size[axis] - 1; // from the first point to the last
+        const int voxels = volume.size[axis] - 1; // intervals between the first and the last
         if (parts[axis] < 1 || parts[axis] > voxels) {
             throw sextant::InvalidTask(fmt::format("{} bricks along axis {}, expected 1 to {}",
                                                    parts[axis], axis + 1, voxels));

@@ -140,7 +140,7 @@ Cell cell_at(const Volume& volume, const V3d& position) {
     return cell;
 }
 
-/// The density at the position of the cell, or `shift` voxels further.
+/// The density at the cell's position, moved by `shift` voxels in memory.
 float interpolated(const Cell& cell, std::ptrdiff_t shift) {
     const auto along_x = [&](std::ptrdiff_t i) {
         const float* const voxel = cell.corner + shift + i;
@@ -154,7 +154,7 @@ float interpolated(const Cell& cell, std::ptrdiff_t shift) {
     return near + cell.weight[2] * (along_y(cell.slice) - near);
 }
 
-/// The means over 2 radius + 1 neighbours along one row of `count` voxels, `stride` apart.
+/// Writes, for each of `count` voxels `stride` apart, the mean over its 2 radius + 1 neighbours.
 void blur_row(const float* from, float* to, int count, std::ptrdiff_t stride, int radius) {
     const auto at = [&](int i) { return from[std::clamp(i, 0, count - 1) * stride]; };
     float sum = 0;

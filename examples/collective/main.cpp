@@ -19,7 +19,7 @@ void run(const sextant::Communicator& communicator) {
     // The number of values on the ranks before this one; nothing for rank 0.
     sextant::Collective numbering(communicator, {.kind = exclusive_scan, .counts = {1}, .op = sum});
     const Values counted{static_cast<double>(count)};
-    const auto before = numbering.run<double>(counted); // and again whenever values change
+    const auto before = numbering.run<double>(counted); // may be called again when values change
     const double first = before.empty() ? 0 : before[0];
 
     sextant::Collective total(communicator, {.kind = all_reduce, .counts = {2}, .op = sum});

@@ -24,8 +24,7 @@ namespace {
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
 
 bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
-    const double side =
-        std::cbrt(1.0 / ranks); // of the square with the ellipse's area, relative to the image
+    const double side = std::cbrt(1.0 / ranks); // side² is the ellipse's part of the image
     const double radius = side / std::sqrt(std::numbers::pi);
     const auto place = [&](int prime) {
         const double along = std::fmod(rank * std::sqrt(prime), 1.0);

@@ -228,7 +228,7 @@ std::string usual_name(const CollectiveCase& what) {
     return fmt::format("{}{}", name(what.what), what.tiles ? " of tiles" : "");
 }
 
-/// Checks a case before anything is timed, and names it. Throws InvalidTask.
+/// Checks a case before anything is timed; sets its default name. Throws InvalidTask.
 void complete(CollectiveCase& what) {
     if (what.sizes.empty())
         throw InvalidTask("sizes is empty");

@@ -132,8 +132,7 @@ using scan::Interval;
 
 /// The operator times of a round, the same on every rank and in the simulation.
 scan::Draws draws_of(const ScanCase& what, int round) {
-    return {what.times, what.values,
-            static_cast<std::uint64_t>(round + 3)}; // warm-up rounds are negative
+    return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-up: negative
 }
 
 /// An implementation, ready to run.
@@ -459,7 +458,7 @@ std::span<const std::byte> ScanBaselineRun::run(std::span<const std::byte> value
     for (std::size_t i = 0; i < values_; ++i) {
         std::byte* const to = output_.data() + i * size_;
         if (i + 1 == values_ && !exclusive_)
-            std::memcpy(to, totals_->result().data(), size_); // saves an application
+            std::memcpy(to, totals_->result().data(), size_); // saves one operator application
         else if (sum)
             apply(sum, values.data() + i * size_, to);
         else

@@ -55,10 +55,9 @@ struct ScanResult {
     std::string name;
     int threads = 1;
     bool baseline = false;
-    std::optional<Estimate> measured; ///< seconds, slowest rank; empty if simulated
-    std::optional<Estimate>
-        rehearsed;                 ///< simulated makespan for the same draws; empty for baselines
-    std::optional<Estimate> ratio; ///< measured over rehearsed, paired by draw
+    std::optional<Estimate> measured;  ///< seconds, slowest rank; empty if simulated
+    std::optional<Estimate> rehearsed; ///< simulated makespan, same draws; empty for baselines
+    std::optional<Estimate> ratio;     ///< measured over rehearsed, paired by draw
     double balanced = 0;         ///< mean makespan if threads within ranks were perfectly balanced
     scan::Usage usage;           ///< in the last round
     Elements stolen = 0;         ///< values claimed by another thread, in the last round
@@ -95,8 +94,8 @@ struct SleepError {
 /// An operator that combines adjacent intervals of a series (scan::Interval) and takes a given
 /// time, by computing if `busy`, else by sleeping, which allows more workers than cores. It is
 /// exact and not commutative; it throws std::logic_error for operands that are not adjacent. A
-/// thread that oversleeps shortens its next sleep, so that errors do not accumulate. Input `time`
-/// and `error` must outlive the operator.
+/// thread that oversleeps shortens its next sleep, so that errors do not accumulate.
+/// Input     `time` and `error` must outlive the operator.
 Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& error);
 
 /// Reduce-then-scan as an MPI user would write it: a local reduction, an MPI scan of the totals,

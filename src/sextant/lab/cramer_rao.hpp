@@ -10,8 +10,7 @@ namespace sextant::lab {
 /// The Fisher information is Σ (∇I·∂φ)(∇I·∂φ)ᵀ/(2I) over the pixels, estimated from every fourth
 /// pixel.
 /// Input     `dose`: electrons per pixel at specimen brightness 1; `share`: size of the central
-/// part
-///           relative to the frame, along each axis.
+///           part relative to the frame, along each axis.
 double cramer_rao(const registration::Specimen& specimen, ImageShape shape, double dose,
                   double share);
 

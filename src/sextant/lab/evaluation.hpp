@@ -33,7 +33,8 @@ struct Evaluation {
     std::uint64_t seed = 0;
     int ranks = 1, cores = 1;
     std::string transport, host, machine, date;
-    /// Round-trip times that identify a machine state: the profile's (0: unknown), each launch's.
+    /// Round-trip times that identify the machine's state: the profile's (0: unknown), and one per
+    /// launch.
     Seconds profile_round_trip = 0;
     std::vector<Seconds> round_trips;
     std::vector<EvaluatedCase> cases;

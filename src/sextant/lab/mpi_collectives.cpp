@@ -28,8 +28,8 @@ bool all_alike(const Grid& grid) {
     return fits(grid) && grid.width % grid.columns == 0 && grid.height % grid.rows == 0;
 }
 
-/// Excludes empty tiles: Open MPI's MPI_Scatterv sends one item of an empty datatype but does not
-/// receive it.
+/// True if all tiles have the same shape and are not empty: Open MPI's MPI_Scatterv sends one item
+/// of an empty datatype but does not receive it.
 bool alike_and_of_something(const Grid& grid) {
     return all_alike(grid) && grid.width * grid.height > 0;
 }

@@ -30,8 +30,7 @@ struct Claim {
 /// The reproduction of a table or figure.
 struct Result {
     std::string unit;
-    std::vector<std::string>
-        columns; ///< titles of `Row::ours`; the last is compared with the paper
+    std::vector<std::string> columns; ///< of `Row::ours`; the last is compared with the paper
     std::vector<Row> rows;
     std::vector<Claim> claims;
 };

@@ -31,8 +31,8 @@ class BilinearElements {
     /// L f.
     Nodal stiffness(std::span<const double> f) const;
     /// Returns d with (M + s²/2 L) d = load: a gradient in a scaled H¹ metric, with Neumann
-    /// boundary conditions. Cost      two cosine transforms along each axis; they diagonalise both
-    /// matrices.
+    /// boundary conditions.
+    /// Cost      two cosine transforms along each axis; they diagonalise both matrices.
     Nodal smoothed(std::span<const double> load, double s) const;
 
   private:
@@ -103,8 +103,9 @@ struct Flow {
 /// up to rounding. Starting from the previous step size, τ is doubled while the rule holds and the
 /// energy falls, or halved until the rule holds. The flow ends when a step lowers the energy by no
 /// more than `stop`, when the rule holds for no τ ≥ 2⁻³⁰, or after the maximum number of
-/// iterations. The energy never increases. Deterministic  if the functional is. Source    Berkels,
-/// Binev, Blom, Dahmen, Sharpley, Vogt, Ultramicroscopy 138, 2014,
+/// iterations. The energy never increases.
+/// Deterministic  if the functional is.
+/// Source    Berkels, Binev, Blom, Dahmen, Sharpley, Vogt, Ultramicroscopy 138, 2014,
 ///           doi:10.1016/j.ultramic.2013.11.007
 Flow gradient_flow(const Functional& functional, Parameters start, const FlowOptions& options);
 
