@@ -1,14 +1,15 @@
-// SPDX-License-Identifier: BSD-3-Clause Vector code that kernels share, compiled for one
-// instruction set after another. A kernel's file defines HWY_TARGET_INCLUDE as itself and includes
-// this file. Highway then includes that file once for every target that the compiler supports, with
-// a different HWY_NAMESPACE each time; hence no `#pragma once`.
+// SPDX-License-Identifier: BSD-3-Clause
+// Vector code shared by kernels, compiled once per instruction set. A kernel's source file defines
+// HWY_TARGET_INCLUDE as itself and includes this file. Highway then includes that source file once
+// for every target that the compiler supports, with a different HWY_NAMESPACE each time. This file
+// therefore has no `#pragma once`.
 //
 // Code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may use the target's instructions. It
 // must not call inline functions from outside: the linker keeps one copy of each, which might be
 // the one with these instructions.
 
-// Vectors whose size is known only at run time cannot form the arrays that pixels with depth need.
-// Arm processors with such vectors also support fixed-size ones.
+// Vectors whose size is known only at run time cannot be stored in arrays, as required by the code
+// for pixels with depth. Arm processors with such vectors also support vectors of fixed size.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
@@ -56,20 +57,20 @@ HWY_INLINE void store(hn::Vec<Descriptor> v, Descriptor d, hn::TFromD<Descriptor
         hn::StoreU(v, d, to);
 }
 
-/// Makes every NaN the same one; see Wide in pixel_fold.hpp.
+/// Replaces every NaN by the same quiet NaN; see Wide in pixel_fold.hpp.
 HWY_INLINE FloatVector with_one_nan(FloatVector v) {
     const Floats d;
     const hn::RebindToUnsigned<Floats> bits;
     return hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(bits, 0x7fc00000u)), v);
 }
 
-/// √(x² + y²). Both are scaled by a power of two, which changes none of their digits, so that the
-/// squares neither overflow nor underflow; without overflow and underflow, the bits are those of
-/// the unscaled formula.
+/// √(x² + y²). x and y are scaled by a power of two, which is exact, so that their squares neither
+/// overflow nor underflow. Where the unscaled formula does not overflow or underflow either, it
+/// gives the same bits.
 template <class D>
 HWY_INLINE hn::Vec<D> length(D d, hn::Vec<D> x, hn::Vec<D> y) {
     const hn::RebindToSigned<D> bits;
-    constexpr std::int32_t one = 1 << 23; // of an exponent
+    constexpr std::int32_t one = 1 << 23; // the lowest bit of an exponent
     const auto larger = hn::BitCast(bits, hn::Max(hn::Abs(x), hn::Abs(y)));
     const auto exponent =
         hn::Min(hn::Max(hn::And(larger, hn::Set(bits, 255 * one)), hn::Set(bits, 1 * one)),
@@ -94,7 +95,7 @@ HWY_INLINE void each_vector(Elements count, Work work) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Lanes for rgba f32, pixel after pixel.
+/// Lanes for rgba f32: one channel per lane.
 struct F32 {
     using Channel = float;
     using Vector = FloatVector;
@@ -105,8 +106,9 @@ struct F32 {
     }
 };
 
-/// Lanes for rgba f16, widened to floats. Uses Highway's conversions where they are one
-/// instruction. Where Highway emulates them, it truncates and does not handle infinity or NaN.
+/// Lanes for rgba f16, widened to floats. Uses Highway's conversions on targets that have an
+/// instruction for them. Highway's emulation is not used, because it truncates and does not handle
+/// infinity or NaN.
 struct F16 {
     using Channel = std::uint16_t;
     using Vector = FloatVector;
@@ -126,7 +128,7 @@ struct F16 {
         store(hn::BitCast(Halves(), halves), Halves(), to, stream);
     }
 #else
-    /// As to_float().
+    /// Same as to_float().
     static HWY_INLINE Vector load(const std::uint16_t* from) {
         const Floats d;
         const Integers integers;
@@ -142,7 +144,7 @@ struct F16 {
         const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
         return hn::BitCast(d, hn::Or(sign, value));
     }
-    /// As to_half().
+    /// Same as to_half().
     static HWY_INLINE void save(Vector v, std::uint16_t* to, bool stream) {
         const Floats d;
         const Integers integers;
@@ -172,7 +174,7 @@ struct F16 {
 #endif
 };
 
-/// Lanes for rgba u8, for operators that need no more digits.
+/// Lanes for rgba u8, for operators that need no wider type.
 struct U8 {
     using Channel = std::uint8_t;
     using Bytes = hn::ScalableTag<std::uint8_t>;

@@ -18,7 +18,8 @@ namespace sextant::kernel {
 /// f16   rounded to nearest, ties to even; NaN becomes 0x7e00
 /// u8    computed in steps of 1/255; clamped to [0, 255], rounded to nearest, ties to even
 ///
-/// For two u8 pixels, `over` is the exact quotient by 255, rounded: no sum is near a tie.
+/// For two u8 pixels, the result of `over` is the correctly rounded quotient by 255: no sum is
+/// close enough to a tie to be rounded the wrong way.
 template <class Pixel>
 struct Wide;
 
@@ -28,7 +29,7 @@ constexpr float one_nan(float channel) {
 
 /// Rounds and clamps to [0, 255]; NaN becomes 0.
 constexpr std::uint8_t nearest_step(float channel) {
-    constexpr float whole = 0x1.8p23f; // floats of this size have no fraction, so adding it rounds
+    constexpr float whole = 0x1.8p23f; // floats of this magnitude are integers: the sum rounds
     if (!(channel > 0))
         return 0;
     return channel >= 255 ? 255 : static_cast<std::uint8_t>((channel + whole) - whole);
@@ -77,13 +78,13 @@ struct Wide<RgbaDepthF32> : DepthSelection<RgbaDepthF32> {};
 template <>
 struct Wide<RgbaU8DepthF32> : DepthSelection<RgbaU8DepthF32> {};
 
-// The folds of all operators consist of a scalar fold, pixel by pixel, and a vector fold with the
-// same bits for the pixels that fill whole vectors.
+// Each operator has a scalar fold, pixel by pixel, and a vector fold that gives the same bits for
+// the pixels that fill whole vectors.
 
 using Sources = std::span<const std::byte* const>;
 
-/// Arguments of code compiled for one target: plain data, without inline functions that the linker
-/// could use for all targets.
+/// Arguments of code that is compiled once per target. Plain data without inline functions, because
+/// the linker could use one target's copy of a function for all targets.
 struct Operands {
     const std::byte* const* sources;
     std::size_t count; ///< at least two
@@ -91,18 +92,19 @@ struct Operands {
     bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment` at `first`
 };
 
-/// Folds pixels from `first` on while whole vectors fit before `last`; returns where it stopped.
+/// Folds pixels from `first` on, in whole vectors that end at or before `last`. Returns the first
+/// pixel that is not folded.
 using FoldVectors = Elements (*)(const Operands& operands, Elements first, Elements last);
 
 inline constexpr Bytes stream_alignment = 64;
 
-/// True if reading and writing this many bytes exceeds the largest cache, so that a result is
-/// evicted before it is used.
+/// True if an operation that reads and writes this many bytes exceeds the largest cache, so that
+/// its result would be evicted before it is used.
 bool exceeds_caches(Bytes touched);
 
-/// The first element that should be written with stores that bypass the caches, which saves reading
-/// the old content: the first aligned one. `elements` (none) if the result, of `of` elements in
-/// all, fits in a cache, is one of the sources, or cannot be aligned.
+/// The first element to be written with stores that bypass the caches, which saves reading the old
+/// content: the first aligned element. Returns `elements` (none) if operands and result, of `of`
+/// elements in total, fit in a cache, or if the result is one of the sources or cannot be aligned.
 Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
                         Bytes size);
 
@@ -120,7 +122,8 @@ void fold_plainly(Sources sources, std::byte* to, Elements first, Elements last,
     }
 }
 
-/// Operator::fold: a vector fold, and scalar folds before and after it.
+/// Implements Operator::fold: a vector fold, and scalar folds of the pixels before and after the
+/// vectors.
 template <class Pixel, class Combine>
 void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVectors vectors,
           Combine combine) {
@@ -137,7 +140,7 @@ void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVe
     fold_plainly<Pixel>(sources, to, done, elements, combine);
 }
 
-/// Operator::fold and Operator::fill_identity for a catalogue row.
+/// Create Operator::fold and Operator::fill_identity for an entry of the catalogue.
 template <class Pixel, class Combine>
 auto folding(FoldVectors vectors, Combine combine) {
     return [=](Sources sources, std::byte* to, Elements elements, Elements of) {

@@ -6,8 +6,8 @@
 
 namespace sextant::kernel {
 
-/// The instruction sets that kernels are compiled for and this processor supports, best first, by
-/// Highway's names. Kernels use the first.
+/// The instruction sets, by Highway's names, that kernels are compiled for and this processor
+/// supports, best first. Kernels use the first one.
 std::vector<std::string> instruction_sets();
 
 } // namespace sextant::kernel

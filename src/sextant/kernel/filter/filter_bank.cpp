@@ -125,10 +125,10 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     return all;
 }
 
-constexpr std::size_t most_needed = 8; ///< derivatives for one feature
+constexpr std::size_t most_needed = 8; ///< the most derivatives that a feature needs
 
-/// The number of rows processed together if derivatives are stored: enough that filtering the rows
-/// around them again costs little.
+/// The number of rows in a band if intermediate derivatives are stored: large enough that filtering
+/// the rows around each band again costs little.
 Elements rows_of_a_band(int reach) {
     return std::max<Elements>(256, 8 * Elements{reach});
 }

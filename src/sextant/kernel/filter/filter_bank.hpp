@@ -15,8 +15,8 @@ namespace sextant::kernel {
 /// An image computed from Gaussian derivatives, pixel by pixel.
 struct Feature {
     std::string name;
-    std::vector<Derivative> needs; ///< in the order in which `make` takes them
-    /// Null if the feature is the single derivative it needs.
+    std::vector<Derivative> needs; ///< in the order of the arguments of `make`
+    /// Computes the feature. Null if the feature is itself a derivative.
     void (*make)(std::span<const float* const> derivatives, float* to, Elements count) = nullptr;
 };
 
@@ -26,25 +26,26 @@ struct NamedFeature {
 };
 std::span<const NamedFeature> named_features();
 
-/// Finds a feature by name. "x", "yy", "xxy" are derivatives, once along an axis for each letter,
-/// in any order; "smooth" is the smoothed image; the others are those of `named_features`. Throws
-/// InvalidTask with similar names.
+/// Finds a feature by name. Names such as "x", "yy" and "xxy" are derivatives: each letter
+/// differentiates once along that axis, in any order. The other names are those of
+/// named_features(); "smooth" is the smoothed image. Throws InvalidTask with similar names.
 Feature find_feature(std::string_view name);
 
-/// Computes several features of an image together, and each derivative they need only once.
+/// Computes several features of an image together, and each derivative that they need only once.
 ///
 /// Input, Output, Requires, Cost and Deterministic as GaussianDerivatives, with one plane per
-/// feature. Derivatives that are not features themselves are kept in internal memory, some hundred
+/// feature. Derivatives that are not features themselves are kept in internal memory, a few hundred
 /// rows at a time.
 class FilterBank {
   public:
-    /// Names as for find_feature, each once (InvalidTask).
+    /// Requires  names accepted by find_feature(), each only once (InvalidTask).
     FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {},
                const GaussianKernel& kernel = {});
 
     int reach_x() const { return derivatives_.reach_x(); }
     int reach_y() const { return derivatives_.reach_y(); }
-    /// For one pixel of one feature, on average, rounded up; proportional to the run time.
+    /// The number of multiply-adds per pixel and feature, on average, rounded up. The run time is
+    /// proportional to it.
     int multiply_adds() const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
@@ -57,9 +58,9 @@ class FilterBank {
 
     std::vector<Feature> features_;
     std::vector<Derivative> needed_;
-    std::vector<int> feature_of_; // by derivative: the feature that it is, or −1
+    std::vector<int> feature_of_; // [derivative]: the feature that equals it, or −1
     std::vector<std::vector<std::size_t>>
-        takes_; // by feature: the derivatives it is made from, if any
+        takes_; // [feature]: the derivatives that it is computed from
     GaussianDerivatives derivatives_;
     Memory scratch_;
 };

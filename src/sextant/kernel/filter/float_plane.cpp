@@ -43,7 +43,7 @@ Halving::Halving(ImageShape fine)
             static_cast<float>(weights[static_cast<std::size_t>(reach + k)]);
     for (int k = -reach; k <= reach; ++k) {
         const bool is_odd = k % 2 != 0;
-        const Elements shift = is_odd ? (k - 1) / 2 : k / 2; // exact: both are even
+        const Elements shift = is_odd ? (k - 1) / 2 : k / 2; // exact: the dividend is even
         columns_[static_cast<std::size_t>(reach + k)] =
             floats(is_odd ? odd_ : even_) + margin + shift;
     }

@@ -10,7 +10,7 @@
 namespace sextant::kernel {
 
 /// A whole image of floats. Rows are readable up to their width rounded up to `line_unit`, and the
-/// last row by as much beyond that, so that a vector may begin at any pixel.
+/// last row for another `line_unit` samples, so that a vector may begin at any pixel.
 struct FloatImage {
     const float* first = nullptr;
     Elements stride = 0;
@@ -28,7 +28,7 @@ class FloatPlane {
 
     ImageShape shape() const { return shape_; }
     FloatImage image() const { return {first(), stride_, shape_}; }
-    /// For functions that filter images.
+    /// A view for functions that filter images.
     SampleView samples() const {
         return {first(), stride_, {0, 0, shape_.width, shape_.height}, shape_};
     }
@@ -49,12 +49,12 @@ inline ImageShape halved(ImageShape shape) {
 }
 
 /// Computes the next level of a pyramid: an image smoothed by a Gaussian of σ = 1 pixel and sampled
-/// at even columns and rows. Position x of the coarse image is therefore exactly 2x of the fine one
-/// for all sizes, and no level shifts the image. (The centres of the two images differ; rotations
-/// use the fine image's centre, halved.) The Gaussian has the weights of p3pc_kernel, which are
-/// accurate enough for a pyramid.
+/// at even columns and rows. Position x of the coarse image is therefore exactly position 2x of the
+/// fine image, for all sizes: no level shifts the image. (The centres of the two images differ;
+/// rotations use the fine image's centre, halved.) The Gaussian has the weights of p3pc_kernel,
+/// which are accurate enough for a pyramid.
 ///
-/// Input     an image of the shape given to the constructor, not empty.
+/// Input     a non-empty image of the shape passed to the constructor.
 /// Output    halved(shape) samples: gaussian_derivative() of order 0 at even positions, borders
 ///           replicated, within 2·10⁻⁶ of the largest magnitude.
 /// Cost      per fine sample: 4 additions and multiply-adds. `apply` does not allocate; use one
@@ -65,7 +65,7 @@ class Halving {
     explicit Halving(ImageShape fine);
 
     void apply(const FloatImage& fine, Plane coarse);
-    /// Rows `first` to before `last` of the coarse image.
+    /// Computes rows [first, last) of the coarse image.
     void apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last);
 
   private:
@@ -77,8 +77,7 @@ class Halving {
     ImageShape fine_;
     std::array<float, reach + 1> weights_;
     Memory line_, even_, odd_; // a row smoothed vertically; its even columns, its odd columns
-    std::array<const float*, 2 * reach + 1>
-        columns_; // [reach + k]: the samples k after those of even columns
+    std::array<const float*, 2 * reach + 1> columns_; // [reach + k][x]: the sample at column 2x + k
 };
 
 /// The gradient of an image by central differences of fourth order, (8 (f₁ − f₋₁) − (f₂ − f₋₂)) /
@@ -90,11 +89,11 @@ class Halving {
 /// Cost      eight reads per sample.
 /// Deterministic  the same bits on every processor.
 void slopes(const FloatImage& image, FloatPlane& along_x, FloatPlane& along_y);
-/// Rows `first` to before `last` of slopes().
+/// Computes rows [first, last) of slopes().
 void slopes_of_rows(const FloatImage& image, Elements first, Elements last, FloatPlane& along_x,
                     FloatPlane& along_y);
 
-/// The number of samples at the border without a known gradient.
+/// The width of the border, in samples, where the gradient is unknown.
 inline constexpr Elements slope_reach = 2;
 
 } // namespace sextant::kernel

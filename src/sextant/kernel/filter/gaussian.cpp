@@ -49,10 +49,10 @@ Elements width_of_strips(std::size_t rings, int reach) {
     return std::clamp<Elements>(share / column / line_unit, 2, 16) * line_unit;
 }
 
-/// About a tenth of a millisecond.
+/// The number of rows between calls of `progress`: they take about 0.1 ms.
 constexpr Elements rows_between_calls = 16;
 
-/// The weights at distances k = 0 … reach, times 2^exponent, which does not change their digits.
+/// The weights at distances k = 0 … reach, times 2^exponent, which is exact.
 std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     std::vector<float> half;
     for (std::size_t i = weights.size() / 2; i < weights.size(); ++i)

@@ -22,7 +22,7 @@ class RowRing {
 
     /// Row y >= 0, for reading or writing.
     float* row(Elements y) { return rows_[static_cast<std::size_t>(y % count())]; }
-    /// [k] is row y + k, for |k| <= reach.
+    /// Returns pointers to the rows around row y: [k] is row y + k, for |k| <= reach.
     const float* const* around(Elements y) const {
         return rows_.data() + (y - reach_) % count() + reach_;
     }
@@ -33,7 +33,7 @@ class RowRing {
     Elements reach_ = 0;
     Memory memory_;
     std::vector<float*>
-        rows_; // all rows twice, so that any 2 reach + 1 successive ones are contiguous
+        rows_; // all rows twice, so that pointers to any 2 reach + 1 successive rows are contiguous
 };
 
 /// The orders of differentiation along x (to the right) and y (downward).
@@ -45,20 +45,20 @@ struct Derivative {
 /// gaussian_weights.hpp. Rows are filtered once for each order along x; the results, while they are
 /// in the cache, are filtered along y.
 ///
-/// Input     for `apply`: samples of any rectangle that holds `reads(tile)`, and for each
+/// Input     for `apply`: samples of any rectangle that contains `reads(tile)`, and for each
 ///           derivative, in order, a plane of the tile's size.
-/// Output    the derivatives, in units of the samples over pixels to the power of the orders.
-///           Within 2·10⁻⁶ Σ|w_x| Σ|w_y| max|f| of gaussian_derivative(), also if intermediate sums
-///           overflow a float; infinite if the result does. NaN if a sample with a weight is NaN
-///           (the middle row or column of an odd order has none).
-/// Requires  sigma, orders and kernel as gaussian_weights; at least one derivative, none twice; a
-///           tile within the image; samples that hold what is read; a plane for each derivative;
-///           otherwise throws InvalidTask, before anything is written. Planes must not overlap the
-///           samples or one another (not checked).
+/// Output    the derivatives, per pixel. They differ from gaussian_derivative() by at most 2·10⁻⁶
+///           Σ|w_x| Σ|w_y| max|f|, even if intermediate sums overflow a float. A result that
+///           overflows is infinite. A result is NaN if any sample that it depends on is NaN (odd
+///           orders do not depend on the middle row or column).
+/// Requires  sigma, orders and kernel as accepted by gaussian_weights(); at least one derivative,
+///           none twice; a tile within the image; samples that contain `reads(tile)`; a plane for
+///           each derivative; otherwise throws InvalidTask, before anything is written. Planes must
+///           not overlap the samples or one another (not checked).
 /// Cost      per sample: for each order along x, reach + 1 additions and multiply-adds; for each
-///           derivative as many by its order along y. `apply` does not allocate: an object owns
-///           half a MiB or, for large sigma, as many rows of 128 samples as there are weights. Use
-///           one object per thread.
+///           derivative, the same for its order along y. `apply` does not allocate. An object holds
+///           half a MiB or, for large sigma, one row of 128 samples per weight. Use one object per
+///           thread.
 /// Deterministic  the same bits for any tiling of the image, on every processor, regardless of the
 ///                other derivatives in the sweep.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
@@ -69,7 +69,7 @@ class GaussianDerivatives {
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }
-    /// For one pixel of all derivatives.
+    /// The number of multiply-adds per pixel for all derivatives together.
     int multiply_adds() const;
     /// The rectangle of the image that the derivatives of a non-empty tile are computed from.
     Tile reads(const Tile& tile, ImageShape image) const;
@@ -81,7 +81,7 @@ class GaussianDerivatives {
     /// The widest tile that `each_row` accepts.
     Elements strip_width() const { return strip_width_; }
     /// As `apply`, but passes each row of all derivatives to `take` instead of storing it. The
-    /// samples may be in pieces, of one sample type, that do not overlap.
+    /// samples may be in several pieces of the same sample type, which must not overlap.
     void each_row(SamplePieces input, const Tile& strip,
                   const std::function<void(std::span<const float* const>)>& take);
 
@@ -116,7 +116,8 @@ class GaussianDerivatives {
     BorderRule rule_;
     int reach_x_ = 0, reach_y_ = 0;
     using Half = std::vector<float>; // weights at distance k >= 0; empty: not needed
-    // Rows are scaled by a power of two to the magnitude of the samples; columns scale them back.
+    // Row weights are scaled by a power of two so that filtered rows have at most the magnitude of
+    // the samples. Column weights undo this.
     std::array<Half, orders> row_weights_;                        // [order]
     std::array<std::array<Half, orders>, orders> column_weights_; // [order along x][along y]
     std::array<std::array<int, orders>, orders> plane_; // [order along x][along y], or none
@@ -127,7 +128,7 @@ class GaussianDerivatives {
     std::array<RowRing, orders> filtered_; // [order along x]: rows of a strip
     Memory line_;                          // a row of the image, with margins for the strip
     std::vector<const float*> shifted_;    // into the line, from −reach_x on
-    Memory row_;                           // of each derivative, for each_row
+    Memory row_;                           // one row per derivative, for each_row
 };
 
 } // namespace sextant::kernel

@@ -32,7 +32,7 @@ int reach_of_truncated(double sigma, double truncation) {
     return static_cast<int>(truncation * sigma + .5);
 }
 
-/// −reach … reach.
+/// The integers from −reach to reach.
 Samples positions_within(int reach) {
     Samples positions(static_cast<std::size_t>(2 * reach + 1));
     std::iota(positions.begin(), positions.end(), -reach);
@@ -47,7 +47,7 @@ Samples bell(double sigma, const Samples& positions) {
     return g;
 }
 
-/// He_k(x).
+/// The Hermite polynomial He_k(x).
 double hermite(int order, double x) {
     double before = 0, now = 1;
     for (int degree = 0; degree < order; ++degree)
@@ -65,7 +65,7 @@ Samples truncated_weights(double sigma, int order, int reach) {
     return weights;
 }
 
-/// Σ a b g.
+/// The inner product Σ a b g, weighted by g.
 double product(const Samples& a, const Samples& b, const Samples& g) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -102,14 +102,15 @@ Samples p3pc_weights(double sigma, int order, int reach) {
     return weights;
 }
 
-/// Projects the part beyond the reach on the polynomials within it.
+/// Weights within the reach whose moments include those of the tails beyond it: the tails are
+/// projected onto polynomials that are orthogonal within the reach.
 Samples accurate_weights(double sigma, int order, int reach) {
     constexpr double whole_truncation = 8;
     const int whole_reach = reach_of_truncated(sigma, whole_truncation);
     const Samples whole = truncated_weights(sigma, order, whole_reach);
     Samples positions = positions_within(whole_reach);
     for (double& x : positions)
-        x /= sigma; // so that powers of all degrees have the same scale
+        x /= sigma; // so that powers of all degrees have similar magnitudes
     const auto beyond = static_cast<std::size_t>(whole_reach - reach);
     const auto is_within = [&](std::size_t i) { return i >= beyond && i < whole.size() - beyond; };
     Samples g = bell(1, positions), tails = whole;

@@ -12,9 +12,9 @@ inline constexpr double largest_truncation = 20; ///< in sigmas
 /// The weights used for a derivative of a Gaussian.
 struct GaussianKernel {
     enum class Weights {
-        gaussian,  ///< samples of the derivative, with a reach that makes the rest negligible
-        truncated, ///< only the samples within `truncation` sigmas
-        p3pc       ///< the short weights of the P-3PC paper
+        gaussian,  ///< samples of the derivative; the effect of the finite reach is negligible
+        truncated, ///< samples of the derivative, truncated at `truncation` sigmas
+        p3pc       ///< the short filters of P-3PC (Seinstra and Koelma, 2002)
     };
     Weights weights = Weights::gaussian;
     double truncation = 0; ///< for Weights::truncated
@@ -24,15 +24,15 @@ struct GaussianKernel {
 
 inline constexpr GaussianKernel p3pc_kernel{GaussianKernel::Weights::p3pc, 0};
 
-/// The number of samples with weights on either side; it does not decrease with the order:
+/// The number of weights on either side of the middle one. It does not decrease with the order:
 ///
 /// gaussian   ⌊(4.6 + .42 order) σ + ½⌋
 /// truncated  ⌊truncation · σ + ½⌋, as in scipy.ndimage
-/// p3pc       ⌊2σ + 1⌋, ⌊3.5σ + ½⌋, round(3.75σ + ½) for orders 0, 1, 2, which give the 7, 9, 9;
-///            15, 23, 25; 23, 37, 39 weights of the paper for σ = 1; 3; 5; round(4σ + 1) for orders
-///            3 and 4
+/// p3pc       ⌊2σ + 1⌋, ⌊3.5σ + ½⌋ and round(3.75σ + ½) for orders 0, 1 and 2, which gives the
+///            numbers of weights in the paper: 7, 9 and 9 for σ = 1; 15, 23 and 25 for σ = 3; 23,
+///            37 and 39 for σ = 5. round(4σ + 1) for orders 3 and 4.
 ///
-/// Requires  as gaussian_weights.
+/// Requires  as gaussian_weights().
 int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 
 /// The weights of a derivative of order k at a scale of σ.
@@ -40,20 +40,20 @@ int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 /// truncated  He_k(i/σ) g(i) / σᵏ for |i| ≤ reach: the derivative of the Gaussian, sampled. He_k is
 ///            the Hermite polynomial, g(i) is exp(−i² / 2σ²) divided by its sum. These are the
 ///            weights of scipy.ndimage.gaussian_filter(truncate=truncation).
-/// gaussian   as truncated at 8σ, but shorter (about 6σ): the moments up to degree k of the part
-///            beyond the reach are preserved by adding a polynomial times g. So polynomials up to
-///            degree k are filtered as without truncation.
+/// gaussian   as truncated at 8σ, but with a shorter reach of about 6σ. A polynomial times g is
+///            added to preserve the moments, up to degree k, of the part beyond the reach.
+///            Polynomials up to degree k are therefore filtered as if without truncation.
 /// p3pc       p_k(i) g(i) k! / Σ p_k² g, where the p_k are the polynomials orthogonal under the
 ///            samples of g. They have the exact moments of derivatives: Σ wᵢ iʲ is k! for j = k
 ///            and 0 for j < k, however small σ is. Sampled derivatives have other moments for
 ///            σ < 1: at σ = .5 the slope of a ramp is 13 % too small.
 ///
-/// Every result of `gaussian` is within 10⁻⁴ of the largest magnitude of that of
-/// scipy.ndimage.gaussian_filter(truncate=8) in double precision, for orders up to 4 along each
-/// axis.
+/// Every result of `gaussian` differs from that of scipy.ndimage.gaussian_filter(truncate=8) in
+/// double precision by at most 10⁻⁴ of the latter's largest magnitude, for orders up to 4 along
+/// each axis.
 ///
-/// Output    2 reach + 1 weights, with w_i at [reach + i], applied as Σ wᵢ f(x + i). Even orders
-///           are symmetric, odd ones antisymmetric, to the bit.
+/// Output    2 reach + 1 weights, with w_i at [reach + i], applied as Σ wᵢ f(x + i). Weights of
+///           even orders are exactly symmetric, those of odd orders exactly antisymmetric.
 /// Requires  smallest_sigma <= sigma <= largest_sigma, 0 <= order <= highest_order, a truncation
 ///           from 0 to largest_truncation; otherwise throws InvalidTask.
 /// Cost      O(order · reach).

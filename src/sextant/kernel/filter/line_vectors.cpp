@@ -123,7 +123,7 @@ HWY_INLINE void add_all(const WeightedLines& job, Elements x, Sums& even, Sums& 
         add_middle<scaled>(job, x, even);
 }
 
-/// Infinity or NaN times 0 is NaN.
+/// True if all sums are finite: infinity or NaN times 0 is NaN.
 HWY_INLINE bool finite(const Sums& sums) {
     const Floats d;
     const auto zero = hn::Zero(d);
@@ -133,8 +133,8 @@ HWY_INLINE bool finite(const Sums& sums) {
     return hn::AllTrue(d, hn::Eq(none, zero));
 }
 
-/// Recomputes sums that are not finite from scaled samples; those that fit in a float become
-/// finite. Other sums are unchanged, so that no sum depends on its neighbours.
+/// Recomputes sums that are not finite from scaled samples. A recomputed sum that fits in a float
+/// is finite. Other sums are unchanged, so that no sum depends on its neighbours.
 HWY_NOINLINE void mend(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
     const Floats d;
     Sums small_even, small_odd;
@@ -149,7 +149,7 @@ HWY_NOINLINE void mend(const WeightedLines& job, Elements x, Sums& even, Sums& o
     }
 }
 
-/// Works on copies: sums whose address is taken would not stay in registers.
+/// Calls mend() on copies, because sums whose address is taken would not stay in registers.
 HWY_INLINE void mend_copies(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
     Sums copied_even, copied_odd;
     for (int v = 0; v < vectors; ++v)

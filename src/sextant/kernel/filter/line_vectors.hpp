@@ -9,13 +9,14 @@ namespace sextant::kernel {
 template <class Sample>
 void to_floats(const Sample* samples, Elements count, float* to);
 
-// Functions of derivatives that involve squares, in vectors: correct for any magnitude, with the
-// same bits on every processor. Every NaN becomes the same quiet NaN.
+// Vectorised functions of derivatives. Squares of intermediate values neither overflow nor
+// underflow. Results have the same bits on every processor; every NaN becomes the same quiet NaN.
 
 /// to[i] = √(x[i]² + y[i]²).
 void lengths(const float* x, const float* y, Elements count, float* to);
 
-/// Computes the eigenvalues of [xx xy; xy yy]: the larger for `sign` 1, the smaller for −1.
+/// Computes one eigenvalue of each matrix [xx xy; xy yy]: the larger one if `sign` is 1, the
+/// smaller one if it is −1.
 struct Hessians {
     const float *xx, *xy, *yy;
 };
@@ -29,7 +30,8 @@ struct HalfFilter {
     bool stream = false; ///< bypass the caches; `to` is aligned to `stream_alignment`
 };
 
-/// One or two filters over the same lines, which are read once. Plain data, as Operands.
+/// One or two filters over the same lines, which are read once. Plain data, like Operands
+/// (pixel_fold.hpp).
 struct WeightedLines {
     const float* const* lines; ///< [k] is the line k after, [−k] the line k before
     Elements width;
@@ -41,11 +43,11 @@ struct WeightedLines {
 inline constexpr Elements line_unit = 64;
 
 /// even.to[x] = Σ w_k (lines[k][x] + lines[−k][x]) + w_0 lines[0][x], odd.to[x] = Σ w_k
-/// (lines[k][x] − lines[−k][x]), from the largest k to the smallest, in single precision without
-/// fused operations: the same bits at any position in a line, on every processor, with or without
-/// the other filter. A sum that is not finite is recomputed from samples scaled by 2⁻³², so that it
-/// is infinite or NaN only if it would be so in any precision. Every NaN becomes the quiet NaN
-/// 0x7fc00000.
+/// (lines[k][x] − lines[−k][x]), summed from the largest k to the smallest, in single precision
+/// without fused operations: the same bits at any position in a line, on every processor, with or
+/// without the other filter. A sum that is not finite is recomputed from samples scaled by 2⁻³², so
+/// that the overflow of an intermediate sum does not make the result infinite or NaN. Every NaN
+/// becomes the quiet NaN 0x7fc00000.
 /// Cost      per pair of samples: two loads and, per filter, an addition and a multiply-add.
 void weigh_lines(const WeightedLines& job);
 

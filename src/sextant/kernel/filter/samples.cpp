@@ -67,7 +67,7 @@ Elements common(Elements begin, Elements end, Elements other_begin, Elements oth
     return std::max<Elements>(0, std::min(end, other_end) - std::max(begin, other_begin));
 }
 
-/// Reads the part of row `y` of the image, from column `x` on, that `pieces` hold, as floats.
+/// Reads the part of row `y` of the image, from column `x` on, that is in `pieces`, as floats.
 void read_inside(SamplePieces pieces, Elements x, Elements y, std::span<float> line) {
     const Elements end = x + static_cast<Elements>(line.size());
     for (const SampleView& piece : pieces) {

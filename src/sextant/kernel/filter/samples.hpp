@@ -12,7 +12,7 @@
 
 namespace sextant::kernel {
 
-/// The values beyond the border of an image, for samples a b c d:
+/// The values assumed beyond the border of an image, for samples a b c d:
 ///
 /// replicate  a a a | a b c d | d d d
 /// mirror     d c b | a b c d | c b a    about the centre of the last sample; repeatedly if the
@@ -26,7 +26,7 @@ struct BorderRule {
 };
 
 /// The index of the sample used for position `at`, which may be outside a line of `size` samples;
-/// none if it is the constant.
+/// none if the constant is used.
 /// Requires  size > 0.
 std::optional<Elements> seen_at(Border border, Elements at, Elements size);
 
@@ -50,16 +50,17 @@ struct Plane {
 
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
 /// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
-/// image. If the image is smaller than the reach, it includes the samples of a mirror border.
+/// image. If the image is smaller than the reach, the rectangle also contains all samples that a
+/// mirrored border repeats.
 /// Requires  a tile within the image, not empty.
 /// Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border);
 
-/// True if pieces that do not overlap hold all of a rectangle.
+/// True if the pieces together contain a whole rectangle. Requires  pieces that do not overlap.
 bool hold(SamplePieces pieces, const Tile& part);
 
 /// Reads the samples of row `y` from column `x` on as floats, including values beyond the border.
-/// Requires  at least one piece, and pieces that hold all samples needed (not checked).
+/// Requires  at least one piece, and pieces that contain all samples needed (not checked).
 void read_line(SamplePieces pieces, BorderRule rule, Elements x, Elements y, std::span<float> line);
 
 } // namespace sextant::kernel

@@ -8,7 +8,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// Vectors of pixels of one row of one cell.
+/// Vectors of pixels in one row of a cell.
 using Run = hn::CappedTag<float, static_cast<std::size_t>(cell_size)>;
 using RunVector = hn::Vec<Run>;
 using Whole = hn::RebindToSigned<Run>;
@@ -22,7 +22,7 @@ struct MomentVectors {
     RunVector r, t, rr, tt, rt;
 };
 
-/// u at the left and right end of a row of a cell.
+/// The displacement at the left and right end of a row of a cell.
 struct Ends {
     float left, right;
 };
@@ -42,7 +42,8 @@ HWY_INLINE hn::Mask<Run> within(RunVector place, Elements first, Elements size) 
                    hn::Le(place, hn::Set(d, static_cast<float>(size - 1 - first))));
 }
 
-/// The first of the two samples around each position, in an image whose first sample is at −first.
+/// The first of the two samples around each position. Indices are relative to the position's
+/// origin: the image's first sample has index −first.
 HWY_INLINE hn::Vec<Whole> sample_before(RunVector place, Elements first, Elements size) {
     const Whole integers;
     const auto least = hn::Set(integers, static_cast<std::int32_t>(-first));
@@ -50,7 +51,7 @@ HWY_INLINE hn::Vec<Whole> sample_before(RunVector place, Elements first, Element
     return hn::Max(least, hn::Min(hn::ConvertTo(integers, hn::Floor(place)), most));
 }
 
-/// T, sampled bilinearly at positions relative to pixel (left, top).
+/// Samples T bilinearly at positions relative to pixel (left, top).
 HWY_INLINE RunVector sampled(const FloatImage& image, Elements left, Elements top, RunVector right,
                              RunVector down) {
     const Run d;

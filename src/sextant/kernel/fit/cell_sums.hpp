@@ -7,22 +7,23 @@
 
 namespace sextant::kernel {
 
-/// The width and height of a cell, in pixels.
+/// Sums are computed per cell of the image. The width and height of a cell, in pixels.
 inline constexpr Elements cell_size = 8;
 
-/// The shape of an image in cells; those at the right and lower border may be partial.
+/// The numbers of cells along both axes of an image. Cells at the right and lower border may be
+/// partial.
 inline ImageShape cells_of(ImageShape image) {
     return {(image.width + cell_size - 1) / cell_size, (image.height + cell_size - 1) / cell_size};
 }
 
-/// A comparison of a template T, seen through a displacement field φ = id + u, with a reference R.
-/// Plain data, as Operands.
+/// A comparison of a template T, warped by φ = id + u with the displacement field u, with a
+/// reference R. Plain data, like Operands (pixel_fold.hpp).
 struct CellComparison {
     FloatImage reference;        ///< R
     FloatImage slope_x, slope_y; ///< ∇R, NaN where unknown; see slopes()
     FloatImage moved;            ///< T, of R's shape, at least 2x2
-    const float* u_x = nullptr;  ///< in pixels, at each corner of cells, row after row; bilinear
-    const float* u_y = nullptr;  ///< within a cell
+    const float* u_x = nullptr;  ///< displacements in pixels at the corners of cells, row by row;
+    const float* u_y = nullptr;  ///< bilinear within a cell
     float gain = 1, offset = 0;  ///< of the residual e = gain · T∘φ + offset − R
 };
 
@@ -41,15 +42,15 @@ struct FitMoments {
     FitMoments& operator+=(const FitMoments& other);
 };
 
-/// The sums of each cell of a row of cells, over the pixels x with a known gradient, a position
-/// φ(x) inside T, and R and T∘φ that are not NaN.
+/// Computes the sums of each cell in a row of cells. They include the pixels x whose gradient is
+/// known, whose position φ(x) is inside T, and where neither R nor T∘φ is NaN.
 ///
-/// Output    `to`, one entry per cell, and the moments of all cells.
+/// Output    `to`, one entry per cell; returns the moments of all cells of the row.
 /// Requires  finite u, (cells_of(R).width + 1) times (height + 1) values of each component; `to`
 ///           with one entry per cell of the row.
 /// Cost      per pixel: 3 reads, 4 reads of T (bilinear), and 11 sums.
-/// Deterministic  the same bits on one kind of processor, within 10⁻⁵ of the sums of magnitudes on
-///                others.
+/// Deterministic  the same bits on processors of the same kind. On different kinds, sums differ by
+///                at most 10⁻⁵ of the sums of the terms' magnitudes.
 FitMoments cell_sums(const CellComparison& comparison, Elements row_of_cells,
                      std::span<CellSums> to);
 

@@ -15,22 +15,22 @@ namespace sextant::kernel::HWY_NAMESPACE {
 using Integers = hn::RebindToSigned<Floats>;
 using IntegerVector = hn::Vec<Integers>;
 
-/// The four samples around each of a vector of positions, and the positions between them.
+/// For each of a vector of positions: the four samples around it, and its position between them.
 struct Cells {
     FloatVector upper_left, upper_right, lower_left, lower_right;
     FloatVector right, down; ///< from the upper left: within [0, 1]
 };
 
-/// As `floor`, without calling it (see lanes-inl.hpp).
+/// Same as std::floor, which must not be called here (see lanes-inl.hpp).
 HWY_INLINE Elements whole_part(double value) {
     const auto truncated = static_cast<Elements>(value);
     return truncated - (static_cast<double>(truncated) > value ? 1 : 0);
 }
 
-/// The cells that hold the positions of pixels `column`, column + 1 ... of a row; cells at the
-/// right and lower border are those of the last four samples. Positions are floats relative to the
-/// cell of the first, so they stay exact however large the image. Pixels beyond those requested may
-/// have any position; they get cells inside the image too.
+/// The cells that contain the mapped positions of pixels `column`, `column` + 1, ... of a row.
+/// Positions on the right or lower border are in the last cell. Positions are floats relative to
+/// the cell of the first pixel, so their precision does not depend on the size of the image. Lanes
+/// beyond the requested pixels may have any position; their cells are inside the image too.
 HWY_INLINE Cells cells_at(const FloatImage& image, const RigidMap& map, Elements column,
                           Elements row) {
     const Floats d;
@@ -99,7 +99,7 @@ void warp_row(const FloatImage& image, const RigidMap& map, Elements row, const 
     }
 }
 
-/// Vectors for three parameters, and for their symmetric matrices.
+/// Vectors for the three motion parameters, and for symmetric matrices over these.
 struct Three {
     FloatVector at[3];
 };
@@ -139,7 +139,8 @@ HWY_INLINE void add(Three& sum, const Three& a, FloatVector b) {
         add(sum.at[k], a.at[k], b);
 }
 
-/// The derivative by (α, t_x, t_y) from that by position, at (x, y) from the centre.
+/// Converts the derivative with respect to position to that with respect to (α, t_x, t_y), at (x,
+/// y) from the centre of rotation.
 HWY_INLINE Three by_motion(FloatVector along_x, FloatVector along_y, FloatVector x, FloatVector y) {
     return {{hn::Sub(hn::Mul(along_y, x), hn::Mul(along_x, y)), along_x, along_y}};
 }
@@ -152,7 +153,7 @@ HWY_INLINE FloatVector slope(const float* at, Elements step) {
     return hn::Sub(hn::Mul(near, hn::Set(d, 8.0f / 12)), hn::Mul(far, hn::Set(d, 1.0f / 12)));
 }
 
-/// T's derivative by position, rotated to R's axes.
+/// The derivative of T with respect to (α, t_x, t_y), in R's axes.
 HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatVector x,
                                  FloatVector y) {
     const Floats d;
@@ -168,7 +169,8 @@ HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatV
                      hn::Sub(hn::Mul(cosine, along_y), hn::Mul(sine, along_x)), x, y);
 }
 
-/// Adds up to a vector of pixels, from `x` on. If there may be gaps, pixels are counted here too.
+/// Adds up to one vector of pixels, from `x` on. If samples may be NaN (`gaps`), the pixels are
+/// counted here too.
 template <Detail detail, bool gaps>
 HWY_INLINE void add_pixels(const RigidComparison& comparison, Elements x, Elements y,
                            Elements remaining, Lanes& sums) {
@@ -188,7 +190,7 @@ HWY_INLINE void add_pixels(const RigidComparison& comparison, Elements x, Elemen
         count = hn::AndNot(hn::IsNaN(all), count);
         sums.count = hn::Add(sums.count, hn::IfThenElseZero(count, hn::Set(d, 1.0f)));
     }
-    // Pixels beyond the last one contribute 0: each sum has one of these three as a factor.
+    // Pixels beyond the last one contribute 0: each sum has r, t or j as a factor.
     const auto r = hn::IfThenElseZero(count, seen_r);
     const auto t = hn::IfThenElseZero(count, seen_t);
     const Three j = by_motion(hn::IfThenElseZero(count, along_x),

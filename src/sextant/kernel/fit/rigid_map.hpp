@@ -12,51 +12,53 @@ struct RigidMap {
     double x = 0, y = 0; ///< the position of pixel (0, 0)
 };
 
-/// Columns from `first` to before `last`.
+/// Columns [first, last).
 struct Columns {
     Elements first = 0, last = 0;
 };
 
-/// The pixels among `columns` of a row that the map takes inside an image: between the centres of
-/// its first and last pixels along both axes, so that samples are interpolated, never extrapolated.
+/// The pixels among `columns` of a row whose mapped positions are inside an image, that is, between
+/// the centres of its first and last pixels along both axes. Samples there are interpolated, never
+/// extrapolated.
 Columns columns_inside(const RigidMap& map, Elements row, Columns columns, ImageShape image);
 
 /// Samples an image bilinearly at the mapped positions of another image's pixels.
 ///
 /// Input     an image of at least 2x2 pixels.
-/// Output    `shape` samples, with `outside` where the map leaves the image. Positions are exact to
-///           about 10⁻⁶ pixels, however large the image.
-/// Cost      four reads per sample; for small angles, four loads per vector.
+/// Output    `shape` samples, with `outside` where the map leaves the image. Positions are accurate
+///           to about 10⁻⁶ pixels, regardless of the image's size.
+/// Cost      four reads per sample; for small angles, four loads per vector instead.
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to);
-/// Rows `first` to before `last` of warp().
+/// Computes rows [first, last) of warp().
 void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,
                Elements first, Elements last, Plane to);
 
-/// One bilinear sample, from the definition. The reference that warp() is tested against.
+/// One bilinear sample, computed from the definition. Tests compare warp() with it.
 /// Requires  an image of at least 2x2 pixels, a position inside it.
 double bilinear(const FloatImage& image, double x, double y);
 
-/// A comparison of a template T, seen through a rigid map φ, with a reference R.
+/// A comparison of a template T, warped by a rigid map φ, with a reference R.
 struct RigidComparison {
     FloatImage reference, moved;       ///< R and T, each of at least 5x5 pixels
     RigidMap map;                      ///< φ, from pixels of R to positions in T
     double centre_x = 0, centre_y = 0; ///< in R: the centre of rotation
     Elements row_step = 1; ///< use every row_step-th row of the tile, starting with the first
-    bool gaps = false;     ///< samples may be NaN; sums leave these out
+    bool gaps = false;     ///< samples may be NaN; such pixels are not included in the sums
 };
 
-/// The sums to compute. Each adds to the previous ones.
+/// The sums to compute. Each level includes the previous ones.
 enum class Detail {
-    score,  ///< the similarity, and its gradient
-    matrix, ///< jj
-    slopes, ///< jd
+    score,  ///< the sums for the similarity and its gradient
+    matrix, ///< also RigidSums::jj
+    slopes, ///< also RigidSums::jd
 };
 
-/// Sums over the pixels x of R with a position φ(x) inside T and a known gradient (pixels within 2
-/// of R's border, or of a gap, have none). A small motion ψ about the centre, with parameters p =
-/// (α, t_x, t_y), is applied before φ. J is the derivative of R∘ψ by p, with fourth-order central
-/// differences of R, and D that of T∘φ∘ψ, with T bilinear, both at p = 0. Symmetric matrices are
-/// stored as (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
+/// Sums over the pixels x of R whose position φ(x) is inside T and whose gradient is known (it is
+/// unknown within 2 pixels of R's border or of a NaN). A small motion ψ about the centre, with
+/// parameters p = (α, t_x, t_y), is applied before φ. J is the derivative of R∘ψ with respect to p,
+/// by fourth-order central differences of R. D is the derivative of T∘φ∘ψ with respect to p, by
+/// bilinear interpolation of T. Both are taken at p = 0. Symmetric matrices are stored as (0,0)
+/// (0,1) (0,2) (1,1) (1,2) (2,2).
 struct RigidSums {
     double count = 0;
     double r = 0, t = 0;                      ///< ΣR, ΣT∘φ
@@ -69,11 +71,12 @@ struct RigidSums {
 };
 
 /// The sums over a tile of R.
-/// Output    single precision for a few rows at a time: within 10⁻⁵ of the sums of magnitudes.
-/// Requires  samples of magnitude about 1 and mean about 0, as otherwise differences of sums lose
-///           digits; no NaN unless `gaps` is set.
+/// Output    accumulated in single precision for a few rows at a time: errors are at most 10⁻⁵ of
+///           the sums of the terms' magnitudes.
+/// Requires  samples of magnitude about 1 and mean about 0, because otherwise differences of sums
+///           lose precision; no NaN unless `gaps` is set.
 /// Cost      per pixel: 9 reads of R, 4 of T; 14, 20 or 26 sums depending on detail.
-/// Deterministic  the same bits on the same kind of processor.
+/// Deterministic  the same bits on processors of the same kind.
 RigidSums rigid_sums(const RigidComparison& comparison, const Tile& tile, Detail detail);
 
 /// The part of a tile where R's gradient is known.

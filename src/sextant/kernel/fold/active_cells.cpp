@@ -10,7 +10,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// Cells of 16 elements of 4, 8, ... bytes are whole vectors of any size up to 64 bytes.
+/// Sets bit i if cell i differs from `nothing`. A cell has 16 elements of 4, 8, ... bytes, so it
+/// consists of whole vectors of any size up to 64 bytes.
 std::uint64_t differing_cells(const std::uint8_t* from, int cells, const std::uint8_t* nothing,
                               std::size_t bytes) {
     const hn::CappedTag<std::uint8_t, 64> d;

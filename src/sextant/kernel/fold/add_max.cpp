@@ -34,7 +34,8 @@ Elements add_u8(const Operands& operands, Elements first, Elements last) {
     return fold_lanes<U8>(operands, first, last, AddU8());
 }
 
-/// max() on vectors. Highway's own max handles NaN and zeros as the processor does.
+/// max() on vectors. Highway's max is not used, because its result for NaN and signed zeros depends
+/// on the processor.
 struct Max {
     HWY_INLINE FloatVector operator()(FloatVector first, FloatVector second) const {
         const auto larger = hn::IfThenElse(hn::Gt(first, second), first, second);

@@ -14,13 +14,13 @@ constexpr RgbaF32 add(const RgbaF32& first, const RgbaF32& second) {
     return {first.r + second.r, first.g + second.g, first.b + second.b, first.a + second.a};
 }
 
-/// `add` on rgba f32, f16 and u8, where it saturates at 255. For rounding see pixel_fold.hpp.
+/// `add` on rgba f32, f16 and u8; u8 sums saturate at 255. For rounding see pixel_fold.hpp.
 std::span<const Operator> add_operators();
 
-/// The larger channel. In either order, NaN loses to every number and +0 wins over -0.
+/// The larger of two channel values. In either order, a number wins over NaN and +0 over -0.
 constexpr float max(float first, float second) {
     if (first == second)
-        return first == 0 ? first + second : first; // -0 only if both are
+        return first == 0 ? first + second : first; // -0 only if both are -0
     return second > first || first != first ? second : first;
 }
 
@@ -30,8 +30,8 @@ constexpr RgbaF32 max(const RgbaF32& first, const RgbaF32& second) {
             max(first.a, second.a)};
 }
 
-/// `max` on rgba f32, f16 and u8. Empty pixels are 0, so a negative channel of one image is lost if
-/// another image is empty there.
+/// `max` on rgba f32, f16 and u8. Empty pixels are 0, so a negative channel of one image is lost
+/// where another image is empty.
 std::span<const Operator> max_operators();
 
 /// The nearer of two samples. If they are equally near, a transparent one loses, so that an empty
@@ -60,7 +60,7 @@ constexpr RgbaF32 over(const RgbaF32& front, const RgbaF32& back, float opaque =
 /// `over` on rgba f32, f16 and u8; folds start at the front. For rounding see pixel_fold.hpp.
 std::span<const Operator> over_operators();
 
-/// An operator in each element format that it supports: one source file and one row.
+/// An operator in each element format that it supports: one source file and one catalogue entry.
 struct Family {
     std::string_view name, summary;
     bool commutative = false;

@@ -21,7 +21,7 @@ using Count = std::uint32_t;
 
 static_assert(std::is_trivially_copyable_v<Fragment> && alignof(Fragment) == alignof(Count));
 
-/// The kept fragments of a pixel, and their original number.
+/// The kept fragments of a pixel, and the number before any were dropped.
 struct List {
     const Fragment* data = nullptr;
     Count kept = 0, count = 0;
@@ -45,9 +45,9 @@ void write(std::byte* pixel, const List& list) {
         std::memmove(static_cast<void*>(to), list.data, list.kept * sizeof(Fragment));
 }
 
-/// Prefetches a pixel a few ahead. Pixels are far apart and mostly unused, and hardware prefetchers
-/// cannot predict how much of the next one will be read, so the amount used by this pixel is
-/// fetched.
+/// Prefetches the pixel a few positions ahead. Pixels are large but mostly unused, and hardware
+/// prefetchers cannot predict how many bytes of the next one will be read. This fetches as many
+/// bytes as the current pixel uses.
 void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
     constexpr Bytes pixels = 4, line = 64, most = 8 * line;
     const std::byte* const later = pixel + pixels * size;
@@ -80,15 +80,15 @@ List merge(const List& front, const List& back, Fragment* to, Count capacity) {
     return {to, kept, sum_of(front.count, back.count)};
 }
 
-/// Two buffers used in turn for merging. Raw bytes, because initialising fragments would take
-/// longer than most merges.
+/// Two merge buffers, used alternately. Raw bytes, because initialising fragments would take longer
+/// than most merges.
 struct Room {
     alignas(Fragment) std::byte bytes[2][largest_capacity * sizeof(Fragment)];
 
     Fragment* side(int number) { return reinterpret_cast<Fragment*>(bytes[number]); }
 };
 
-/// Most pixels have fragments in at most one operand; nothing is merged for those.
+/// Most pixels have fragments in at most one operand and need no merge.
 void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count capacity,
                 Room& room) {
     Fragment* const there = fragments_of(to);
@@ -104,7 +104,7 @@ void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count 
             sum = next;
             continue;
         }
-        // The last merge writes directly to the destination unless it also reads there.
+        // The last merge writes directly to the destination unless it also reads from it.
         const bool in_place = s + 1 == sources.size() && sum.data != there && next.data != there;
         sum = merge(sum, next, in_place ? there : room.side(side ^= 1), capacity);
     }

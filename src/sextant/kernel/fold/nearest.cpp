@@ -9,10 +9,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// A block has as many pixels as a vector has lanes, in `channels` vectors of 32-bit channels. A
-/// pixel's last channel is its depth; the one before (or its upper byte) is the opacity. Winners
-/// are chosen for all pixels of a block at once, without data-dependent branches: depths and
-/// opacities are each gathered into a vector, and the verdict is spread to the channels.
+/// A block has one pixel per lane of a vector, in `channels` vectors of 32-bit channels. A pixel's
+/// last channel is its depth; the channel before it, or the upper byte of that channel, is the
+/// opacity. Winners are chosen for all pixels of a block at once, without data-dependent branches:
+/// depths and opacities are each gathered into one vector, and the mask of winners is spread to the
+/// channels.
 template <int channels>
 class Blocks {
   public:
@@ -21,7 +22,8 @@ class Blocks {
     struct Block {
         FloatVector channel[channels];
     };
-    /// The data that decides: each pixel's depth, and if it is transparent.
+    /// The data that determine the winner: each pixel's depth, and whether the pixel is
+    /// transparent.
     struct Key {
         FloatVector depth;
         hn::Mask<Floats> transparent;
@@ -107,7 +109,7 @@ class Blocks {
         const Floats d;
         if constexpr (channels == 5) {
             return hn::Eq(opacity, hn::Zero(d));
-        } else { // the upper byte of the colour
+        } else { // the opacity is the upper byte of the colour
             const auto level =
                 hn::ShiftRight<24>(hn::BitCast(hn::RebindToUnsigned<Floats>(), opacity));
             return hn::RebindMask(d, hn::Eq(level, hn::Zero(hn::RebindToUnsigned<Floats>())));

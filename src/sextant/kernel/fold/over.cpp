@@ -9,7 +9,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// over(), never contracted to a fused multiply-add.
+/// over() on vectors, never contracted to a fused multiply-add.
 struct Over {
     HWY_INLINE FloatVector operator()(FloatVector front, FloatVector back) const {
         const auto opaque = hn::Set(Floats(), 1);
@@ -26,8 +26,8 @@ Elements over_f16(const Operands& operands, Elements first, Elements last) {
     return fold_lanes<F16>(operands, first, last, Over());
 }
 
-/// Two layers in integers: for x below 2^16, x / 255 rounded is (x + 128 + (x + 128) / 256) / 256.
-/// Bytes at even and odd positions are in separate words.
+/// over() for two layers, in integers: for x below 2^16, x / 255 rounded to nearest is (x + 128 +
+/// (x + 128) / 256) / 256. Bytes at even and odd positions are processed in separate words.
 struct OverU8 {
     using Bytes = U8::Bytes;
     using Words = hn::Repartition<std::uint16_t, Bytes>;
@@ -46,7 +46,7 @@ struct OverU8 {
         return hn::SaturatedAdd(front, hn::BitCast(bytes, seen));
     }
 
-    /// The upper byte of each word is the quotient.
+    /// The upper byte of each resulting word is the quotient by 255.
     static HWY_INLINE hn::Vec<Words> rounded(hn::Vec<Words> product) {
         const auto x = hn::Add(product, hn::Set(Words(), 128));
         return hn::Add(x, hn::ShiftRight<8>(x));
@@ -54,7 +54,7 @@ struct OverU8 {
 };
 
 /// Up to sixteen u8 pixels as floats, one vector per channel. Colour channels keep their bit
-/// position in the pixel and so are scaled by 1, 2^8 or 2^16, which does not change digits.
+/// position in the pixel and are therefore scaled by 1, 2^8 or 2^16, which is exact.
 struct Channels {
     using Signed = hn::RebindToSigned<Floats>;
     FloatVector r, g, b, a;
@@ -71,7 +71,7 @@ struct Channels {
         return hn::ConvertTo(Floats(), hn::BitCast(Signed(), channel));
     }
 
-    /// over() with `this` as the front.
+    /// Applies over() with this object as the front.
     HWY_INLINE void put_behind(const Channels& back) {
         const auto seen = hn::Sub(hn::Set(Floats(), 255), a);
         const auto through = hn::Mul(seen, hn::Set(Floats(), 1.0f / 255));
@@ -87,8 +87,8 @@ struct Channels {
         return hn::Or(rg, hn::ShiftLeft<16>(ba));
     }
 
-    /// A channel in units of `unit`, rounded and at most 255: next to 2^23 the last bit of a float
-    /// is 1, so adding it rounds.
+    /// Converts a channel to units of `unit`, rounded and at most 255: at 2^23 the last bit of a
+    /// float is 1, so adding 2^23 rounds.
     static HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector channel, float unit) {
         const OverU8::Pixels d;
         const auto sum = hn::Min(channel, hn::Set(Floats(), 255 * unit));
@@ -97,8 +97,9 @@ struct Channels {
     }
 };
 
-/// Several layers, computed in floats and rounded once. Each layer depends on the opacity of those
-/// before it, so several vectors are folded side by side if there are enough registers.
+/// Several layers, computed in floats and rounded once. Each layer depends on the opacity of the
+/// layers before it. To hide this latency, several vectors are folded at once if there are enough
+/// registers.
 HWY_INLINE Elements over_many_u8(const Operands& operands, Elements first, Elements last) {
     constexpr Elements lanes = hn::MaxLanes(OverU8::Pixels());
     constexpr int vectors = lanes == 16 ? 2 : 1;

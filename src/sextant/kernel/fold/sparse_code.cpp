@@ -13,7 +13,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// Calls `look(element, active)` for some thousands of evenly spaced cells.
+/// Calls `look(element, active)` for a few thousand evenly spaced cells.
 template <class Look>
 void look_around(std::span<const std::byte> images, const Operator& op, Look&& look) {
     const Bytes size = op.element.size;
@@ -21,7 +21,8 @@ void look_around(std::span<const std::byte> images, const Operator& op, Look&& l
     std::vector<std::byte> nothing(static_cast<std::size_t>(size));
     op.fill_identity(nothing.data(), 1);
     const ActiveCells active(nothing);
-    // Odd, so that samples shift between rows for the usual image widths.
+    // An odd distance, so that samples of successive rows fall on different columns for common
+    // image widths.
     const Elements apart = std::max(cell_elements, elements / 4096) | 1;
     for (Elements at = 0; at < elements; at += apart)
         look(at, active(images.data() + at * size, std::min(cell_elements, elements - at)) != 0);
@@ -78,7 +79,7 @@ SparseCode::SparseCode(std::span<const std::byte> bytes, Elements elements, Byte
     check_runs(given - code_header_size - table);
 }
 
-/// `written`: the bytes of all runs' elements.
+/// `written`: the number of bytes that hold the elements of all runs.
 void SparseCode::check_runs(Bytes written) const {
     Elements end = 0;
     Bytes bytes = 0;
@@ -160,10 +161,10 @@ void expand(const SparseCode& code, Elements first, Elements count,
 
 namespace {
 
-/// A run interrupts passes over elements; that costs about as much as moving this many bytes.
+/// The cost of one more run, in bytes moved: each run interrupts the passes over elements.
 constexpr Bytes price_of_run = 256;
 
-/// The largest code for which reading it is cheaper than reading this many bytes.
+/// The largest code that is cheaper to read than this many bytes of plain elements.
 constexpr Bytes worth_it(Bytes bytes) {
     return bytes / 4 * 3;
 }
@@ -239,7 +240,7 @@ bool SparseEncoder::add(const Piece& piece) {
     return true;
 }
 
-/// Separates cells of equal elements from others.
+/// Writes cells whose elements are all equal as separate runs.
 bool SparseEncoder::add_active(const std::byte* data, Elements count) {
     active_ += count;
     for (Elements done = 0; done < count;) {
@@ -264,7 +265,7 @@ bool SparseEncoder::is_equal(const std::byte* data, Elements count) const {
            std::memcmp(data, data + one, all - one) == 0;
 }
 
-/// True if elements from here on extend the last run.
+/// True if the elements at `data` extend the last run.
 bool SparseEncoder::continues(const std::byte* data, bool equal) const {
     if (runs_.empty() || runs_.back().equal != equal ||
         Elements{runs_.back().first} + runs_.back().count != at_)

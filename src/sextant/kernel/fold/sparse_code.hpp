@@ -13,10 +13,11 @@
 namespace sextant::kernel {
 
 /// The number of adjacent elements that are tested for activity together. Smaller cells would
-/// hardly find more empty elements in images of objects, and would need more runs to describe.
+/// hardly find more empty elements in images of objects, and would lead to more runs.
 inline constexpr Elements cell_elements = 16;
 
-/// Distinguishes active cells from empty ones, in which every byte is that of an empty element.
+/// Distinguishes active cells from empty ones, whose elements all have the bytes of an empty
+/// element.
 class ActiveCells {
   public:
     /// Input     an empty element (Operator::fill_identity).
@@ -28,20 +29,21 @@ class ActiveCells {
     std::span<const std::byte> nothing() const { return cell_; }
 
     static constexpr Elements most = 64 * cell_elements;
-    /// Sets bit i if cell i of `elements` <= `most` is active; the last cell may be partial.
+    /// Returns a word with bit i set if cell i is active. The last cell may be partial. Requires
+    /// elements <= most.
     std::uint64_t operator()(const std::byte* from, Elements elements) const;
 
   private:
     std::vector<std::byte> cell_;
 };
 
-/// The fraction of cells that are active, estimated from some thousands of evenly spaced cells. 1
-/// if there is no image, or for operators without an identity.
+/// The fraction of cells that are active, estimated from a few thousand evenly spaced cells. 1 if
+/// there is no image, or for operators without an identity.
 /// Cost      independent of the size of the images.
 double sampled_density(std::span<const std::byte> images, const Operator& op);
 
-/// The same for each of `bands` equal bands of the image's pixels, first to last, over all images
-/// together; the images follow one another. 1 for bands without samples.
+/// The same for each of `bands` equal ranges of an image's pixels, in order, over all images
+/// together. The images are stored one after another. 1 for bands without samples.
 /// Input     `pixels`: the number of pixels of one image.
 std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pixels,
                                   const Operator& op, int bands);
@@ -80,7 +82,8 @@ class InvalidCode : public Error {
     using Error::Error;
 };
 
-/// Reads a code, which is validated once, regardless of its origin. Its bytes must not move.
+/// A code that can be read. The constructor validates it, regardless of its origin. The bytes must
+/// outlive this object.
 class SparseCode {
   public:
     SparseCode() = default;
@@ -102,7 +105,8 @@ class SparseCode {
     std::size_t runs_ = 0;
 };
 
-/// A range of elements from a given one on.
+/// A range of elements that starts at a given one. The elements are all empty, all equal, or stored
+/// one by one.
 struct Stretch {
     const std::byte* data = nullptr; ///< null: empty elements
     Elements count = 0;              ///< at least one
@@ -127,8 +131,8 @@ class SparseCursor {
     const std::byte* data_ = nullptr;
 };
 
-/// Writes elements [first, first + count) of a code in full. `nothing`: at least one empty element,
-/// as for the encoder.
+/// Decodes elements [first, first + count) of a code. `nothing`: at least one empty element, as for
+/// the encoder.
 void expand(const SparseCode& code, Elements first, Elements count,
             std::span<const std::byte> nothing, std::byte* to);
 
@@ -147,10 +151,10 @@ class SparseEncoder {
     /// `nothing`: as for ActiveCells; `most`: the largest number of elements in a code.
     SparseEncoder(std::span<const std::byte> nothing, Elements most);
 
-    /// Writes the elements of some pieces, one after another, as a code if that saves enough,
-    /// otherwise unchanged, in one pass. `to` has room for the unchanged elements. Returns the
-    /// number of bytes written, which is that of the elements if they are not coded. Requires at
-    /// most `most` elements.
+    /// Encodes the elements of some pieces, one after another, in one pass. Copies them unchanged
+    /// if a code would not save enough bytes. `to` must have room for the unchanged elements.
+    /// Returns the number of bytes written, which is the size of the elements if they are not
+    /// encoded. Requires at most `most` elements.
     Bytes encode(std::span<const Piece> pieces, std::byte* to);
 
     /// The number of active elements in the last code; partly active cells count in full.
