@@ -96,8 +96,9 @@ void find_directions(const EdgeView& edges, const Tile& tile, Direction* directi
 
 namespace {
 
-/// A zero gradient is never a maximum. So a low threshold of 0, such as a quantile of a mostly flat
-/// image, can be raised to the smallest float, which makes flat parts fast to skip.
+/// A zero gradient is never a maximum. A low threshold of 0, such as a quantile of a mostly flat
+/// image, can therefore be raised to the smallest positive float, so that flat parts are skipped
+/// quickly.
 float lowest_edge(EdgeThresholds thresholds) {
     return std::max(static_cast<float>(thresholds.low), std::numeric_limits<float>::denorm_min());
 }
@@ -148,7 +149,8 @@ constexpr std::array<Derivative, 2> gradient{{{1, 0}, {0, 1}}};
 
 EdgeFinder::EdgeFinder(double sigma) : derivatives_(sigma, gradient) {}
 
-/// Strips with one more pixel on either side are as wide as the derivatives allow.
+/// Calls `body` with each strip of a tile. Strips with one more pixel on either side are as wide as
+/// the derivatives allow.
 template <class Body>
 void EdgeFinder::each_strip(const Tile& tile, Body&& body) const {
     const Elements width = derivatives_.strip_width() - 2;
@@ -189,9 +191,10 @@ namespace {
 
 using Bits = std::uint64_t;
 
-/// Sets the bits from each bit of `from` to the end of its run; at most one bit per run is given.
+/// Returns the bits from each bit of `from` to the end of its run in `inside`. `from` has at most
+/// one bit per run.
 Bits to_end(Bits inside, Bits from) {
-    return inside & ~(inside + from); // the sum carries through the run
+    return inside & ~(inside + from); // the carry passes through the run
 }
 
 } // namespace
@@ -271,8 +274,8 @@ Thinning::Bits* Thinning::row(Elements y) {
     return bits_.data() + (y + 1) * pitch_ + thin_slack;
 }
 
-/// Updates the bits. Those around the tile may have changed; those of the tile, once read, are
-/// changed only by this object.
+/// Updates the bits from the edge codes. Only the codes around the tile may have changed since the
+/// last round; those of the tile are read once, because only this object changes them.
 void Thinning::read() {
     const Elements left = tile_.x - held_.x, right = left + tile_.width;
     for (Elements y = 0; y < held_.height && held_.width > 0; ++y) {
@@ -309,7 +312,8 @@ void Thinning::begin_pass(const Tile& part, Elements parity) {
         word &= (held_.x + parity) % 2 == 0 ? even : ~even;
 }
 
-/// True if a row or a neighbour has changed since these columns of it were last processed.
+/// True if a row or one of its neighbours has changed since its columns of this parity were last
+/// processed.
 bool Thinning::is_news(Elements y, Elements parity) {
     Elements& looked_at = looked_at_[at(2 * y + parity)];
     const auto changed = changed_.begin() + y;
@@ -318,7 +322,8 @@ bool Thinning::is_news(Elements y, Elements parity) {
     return news;
 }
 
-/// Clears removed pixels in the bytes too. Returns the number of the tile's.
+/// Clears the removed pixels in the edge codes too. Returns the number of removed pixels inside the
+/// tile.
 Elements Thinning::take_off(Elements y) {
     const Elements j = held_.y + y;
     const bool of_tile = j >= tile_.y && j < tile_.y + tile_.height;

@@ -24,7 +24,8 @@ struct GradientView {
     ImageShape image;                       ///< the whole image
 };
 
-/// Thresholds for the length of the gradient: edges start above `high` and continue down to `low`.
+/// Hysteresis thresholds for the length of the gradient: edges start at points of at least `high`
+/// and continue along points of at least `low`.
 struct EdgeThresholds {
     double low = 0, high = 0;
 };
@@ -43,15 +44,16 @@ struct EdgeView {
     ImageShape image;
 };
 
-/// Finds edge points by suppressing gradients that are not maxima. An edge point's gradient is
-/// larger than that of the first neighbour along the gradient (rounded to 45°) in row order, and no
-/// smaller than that of the second; outside the image it is 0.
+/// Finds edge points by non-maximum suppression. An edge point has two neighbours along its
+/// gradient (rounded to 45°): its gradient is larger than that of the first in row order, and no
+/// smaller than that of the second. Outside the image the gradient is 0.
 ///
 /// Input     the gradient of the tile and of the pixels around it inside the image.
-/// Output    for each pixel of the tile: not_edge, or its heading and weak_edge from `low` on,
-///           strong_edge from `high` on. A NaN gradient is no edge.
-/// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that holds what is
-///           read; otherwise throws InvalidTask.
+/// Output    for each pixel of the tile: not_edge, or its heading with weak_edge (gradient of at
+///           least `low`) or strong_edge (at least `high`). Pixels with a NaN gradient are not
+///           edges.
+/// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that covers all input
+///           pixels; otherwise throws InvalidTask.
 /// Cost      O(pixels / lanes); three rows of lengths are kept.
 /// Deterministic  the same for any tiling of the image, on every processor.
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
@@ -61,16 +63,18 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
 /// Throws InvalidTask unless 0 ≤ low ≤ high.
 void require_thresholds(EdgeThresholds thresholds);
 
-/// Finds the neighbour that follows each edge point: of the edge points ahead, the one nearest to
-/// the direction of the edge. That is perpendicular to the gradient, with the brighter side on the
-/// left, and is rounded to the middle of its 22.5° sector. If none is ahead, the point is an end.
+/// Finds the successor of each edge point: of the neighbouring edge points ahead, the one nearest
+/// to the direction of the edge. This direction is perpendicular to the gradient, with the brighter
+/// side on the left, and is rounded to the middle of its 22.5° sector. A point without edge points
+/// ahead is an end.
 ///
 /// Input     codes of the tile and of the pixels around it inside the image.
-/// Output    directions of the tile, row by row; may overwrite the view's codes from the first on.
+/// Output    directions of the tile, row by row. They may overwrite the view's codes, starting at
+///           the first.
 /// Deterministic  the same for any tiling of the image.
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 
-/// Finds the edges of a tile from rows of its gradient, given from the top down. Keeps three rows.
+/// Finds the edges of a tile from rows of its gradient, passed from the top down. Keeps three rows.
 class EdgeRows {
   public:
     /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, not empty.
@@ -87,24 +91,25 @@ class EdgeRows {
 
     const Tile tile_, needed_;
     const EdgePlane codes_;
-    const float low_, high_; // the low one is more than 0
+    const float low_, high_; // low_ > 0
     const std::size_t pitch_;
     Elements next_;
-    std::vector<float> lengths_; // from the pixel left of the tile on; 0 beyond the image
+    std::vector<float> lengths_; // rows start one pixel left of the tile; 0 beyond the image
     std::vector<std::uint8_t> headings_;
 };
 
 /// A rectangle with `by` pixels around it, clipped to the image.
 Tile grown(const Tile& tile, Elements by, ImageShape image);
 
-/// Finds edges of an image from its Gaussian derivatives without storing these: in strips, rows of
-/// the gradient become rows of edges while they are in the nearest cache.
+/// Finds edges of an image from its Gaussian derivatives without storing the derivatives: the image
+/// is processed in strips, and rows of the gradient are converted to rows of edges while they are
+/// in the cache.
 ///
 /// Input     samples of the tile and `margin()` pixels around it inside the image, in pieces that
 ///           do not overlap; outside the image the border is replicated.
 /// Output    as find_edges() for the derivatives.
-/// Requires  a sigma as GaussianDerivatives, a tile within the image, samples that hold what is
-///           read, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
+/// Requires  a sigma as accepted by GaussianDerivatives, a tile within the image, samples that
+///           cover all input pixels, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
 /// Cost      that of the derivatives, and O(pixels / lanes); memory is read once, and one byte per
 ///           pixel is written. Use one object per thread.
 /// Deterministic  the same for any tiling of the image, on every processor.
@@ -126,7 +131,8 @@ class EdgeFinder {
     GaussianDerivatives derivatives_;
 };
 
-// Connected edges of a tile. The Labeller must have labelled its codes (edge_vectors.hpp) last.
+// Functions on the connected edges of a tile. The last call of the Labeller must have labelled the
+// codes (edge_vectors.hpp) of this tile.
 
 /// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.
 /// Cost      O(pixels / lanes + runs).
@@ -142,13 +148,14 @@ void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& l
 inline constexpr Elements thinning_margin = 4;
 
 /// Thins edges to lines one pixel wide, in rounds. A round removes pixels whose neighbours stay
-/// connected without them, but not the ends of lines: first pixels of even columns and rows, then
-/// those of odd columns, of odd rows, of both. No two removed at once touch, so lines stay
-/// connected.
+/// connected without them, except the ends of lines. It has four passes: pixels in even columns of
+/// even rows, in odd columns of even rows, in even columns of odd rows, in odd columns of odd rows.
+/// Pixels of one pass do not touch, so lines stay connected.
 ///
-/// Input     codes of edges, not 0, of the tile and `thinning_margin` pixels around it inside the
-///           image. Between rounds the caller updates the pixels around the tile.
-/// Output    the tile's codes, with 0 for removed pixels; those around it are changed too.
+/// Input     edge codes (0: no edge) of the tile and of `thinning_margin` pixels around it inside
+///           the image. Between rounds the caller must update the pixels around the tile.
+/// Output    the tile's codes, with 0 for removed pixels. The codes around the tile are changed
+///           too.
 /// Cost      O(pixels / (64 lanes)) for the first round; later rounds process only rows that have
 ///           changed and their neighbours. Keeps one bit per pixel.
 /// Deterministic  the same for any tiling of the image, on every processor.
@@ -172,13 +179,12 @@ class Thinning {
     std::uint8_t* const edges_;
     const Tile held_, tile_;
     const ImageShape image_;
-    const Elements words_, pitch_; // of a row, and from one row to the next
-    std::vector<Bits> bits_; // of all rows, and of one before the first and one after the last
+    const Elements words_, pitch_; // words per row, without and with padding
+    std::vector<Bits> bits_;       // all rows, with one empty row before and one after them
     std::vector<Bits> mask_, removed_, fresh_;
-    Elements pass_ = 0;             // passes so far
-    std::vector<Elements> changed_; // [row + 1]: the last pass that changed it
-    std::vector<Elements>
-        looked_at_; // [2 row + parity of columns]: the last pass that looked at it
+    Elements pass_ = 0;               // passes so far
+    std::vector<Elements> changed_;   // [row + 1]: the last pass that changed the row
+    std::vector<Elements> looked_at_; // [2 row + parity of columns]: the last pass that read them
 };
 
 } // namespace sextant::kernel

@@ -39,8 +39,8 @@ HWY_INLINE void measure(D d, const GradientRow& row, Elements i) {
     store_bytes(d, hn::Or(signs, axes), row.headings + i);
 }
 
-/// Classifies a vector of pixels. The heading selects the two neighbours along the gradient: near
-/// an axis those on it, otherwise corners.
+/// Classifies a vector of pixels. The heading selects the two neighbours along the gradient: those
+/// on an axis if the gradient is near it, otherwise two corners.
 template <class D>
 HWY_INLINE void classify(D d, const EdgeRow& row, Elements i) {
     const hn::RebindToSigned<D> integers;
@@ -139,7 +139,7 @@ void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes) 
     });
 }
 
-/// The pixels of a row and their left and right neighbours, aligned.
+/// The pixels of a row, and their left and right neighbours shifted to the same bits.
 struct Beside {
     WordVector left, here, right;
     explicit HWY_INLINE Beside(const std::uint64_t* words) {
@@ -150,8 +150,9 @@ struct Beside {
     }
 };
 
-/// The neighbours around a pixel form connected pieces; a corner connects the sides next to it but
-/// does not separate them. The pixel can be removed if there is one piece of at least two pixels.
+/// The pixels that can be removed: those whose neighbours that are edges form one connected piece
+/// of at least two pixels. Two neighbouring sides are connected whether or not the corner between
+/// them is an edge.
 HWY_INLINE WordVector removable(const Beside& above, const Beside& here, const Beside& below) {
     const WordVector around[] = {here.right, below.right, below.here, below.left,
                                  here.left,  above.left,  above.here, above.right};
@@ -199,7 +200,7 @@ void direct_edges(const DirectRow& row) {
 
 #else
 
-/// The neighbours that are edges, one bit per direction.
+/// The neighbours of each pixel that are edges, one bit per direction.
 HWY_INLINE CodeVector neighbours_of(const DirectRow& row, Elements x) {
     const Codes d;
     const std::uint8_t* const rows[] = {row.above + x, row.here + x, row.below + x};

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-// Edge codes: a byte per pixel, 0 or its edge class and the 22.5° sector of its gradient. The
-// sector is found by comparisons only, so that it is the same on every processor. Later steps need
-// nothing else of the gradient.
+// Edge codes: one byte per pixel, either 0 or the edge class of the pixel and the 22.5° sector of
+// its gradient. The sector is found by comparisons only, so that it is the same on every processor.
+// Later steps use no other information about the gradient.
 namespace sextant::kernel {
 
 inline constexpr std::uint8_t not_edge = 0, weak_edge = 1, strong_edge = 2;
@@ -24,9 +24,9 @@ constexpr unsigned edge_class(std::uint8_t code) {
     return code & edge_class_bits;
 }
 
-/// [i][heading]: the four directions ahead of an edge point, nearest to the direction of the edge
-/// first, indexed by the upper bits of its code. The edge is perpendicular to the middle of the
-/// gradient's 22.5° sector.
+/// [i][heading]: the four directions ahead of an edge point, the one nearest to the direction of
+/// the edge first. `heading` is the upper four bits of the point's code. The edge is perpendicular
+/// to the middle of the gradient's 22.5° sector.
 struct EdgeFollowers {
     alignas(16) std::uint8_t ahead[4][16] = {};
     constexpr EdgeFollowers() {
@@ -62,14 +62,14 @@ inline constexpr EdgeFollowers edge_followers;
 struct GradientRow {
     const float *x, *y;
     Elements width;
-    float low;              ///< the low threshold
-    float* lengths;         ///< output; those below `low` may be upper bounds, also below `low`
-    std::uint8_t* headings; ///< output, for lengths from `low` on: the upper bits of edge codes
+    float low;      ///< the low threshold
+    float* lengths; ///< output; a length below `low` may be an upper bound, also below `low`
+    std::uint8_t* headings; ///< output where the length is at least `low`: upper bits of edge codes
 };
 
 void measure_gradients(const GradientRow& row);
 
-/// Lengths of three rows, readable from [−1] to [width].
+/// Lengths of the gradient in three rows, readable from [−1] to [width].
 struct EdgeRow {
     const float *above, *here, *below;
     const std::uint8_t* headings; ///< of the middle row
@@ -78,20 +78,20 @@ struct EdgeRow {
     Elements width;
 };
 
-/// Computes the middle row as find_edges().
+/// Computes the codes of the middle row as specified by find_edges().
 void classify_edges(const EdgeRow& row);
 
-// Rows of edges after suppression, processed in vectors: codes in bytes, or bits
-// (label_vectors.hpp).
+// Rows of edges after non-maximum suppression, processed in vectors: either codes, one byte per
+// pixel, or bits (label_vectors.hpp).
 
 /// Sets bit i if codes[i] is a strong edge. Bits after the last are 0.
 void bits_strong(const std::uint8_t* codes, Elements count, std::uint64_t* bits);
 
-/// Sets codes whose bits are 0 to 0, and all others to weak edges with the same heading.
+/// Sets codes[i] to 0 if bit i is 0, otherwise to a weak edge with the same heading.
 void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes);
 
-/// A row of edges in bits, between two others. Each has `thin_slack` zero words before the first
-/// and after the last.
+/// A row of edges as bits, and the rows above and below it. Each row has `thin_slack` zero words
+/// before its first and after its last word.
 struct ThinRow {
     const std::uint64_t* above;
     std::uint64_t* here;
@@ -102,11 +102,11 @@ struct ThinRow {
 };
 inline constexpr Elements thin_slack = 8;
 
-/// Removes pixels whose neighbours stay connected, in one piece, without them, but not the ends of
-/// lines. Returns true if there were any.
+/// Removes pixels whose neighbours stay connected without them, except the ends of lines. Returns
+/// true if any pixel was removed.
 bool thin_row(const ThinRow& row);
 
-/// Three rows of codes, with 0 at [−1] and from [width] to `direct_slack` after it.
+/// Three rows of codes, with 0 at [−1] and from [width] to [width + direct_slack].
 struct DirectRow {
     const std::uint8_t *above, *here, *below;
     Direction* directions;
@@ -114,7 +114,7 @@ struct DirectRow {
 };
 inline constexpr Elements direct_slack = 65;
 
-/// As find_directions().
+/// Computes the directions of the middle row as specified by find_directions().
 void direct_edges(const DirectRow& row);
 
 } // namespace sextant::kernel

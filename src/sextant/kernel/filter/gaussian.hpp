@@ -47,10 +47,11 @@ struct Derivative {
 ///
 /// Input     for `apply`: samples of any rectangle that contains `reads(tile)`, and for each
 ///           derivative, in order, a plane of the tile's size.
-/// Output    the derivatives, per pixel. They differ from gaussian_derivative() by at most 2·10⁻⁶
-///           Σ|w_x| Σ|w_y| max|f|, even if intermediate sums overflow a float. A result that
-///           overflows is infinite. A result is NaN if any sample that it depends on is NaN (odd
-///           orders do not depend on the middle row or column).
+/// Output    the derivatives, in the samples' unit per pixel to the power of the total order. They
+///           differ from gaussian_derivative() by at most 2·10⁻⁶ Σ|w_x| Σ|w_y| max|f|, even if
+///           intermediate sums overflow a float. A result that overflows is infinite. A result is
+///           NaN if any sample that it depends on is NaN (odd orders do not depend on the middle
+///           row or column).
 /// Requires  sigma, orders and kernel as accepted by gaussian_weights(); at least one derivative,
 ///           none twice; a tile within the image; samples that contain `reads(tile)`; a plane for
 ///           each derivative; otherwise throws InvalidTask, before anything is written. Planes must

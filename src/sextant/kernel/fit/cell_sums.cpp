@@ -42,8 +42,8 @@ HWY_INLINE hn::Mask<Run> within(RunVector place, Elements first, Elements size) 
                    hn::Le(place, hn::Set(d, static_cast<float>(size - 1 - first))));
 }
 
-/// The first of the two samples around each position. Indices are relative to the position's
-/// origin: the image's first sample has index −first.
+/// The first of the two samples around each position, clamped so that both are in the image.
+/// Indices and positions have the same origin; the image's first sample has index −first.
 HWY_INLINE hn::Vec<Whole> sample_before(RunVector place, Elements first, Elements size) {
     const Whole integers;
     const auto least = hn::Set(integers, static_cast<std::int32_t>(-first));

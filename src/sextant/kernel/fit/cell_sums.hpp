@@ -7,7 +7,7 @@
 
 namespace sextant::kernel {
 
-/// Sums are computed per cell of the image. The width and height of a cell, in pixels.
+/// Sums are computed for square cells of an image. The width and height of a cell, in pixels.
 inline constexpr Elements cell_size = 8;
 
 /// The numbers of cells along both axes of an image. Cells at the right and lower border may be

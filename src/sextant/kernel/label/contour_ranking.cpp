@@ -35,7 +35,7 @@ void Segments::end(Count point, Elements pixel, bool leaves) {
     segment.leaves = leaves;
 }
 
-/// The same point as a count of the root segment. Halves paths.
+/// Converts the count of a point to a count of its root segment, with path halving.
 Count Segments::in_root(Count point) {
     while (segments_[at(point.segment)].parent != point.segment) {
         Segment& segment = segments_[at(point.segment)];
@@ -68,7 +68,8 @@ void Segments::join(Count point, Count follower) {
 }
 
 void Segments::finish() {
-    // Parents come first, so a parent's own parent is already the root, with a known offset.
+    // A parent comes before its children, so its own parent is already the root, with a known
+    // offset.
     for (std::int32_t s = 1; s < count(); ++s) {
         Segment& segment = segments_[at(s)];
         const Segment& parent = segments_[at(segment.parent)];
@@ -137,22 +138,23 @@ struct ContourRanking::Links {
 
     bool from_before() const { return (predecessor & ~3) == 0; }
     bool to_before() const { return (successor & ~3) == 4; }
-    /// True if the predecessor is before and the successor after the point in row order, or vice
-    /// versa.
+    /// True if the predecessor comes before and the successor after the point in row order;
+    /// goes_back() is true for the reverse.
     bool goes_on() const { return ((predecessor | successor) & ~3) == 0; }
     bool goes_back() const { return to_before() && (predecessor & ~3) == 4; }
 };
 
-/// The counts of earlier neighbours, by code: rows indexed by [x]; segment 0 means no point.
+/// The counts of the neighbours that come before a point in row order. rows[code % 4][x]: the
+/// neighbour that is linked with x by this code; segment 0 means no point.
 struct ContourRanking::Before {
     const Count* rows[4];
 
-    /// The count of a point that directly follows the one with this code.
+    /// The count of a point whose predecessor has this code.
     Count next(Direction predecessor, Elements x) const {
         const Count from = rows[predecessor][x];
         return {from.segment, from.count + 1};
     }
-    /// The count of a point that directly precedes the one with this code.
+    /// The count of a point whose successor has this code.
     Count last(Direction successor, Elements x) const {
         const Count to = rows[successor - 4][x];
         return {to.segment, to.count - 1};
@@ -197,7 +199,7 @@ Count* ContourRanking::followed() const {
     return reinterpret_cast<Count*>(const_cast<std::byte*>(followed_.data()));
 }
 
-/// [x] of the last row with this parity.
+/// [x]: the counts of the last row with the parity of `y`.
 Count* ContourRanking::counts(Elements y) {
     return reinterpret_cast<Count*>(counts_.data()) + (y & 1) * (tile_.width + 2 * margin) + margin;
 }
@@ -231,7 +233,8 @@ void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
     points_ = to - followed();
 }
 
-/// Continues the line of earlier neighbours that a point is linked with, or starts a segment.
+/// Adds a point to the segment of an earlier neighbour that it is linked with. Joins the segments
+/// of two such neighbours; starts a segment if there are none.
 Count ContourRanking::follow(const Links& links, const Before& before, Elements x, Elements y) {
     const Count next = links.from_before() ? before.next(links.predecessor, x) : Count{};
     const Count last = links.to_before() ? before.last(links.successor, x) : Count{};

@@ -12,20 +12,20 @@
 
 namespace sextant::kernel {
 
-/// A point's number along its segment; its successor's is one more. Segment 0: no point.
+/// A point's number along its segment; its successor has the next number. Segment 0 means no point.
 struct Count {
     std::int32_t segment = 0, count = 0;
 };
 
-/// Segments of chains, which are found piece by piece and joined when one continues another: a
-/// union-find in which each segment knows the offset of its counts from its parent's.
+/// The segments that chains consist of. Segments are joined when one continues another: a
+/// union-find in which each segment stores the offset from its counts to its parent's counts.
 class Segments {
   public:
     /// The end and properties of a chain.
     struct Chain {
-        Elements end = none;     ///< the pixel it ends at; of a closed one its first
-        Elements first = none;   ///< its first pixel, row by row
-        std::int32_t links = 0;  ///< from `first` to `end`; of a closed one all links
+        Elements end = none;     ///< the pixel where it ends; if closed, its first pixel
+        Elements first = none;   ///< its first pixel in row order
+        std::int32_t links = 0;  ///< from `first` to `end`; if closed, all links
         std::int32_t points = 0; ///< its points; `end` is not counted if the chain
                                  ///< leaves the tile
         bool leaves = false, closed = false;
@@ -36,18 +36,19 @@ class Segments {
     std::int32_t add(Elements pixel);
     /// Marks a point without a predecessor in the tile.
     void begin(Count at);
-    /// Marks the last point of a chain, or the first one outside.
+    /// Marks the last point of a chain or, if the chain leaves the tile, the first point outside.
     void end(Count at, Elements pixel, bool leaves);
-    /// Joins `follower`, which directly follows `at`; if both are on one chain, it becomes closed.
+    /// Joins the segments of a point and of `follower`, which directly follows it. If both are on
+    /// the same chain, the chain becomes closed.
     void join(Count at, Count follower);
 
-    /// Ends joining and computes the chains, in the order of their first segments.
+    /// Computes the chains, in the order of their first segments. Call after the last join().
     void finish();
     std::span<const Chain> chains() const { return chains_; }
     std::int32_t count() const { return static_cast<std::int32_t>(segments_.size()); }
 
     /// After finish(): the chain of a segment, and the links from its point with count 0 to the
-    /// chain's end (of a closed one, to its first pixel, once or twice round).
+    /// chain's end (if closed, to its first pixel, going round once or twice).
     std::int32_t chain(std::int32_t segment) const { return segments_[at(segment)].chain; }
     std::int32_t links(std::int32_t segment) const { return segments_[at(segment)].links; }
 
@@ -55,11 +56,11 @@ class Segments {
     static constexpr Elements none = -1;
 
     struct Segment {
-        std::int32_t parent = 0; ///< an earlier one on its chain, or itself
-        std::int32_t offset = 0; ///< added to its counts, gives its parent's
+        std::int32_t parent = 0; ///< an earlier segment of its chain, or itself
+        std::int32_t offset = 0; ///< added to its counts to get its parent's
         std::int32_t first = 0;  ///< the count at the beginning of the chain, if known here
-        std::int32_t last = 0;   ///< the count at its end, if known here; points of a closed one
-        Elements pixel = none;   ///< its first
+        std::int32_t last = 0;   ///< the count at the end, if known here; if closed, all points
+        Elements pixel = none;   ///< its first pixel
         Elements end = none;
         bool begins = false, leaves = false, closed = false;
         std::int32_t chain = 0, links = 0;
@@ -72,12 +73,13 @@ class Segments {
     std::vector<Chain> chains_;
 };
 
-/// Converts counts of a segment to ranks: rank = links − count, less `period` if that is too large.
+/// Converts counts of a segment to ranks: rank = (links − count) mod period, where the difference
+/// is less than twice the period.
 struct SegmentRanks {
     std::int32_t contour = 0, links = 0, period = 0;
 };
 
-/// A row of pixels that receive the numbers and ranks of its edge points.
+/// A row of pixels, to which the contour numbers and ranks of its edge points are written.
 struct RankRow {
     const std::uint64_t* points; ///< bits
     const Count* counts;         ///< of the points, in order
@@ -85,7 +87,7 @@ struct RankRow {
     std::int32_t* contours_to;
     std::int32_t* ranks_to;
     Elements width;
-    bool stream; ///< bypass the caches; both are aligned to `stream_alignment`
+    bool stream; ///< bypass the caches; both outputs are aligned to `stream_alignment`
 };
 
 /// Returns the number of points in the row.
@@ -93,8 +95,8 @@ Elements write_ranks(const RankRow& row);
 
 /// A contour, or a connected part of one in a tile.
 struct Chain {
-    Elements end = 0;      ///< the pixel (y · width + x) it ends at: its head, or the one outside
-                           ///< the tile that follows its last point
+    Elements end = 0; ///< the pixel (y · width + x) where it ends: its head, or the pixel outside
+                      ///< the tile that follows its last point
     Elements smallest = 0; ///< its smallest pixel
     Elements links = 0;    ///< from `smallest` to `end`
     Elements points = 0;   ///< in the tile
@@ -102,17 +104,17 @@ struct Chain {
     bool closed = false;   ///< it has no end; its head is its smallest pixel
 };
 
-/// A point that is entered from outside the tile: the first of its chain.
+/// A point whose predecessor is outside the tile: the first point of its chain.
 struct Entry {
     Elements pixel = 0;
-    Elements before = 0;    ///< the pixel outside that it follows
+    Elements before = 0;    ///< its predecessor, outside the tile
     Elements links = 0;     ///< to the end of its chain
-    std::int32_t chain = 0; ///< its number
+    std::int32_t chain = 0; ///< number of its chain
 };
 
 /// Places a tile's chain on a contour: rank = (links to the chain's end + `beyond`) mod `period`.
 struct Placing {
-    std::int32_t contour = 0;   ///< its number
+    std::int32_t contour = 0;   ///< number of the contour
     std::int32_t beyond = 0;    ///< links from the chain's end to the contour's head
     std::int32_t period = open; ///< the number of points of a closed contour
 
@@ -129,15 +131,16 @@ struct RankPlanes {
 /// Ranks the contours of a direction map or a tile of one: finds for every edge point the head of
 /// its contour and the number of links to it. Works row by row in one pass instead of following
 /// contours: consecutive points in adjacent rows share a segment and are numbered along it; where
-/// segments meet they are joined, with the difference of their counts.
+/// segments meet they are joined, and the difference of their counts is stored.
 ///
-/// If several points are followed by the same one, the link with the lowest direction is kept, and
+/// If several points have the same successor, only the link with the lowest direction is kept, and
 /// the other points become heads.
 ///
 /// Input     directions; of a tile, also those within 2 pixels of it inside the image.
-/// Output    chains in the order of their first pixels, row by row; entries; planes.
+/// Output    chains in the order of their first pixels, row by row; entries; by write(), planes of
+///           contour numbers and ranks.
 /// Requires  links to edge points of the image, codes from −2 to 7, a tile of fewer than 2³¹ pixels
-///           within the image; otherwise throws InvalidTask that names a pixel.
+///           within the image; otherwise throws InvalidTask, naming a pixel.
 /// Cost      O(pixels / lanes + points); keeps 8 bytes per point and 40 per segment. `apply`
 ///           allocates only for tiles larger than before. Use one object per thread.
 /// Deterministic  the same for any tiling of the image.
@@ -153,8 +156,10 @@ class ContourRanking {
 
     /// Makes each chain a separate contour: [i] is the placing of chains()[i].
     std::vector<Placing> placings() const;
-    /// Writes numbers and ranks of all pixels of the tile, with chains placed by `placings`.
-    /// Throws    InvalidTask if their number differs, or the planes do not hold the tile.
+    /// Writes the contour numbers and ranks of all pixels of the tile, with chains placed by
+    /// `placings`.
+    /// Throws    InvalidTask unless there is one placing per chain and the planes have room for the
+    ///           tile.
     void write(std::span<const Placing> placings, const RankPlanes& planes) const;
 
   private:
@@ -185,8 +190,8 @@ class ContourRanking {
     LinkedRows links_;
     Segments segments_;
     Memory counts_;   // [x] of the current row and the one above, alternating
-    Memory bits_;     // of every row, its points
-    Memory followed_; // of every point, its Count
+    Memory bits_;     // the points of every row, as bits
+    Memory followed_; // the Count of every point, in order
     std::vector<Chain> chains_;
     std::vector<Entry> entries_;
     std::vector<OpenEntry> open_entries_;

@@ -26,7 +26,7 @@ HWY_INLINE const Direction* row_at(const ThreeRows& rows, int y) {
     return y < 0 ? rows.above : y > 0 ? rows.below : rows.here;
 }
 
-/// As find_predecessors(), for a single point outside the row.
+/// Same as find_predecessors(), for a single point outside the row.
 HWY_INLINE bool find_predecessor(const ThreeRows& directions, Elements x, Direction* to) {
     to[x] = no_edge;
     for (int code = 7; code >= 0; --code) {
@@ -73,7 +73,7 @@ Elements find_successors(const Direction* directions, const ThreeRows& predecess
                          Direction* to, std::uint64_t* points) {
     const Codes d;
     const auto none = hn::Set(d, no_edge), end = hn::Set(d, edge_end);
-    // A link is kept if the point that it leads to has its code as predecessor.
+    // A link is kept if its code is the predecessor code of the point that it leads to.
     Elements cut = 0;
     for (Elements x = 0; x < width; x += code_lanes) {
         const auto here = hn::LoadU(d, directions + x);
@@ -115,7 +115,7 @@ HWY_INLINE void copy_word(const std::int32_t* from, std::int32_t* to, Elements c
         store(hn::Load(d, from + i), d, to + i, stream);
 }
 
-/// Writes a word without points directly from registers.
+/// Writes the 64 pixels of a word without points, directly from registers.
 HWY_INLINE void write_none(std::int32_t* to, bool stream) {
     const Integers d;
     for (std::size_t i = 0; i < 64; i += hn::MaxLanes(d))

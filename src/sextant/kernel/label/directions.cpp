@@ -97,7 +97,7 @@ ThreeRows LinkedRows::around(Ring& rows, Elements y) {
     return {rows.row(y - 1), rows.row(y), rows.row(y + 1)};
 }
 
-/// Pixels outside the image are no edge.
+/// Reads a row of directions. Pixels outside the image are not edge points.
 void LinkedRows::read(Elements y) {
     const Tile wanted = with_margin(tile_, reach, input_.image);
     const Elements row = tile_.y + y;

@@ -31,8 +31,8 @@ struct DirectionView {
     ImageShape image;                 ///< the whole image
 };
 
-// Selection of the links of a direction map, row by row, in vectors. If several edge points are
-// followed by the same one, the link with the lowest direction is kept; the other points become
+// Selection of the links of a direction map, row by row, in vectors. If several edge points have
+// the same successor, only the link with the lowest direction is kept; the other points become
 // heads. Rows are readable from [−2] to `link_slack` past their end.
 
 inline constexpr Elements link_slack = 66;
@@ -45,17 +45,17 @@ struct ThreeRows {
 /// Statistics of a row of links.
 struct LinkCounts {
     Elements junctions = 0; ///< points with several predecessors
-    bool faulty =
-        false; ///< a link leads to a pixel that is not an edge point, or a code is not a direction
+    bool faulty = false;    ///< a link leads to no edge point, or a code is invalid
 };
 
-/// Sets [x], for x from −1 to `width`, to the direction of the link kept to x, or no_edge.
+/// For x from −1 to `width`: sets predecessors[x] to the direction of the kept link that leads to
+/// x, or to no_edge if there is none.
 LinkCounts find_predecessors(const ThreeRows& directions, Elements width, Direction* predecessors);
 
-/// Sets [x], for x from 0 to `width` − 1, to the direction of the link from x if it is kept,
-/// otherwise edge_end, or no_edge if there is no edge point; and the edge points in bits
-/// (label_vectors.hpp). Writes up to `link_slack` past the end. Returns the number of links not
-/// kept.
+/// For x from 0 to `width` − 1: sets successors[x] to the direction of the link from x if it is
+/// kept, otherwise to edge_end, or to no_edge if x is not an edge point. Writes the edge points as
+/// bits to `points` (label_vectors.hpp). Writes up to `link_slack` directions past the end. Returns
+/// the number of links that are not kept.
 Elements find_successors(const Direction* directions, const ThreeRows& predecessors, Elements width,
                          Direction* successors, std::uint64_t* points);
 
@@ -68,16 +68,17 @@ struct LinkedRow {
 /// The kept links of a tile's rows, one row after another.
 class LinkedRows {
   public:
-    /// Input     directions within 2 pixels of the tile inside the image.
+    /// Input     directions of the tile, and within 2 pixels of it inside the image.
     /// Requires  these directions, and a tile within the image; otherwise throws InvalidTask.
     void begin(const DirectionView& input, const Tile& tile);
 
     /// Returns the next row, valid until the next call, and writes its edge points as bits.
-    /// Throws    InvalidTask, with the pixel, for a link to no edge point or an invalid code.
+    /// Throws    InvalidTask, naming the pixel, for an invalid code or a link that does not lead to
+    ///           an edge point.
     LinkedRow next(std::uint64_t* points);
 
-    Elements junctions() const { return junctions_; } ///< of rows so far, with several predecessors
-    Elements cut() const { return cut_; }             ///< links that are not kept
+    Elements junctions() const { return junctions_; } ///< points so far with several predecessors
+    Elements cut() const { return cut_; }             ///< links so far that are not kept
 
   private:
     static constexpr Elements reach = 2;

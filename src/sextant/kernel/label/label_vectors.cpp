@@ -29,7 +29,8 @@ static constexpr CountsOfBits counts_of_bits;
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// Makes one word of bits at a time: by whole vectors, and the last word by single samples.
+/// Makes one word of bits at a time: whole words from vectors, a partial last word from single
+/// samples.
 template <class Sample, class Vectors, class One>
 HWY_INLINE void make_bits(Elements count, std::uint64_t* bits, Vectors vectors, One one) {
     using Samples = hn::CappedTag<Sample, 64>;
@@ -109,7 +110,8 @@ void equal_f64(const double* a, const double* b, Elements count, std::uint64_t* 
     equal(a, b, count, bits);
 }
 
-// The unions of runs use no vectors, but processors have different instructions for counting bits.
+// Joining runs uses no vectors, but is compiled per target, because the instructions for counting
+// bits differ.
 
 using Bits = std::uint64_t;
 
@@ -122,15 +124,15 @@ HWY_INLINE Bits through_first(Bits bits) {
     return bits ^ (bits - 1);
 }
 
-/// The root of a run. Halves paths.
+/// Finds the root of a run, with path halving.
 HWY_INLINE Label root(Label* parents, Label run) {
     while (parents[run] != run)
         run = parents[run] = parents[parents[run]];
     return run;
 }
 
-/// Joins two runs that touch. A run without a parent gets the one above, whose entry is still in
-/// the cache; otherwise the roots are joined.
+/// Joins two runs that touch. If the run is its own parent, the run above becomes its parent,
+/// because that run's entry is still in the cache; otherwise the roots are joined.
 HWY_INLINE void join(Label* parents, Label run, Label above) {
     if (parents[run] == run) {
         parents[run] = above;
@@ -141,7 +143,7 @@ HWY_INLINE void join(Label* parents, Label run, Label above) {
     parents[last] = first;
 }
 
-/// A row's bits at one word, and the runs before it.
+/// A row's bits in one word, and the number of runs before it.
 struct At {
     Bits inside = 0, starts = 0;
     Bits carry = 0; ///< set if the last pixel of the previous word is inside
@@ -155,12 +157,13 @@ struct At {
     }
     /// The runs, each extended by the pixel after it.
     HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
-    /// The run at the last of the pixels 0 … i, given in bits, or the last run before it.
+    /// `pixels`: bits 0 … i. The run at pixel i, or the last run before it.
     HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
 };
 
-/// Runs, extended by one pixel if corners count, share pixels if they touch. The first shared pixel
-/// is the first of one of them, which gives one bit per pair.
+/// Runs that touch share pixels, after each run is extended by one pixel if corners count. The
+/// first pixel that two runs share is the first pixel of one of them, which gives one bit per pair
+/// of runs.
 HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& above) {
     Bits shared = rows.corners ? row.extended() & above.extended() : row.inside & above.inside;
     shared &= row.starts | above.starts;
@@ -170,13 +173,14 @@ HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& abov
     }
 }
 
-/// A word of bits shifted up by one, with the last bit of the previous word.
+/// A word of bits shifted up by one, with the last bit of the previous word shifted in.
 HWY_INLINE Bits moved(const Bits* bits, Elements word) {
     return bits[word] << 1 | (word > 0 ? bits[word - 1] >> 63 : 0);
 }
 
-/// Joins runs of equal value. Runs above one another are joined at the start of the later one. Runs
-/// that meet only at a corner are joined where one has ended and the other starts.
+/// Joins runs of equal value. Runs that share a column are joined at the start of the one that
+/// starts later. Runs that meet only at a corner are joined where one has ended and the other
+/// starts.
 HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& row,
                            const At& above) {
     Bits shared = rows.equal->straight[word] & row.inside & (row.starts | above.starts);
@@ -228,8 +232,8 @@ constexpr Elements label_lanes = hn::MaxLanes(Labels());
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// The labels of as many pixels as a vector has lanes. Lane i has the label that comes after that
-/// of lane 0 by the number of runs that start in lanes 1 … i, so one vector holds them all.
+/// The labels of one vector of pixels. If n runs start in lanes 1 … i, the label of lane i comes n
+/// places after that of lane 0, so one vector contains all labels that can occur.
 HWY_INLINE hn::Vec<Labels> labels_of(std::uint64_t inside, std::uint64_t starts,
                                      const Label* labels) {
     const Labels d;

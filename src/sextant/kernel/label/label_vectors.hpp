@@ -35,9 +35,9 @@ struct RunRow {
 
 /// The pixels of a row that equal those of the row above, in bits.
 struct EqualsAbove {
-    const std::uint64_t* straight; ///< bit i: i equals i above
-    const std::uint64_t* left;     ///< bit i: i + 1 equals i above
-    const std::uint64_t* right;    ///< bit i: i equals i + 1 above
+    const std::uint64_t* straight; ///< bit i: pixel i equals pixel i above
+    const std::uint64_t* left;     ///< bit i: pixel i + 1 equals pixel i above
+    const std::uint64_t* right;    ///< bit i: pixel i equals pixel i + 1 above
 };
 
 /// Two adjacent rows whose touching runs are to be joined.
@@ -52,15 +52,16 @@ struct TouchingRows {
 /// Makes each run of a row its own parent; returns the number of the last run.
 Label begin_runs(const RunRow& row, Elements words, Label* parents);
 
-/// Joins each pair of runs that touch: the first run of either component becomes that of both.
-/// Cost      pairs α(runs).
+/// Joins the components of each pair of runs that touch. The earlier of the two roots becomes the
+/// root of both.
+/// Cost      O(pairs α(runs)), where α is the inverse Ackermann function.
 void join_runs(const TouchingRows& rows);
 
-/// A row whose pixels receive the labels of their runs.
+/// A row of pixels, to which the labels of their runs are written.
 struct LabelRow {
     const std::uint64_t* inside; ///< bits: not background
     const std::uint64_t* starts; ///< bits: the first pixel of a run
-    const Label* labels;         ///< of the row's runs, from [1] on; readable up to [16] past them
+    const Label* labels; ///< labels of the row's runs, from [1] on; readable 16 past the last
     Label* to;
     Elements width;
     bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment`

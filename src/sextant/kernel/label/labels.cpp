@@ -23,7 +23,8 @@ std::size_t at(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// The most runs that a tile may have: of any values, or separated by background.
+/// The largest possible number of runs in a tile. Runs of different values may adjoin; foreground
+/// runs are separated by background.
 Elements most_runs(const Tile& tile, Sameness sameness) {
     return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
 }
@@ -45,7 +46,7 @@ void check(const Tile& tile, const LabelPlane& output) {
                                       output.stride, width, height));
 }
 
-/// The measures of a run of pixels of a row.
+/// The measures of a run of pixels in a row.
 Component of_run(Elements x, Elements y, Elements length, Elements width) {
     Component run;
     run.first = y * width + x;
@@ -143,7 +144,7 @@ void Labeller::join_with_above(const Sample* samples, const Sample* above, Eleme
     join_runs({row(y), row(y - 1), words_, corners, by_value ? &equal : nullptr, runs()});
 }
 
-/// A run's parent comes before it, so one pass numbers all.
+/// A run's parent comes before it, so one pass numbers all components.
 Label Labeller::number_components() {
     Label* const labels = runs();
     Label count = 0;

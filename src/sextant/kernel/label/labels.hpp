@@ -14,8 +14,8 @@
 
 namespace sextant::kernel {
 
-/// Samples of a rectangle of an image as stored, for comparing: floating-point numbers by value,
-/// all others by their bits.
+/// Samples of a rectangle of an image as stored, for comparison. Floating-point numbers are
+/// compared by value, all others by their bits.
 struct ValueView {
     using First = std::variant<const float*, const std::uint8_t*, const std::uint16_t*,
                                const std::uint32_t*, const std::uint64_t*, const double*>;
@@ -23,7 +23,7 @@ struct ValueView {
     ValueView() = default;
     ValueView(First samples, Elements next_row, const Tile& rectangle, ImageShape whole)
         : first(samples), stride(next_row), tile(rectangle), image(whole) {}
-    ValueView(const SampleView& view) // NOLINT: samples for filters can be compared
+    ValueView(const SampleView& view) // NOLINT: implicit: samples for filters can be compared too
         : first(std::visit([](const auto* samples) { return First(samples); }, view.first)),
           stride(view.stride),
           tile(view.tile),
@@ -35,10 +35,10 @@ struct ValueView {
     ImageShape image;
 };
 
-/// The code of a sample that equals no other, such as NaN.
+/// The code of a sample that is equal to no sample, such as NaN.
 inline constexpr std::uint64_t unequal_code = 0;
 
-/// Samples other than 0 are equal if their codes are, except for `unequal_code`.
+/// Nonzero samples are equal if their codes are equal and not `unequal_code`.
 template <class Sample>
 std::uint64_t value_code(Sample value) {
     if constexpr (std::is_same_v<Sample, float>)
@@ -52,10 +52,10 @@ std::uint64_t value_code(Sample value) {
 /// Connectivity: pixels touch at sides only (4), or at corners too (8).
 enum class Neighbours : std::uint8_t { four, eight };
 
-/// The neighbours that are connected. Samples of 0 are the background.
+/// Selects the neighbouring samples that are connected. Samples of 0 are the background.
 enum class Sameness : std::uint8_t {
-    foreground, ///< all that are not 0
-    value       ///< those of equal value; NaN equals none
+    foreground, ///< all nonzero samples
+    value       ///< samples of equal value; NaN is equal to nothing
 };
 
 /// The rule that defines components.
@@ -72,12 +72,12 @@ struct LabelPlane {
 
 /// Measures of a component, in pixels of the image.
 struct Component {
-    Elements first = 0; ///< its first pixel, row by row: y · width + x
+    Elements first = 0; ///< its first pixel in row order: y · width + x
     Elements area = 0;
     Tile box;
-    Elements sum_x = 0, sum_y = 0; ///< of its pixels' coordinates
+    Elements sum_x = 0, sum_y = 0; ///< sums of its pixels' coordinates
 
-    /// Its centroid; pixels have their centres at integers.
+    /// The centroid; pixel centres have integer coordinates.
     double x() const { return static_cast<double>(sum_x) / static_cast<double>(area); }
     double y() const { return static_cast<double>(sum_y) / static_cast<double>(area); }
 
@@ -89,16 +89,16 @@ struct Component {
 /// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
     const std::uint64_t *inside, *starts; ///< bits: not background; the first pixel of a run
-    const Label* labels;                  ///< [i] of run i
+    const Label* labels;                  ///< [i]: label of run i
 };
 
-/// Labels the connected components of an image or a tile of one by unions of runs: a row becomes
-/// bits, a run of bits a node, and each pair of runs that touch one union. Labels are written in a
-/// second pass, in vectors.
+/// Labels the connected components of an image, or of a tile of one, by union-find over runs: rows
+/// are converted to bits, each run of bits is a node, and each pair of touching runs is joined. A
+/// second pass writes the labels, in vectors.
 ///
 /// Input     samples of a tile; connections outside it are ignored.
 /// Output    labels of the tile: 1, 2, … in the order of the components' first pixels, row by row.
-/// Requires  a tile that cannot have 2³¹ runs, whatever its samples, and a plane that holds it;
+/// Requires  a tile too small to have 2³¹ runs, whatever its samples, and a plane with room for it;
 ///           otherwise throws InvalidTask, before anything is written.
 /// Cost      O(pixels / 64 + runs α(runs)), and writing 4 bytes per pixel. An object keeps 2 bits
 ///           per pixel and 4 bytes per run; `apply` allocates only for tiles larger than before.
@@ -144,7 +144,7 @@ class Labeller {
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
-    Memory runs_; // [run], from 1: an earlier one of its component, or itself; finally its label
+    Memory runs_; // [run], from 1: an earlier run of its component, or itself; finally its label
     std::vector<Label> runs_before_;                              // [row], and the total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
 };

@@ -64,7 +64,7 @@ void StripSeams::join(Label a, Label b) {
     parents_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
 }
 
-/// A component's parent comes before it, so one pass numbers all.
+/// A component's parent comes before it, so one pass numbers all components.
 Label StripSeams::finish() {
     Label count = 0;
     for (std::size_t i = 0; i < parents_.size(); ++i) {

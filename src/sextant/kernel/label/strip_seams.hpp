@@ -10,7 +10,7 @@ namespace sextant::kernel {
 
 /// The first or last row of a strip.
 struct SeamRow {
-    std::span<const Label> labels; ///< of the strip alone
+    std::span<const Label> labels; ///< numbered within the strip
     /// value_code() of the samples; may be empty if values are not compared
     std::span<const std::uint64_t> values;
 };
@@ -20,13 +20,13 @@ struct SeamRow {
 ///
 /// Input     the components of each strip, labelled 1, 2, … in the order of their first pixels, and
 ///           the strip's first and last row.
-/// Output    numbers 1, 2, … in the order of the components' first pixels, row by row of the image,
-///           as those of Labeller.
+/// Output    numbers 1, 2, … in the order of the components' first pixels, row by row of the image:
+///           the same as a Labeller assigns to the whole image.
 /// Requires  rows of equal width; fewer than 2³¹ components over all strips (InvalidTask).
-/// Cost      O(width) per strip and O(components of the strips); 4 bytes for each of these.
+/// Cost      O(width) per strip, and O(1) per component of a strip; keeps 4 bytes per component.
 class StripSeams {
   public:
-    /// `most`: the largest allowed number of components of all strips.
+    /// `most`: the largest allowed number of components in all strips together.
     explicit StripSeams(Connection connection, Elements most = most_labels)
         : connection_(connection), most_(most) {}
 
@@ -46,7 +46,7 @@ class StripSeams {
 
     const Connection connection_;
     const Elements most_;
-    std::vector<Label> parents_;      // [component of the strips]: an earlier one, or itself
+    std::vector<Label> parents_;      // [component of a strip]: an earlier joined one, or itself
     std::vector<std::size_t> begins_; // [strip]: index of its first component
     std::vector<Label> above_;        // of the last row: components, −1 for the background
     std::vector<std::uint64_t> values_above_;
