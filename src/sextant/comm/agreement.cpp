@@ -148,7 +148,7 @@ std::string first_failure(const Communicator& communicator, const std::function<
 
 namespace {
 
-/// Positions of the fields in a Said.
+/// Indices of the fields of a Said.
 constexpr std::size_t begun_field = 0, earliest_field = 1, run_field = 2, rank_field = 3,
                       count_field = 4, numbers_field = 5;
 
@@ -300,7 +300,7 @@ void Comparison::advance() {
         fail();
 }
 
-/// Throws an error with the same text on every rank.
+/// Throws AgreedFailure, with the same text on every rank.
 void Comparison::fail() {
     const Said low = part(known_, 0), high = part(known_, 1);
     const bool in_order = low[rank_field] < high[rank_field];
@@ -316,7 +316,7 @@ void Comparison::fail() {
                         true);
 }
 
-/// The earliest run among the requests received; the largest int if there is none.
+/// Returns the earliest run among the requests received; the largest int if there is none.
 int Comparison::earliest_requested() {
     int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {

@@ -136,7 +136,7 @@ class Comparison {
     const std::vector<int> names_;
     const std::function<std::string(std::span<const int>)> text_of_;
     int rounds_ = 0;
-    Memory memory_; // of all messages
+    Memory memory_; // holds all messages
     std::unique_ptr<Exchange> exchange_;
     std::array<Completion, 64> completions_;
 
@@ -145,7 +145,7 @@ class Comparison {
     std::vector<int> known_; // least and greatest request received
     std::vector<bool> came_; // by round: the message has been received
     bool said_ = false, agreed_ = true, spoiled_ = false;
-    int next_ = 0;       // round to wait for next
+    int next_ = 0;       // next round to wait for
     int sends_open_ = 0; // sends in progress
 };
 

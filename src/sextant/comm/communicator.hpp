@@ -50,7 +50,7 @@ class Communicator {
     /// Waits until every rank has called it. Collective.
     void barrier() const { transport_->barrier(); }
 
-    /// Returns the values of all ranks, by rank. For small values. Collective.
+    /// Returns the values of all ranks, indexed by rank. For small values. Collective.
     template <class Value>
     std::vector<Value> all_gather(const Value& own) const {
         static_assert(std::is_trivially_copyable_v<Value>);
@@ -66,8 +66,8 @@ class Communicator {
     }
 
     /// Splits the communicator: ranks of equal `color` form a group, ordered by `key`, then by
-    /// rank. A rank with a negative color joins none; its communicator must not be used.
-    /// Collective.
+    /// rank. A rank with a negative color joins no group and must not use the returned
+    /// communicator. Collective.
     Communicator split(int color, int key) const {
         return Communicator(transport_->split(color, key));
     }
@@ -116,8 +116,8 @@ std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<
 /// memory.
 std::uint64_t host_identity();
 
-/// The node of each rank, by rank; nodes are numbered in the order of their first ranks.
-/// Collective.
+/// Returns the node number of each rank, indexed by rank; nodes are numbered in the order of their
+/// lowest ranks. Collective.
 std::vector<int> nodes_of(const Communicator& communicator);
 
 } // namespace sextant

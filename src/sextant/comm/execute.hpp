@@ -24,7 +24,7 @@ struct Computation {
     /// The destination of each region of `made`: its own address, or one in another rank's memory,
     /// with the same number and length of contiguous runs but possibly another stride.
     std::span<const Blocks> places;
-    /// Long-running kernels must call this from time to time, so that messages make progress.
+    /// Long-running kernels must call `progress` from time to time, so that messages make progress.
     const std::function<void()>& progress;
 };
 
@@ -87,8 +87,9 @@ class Execution {
     void bind(int buffer, std::span<const std::byte> memory);
     void bind(int buffer, std::span<std::byte> memory);
 
-    /// Maps the peers of the program to ranks; not during a run. By default peer i is rank i.
-    /// Throws InvalidTask if a message would need a tag beyond the limit of the transport.
+    /// Maps the peers of the program to ranks; must not be called during a run. By default peer i
+    /// is rank i. Throws InvalidTask if a message would need a tag beyond the limit of the
+    /// transport.
     /// Cost      one pass over the messages; nothing is allocated.
     void set_peers(std::span<const int> ranks);
 
@@ -122,7 +123,7 @@ class Execution {
     /// used afterwards; with threads, all its ranks throw PeerFailed.
     void abandon();
 
-    /// The memory of the result; only for contiguous results.
+    /// The result's bytes. Throws std::logic_error if the result is not contiguous.
     std::span<const std::byte> result() const;
     const Program& program() const;
     /// The data sent in the last run.

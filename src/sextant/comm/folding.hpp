@@ -45,8 +45,8 @@ class Patches {
 /// compressed.
 class FoldPass {
   public:
-    /// For up to `most_operands` sources. `progress` is called between slices. Keeps references to
-    /// its arguments.
+    /// Prepares for up to `most_operands` sources. `progress` is called between slices. Keeps
+    /// references to its arguments.
     FoldPass(const Program& program, const Operator& op, const BufferAddresses& places,
              const ExecuteOptions& options, std::size_t most_operands,
              std::function<void()> progress);
@@ -85,8 +85,8 @@ class FoldPass {
     const std::function<void()> progress_;
     Patches patches_; // empty unless operands may be compressed
     std::vector<Item> items_;
-    std::vector<kernel::Stretch> stretches_; // of the current slice, by item
-    std::vector<const std::byte*> sources_;  // of the current slice
+    std::vector<kernel::Stretch> stretches_; // by item: its form in the current slice
+    std::vector<const std::byte*> sources_;  // operands of the current slice
 };
 
 /// The folds of a program: combines operands that have arrived while others are in transit, and
@@ -123,7 +123,7 @@ class Folding {
     };
     struct Fold {
         int step = 0;
-        std::vector<Run> runs; ///< of two operands or more, in order
+        std::vector<Run> runs; ///< runs of two or more operands, in order
         bool finished = false;
         bool settled = false;           ///< the destination is fixed
         std::byte* elsewhere = nullptr; ///< alternative destination, or null

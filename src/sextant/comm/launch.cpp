@@ -89,7 +89,7 @@ std::string mpi_of_build() {
 
 namespace {
 
-/// Initialises MPI, and finalizes it on destruction.
+/// Initialises MPI; the destructor finalizes it.
 class Session {
   public:
     explicit Session(const LaunchedBy& by) {

@@ -15,7 +15,7 @@ struct LaunchedBy {
     Launcher launcher = Launcher::none;
     std::string evidence; ///< the environment variable that shows this, for error messages
     int size = 0;         ///< number of processes, if the launcher states it; else 0
-    int rank = 0;         ///< of this process; 0 without a launcher
+    int rank = 0;         ///< rank of this process; 0 without a launcher
 };
 
 LaunchedBy detect_launcher();

@@ -132,7 +132,7 @@ void Encoding::unpack(int message, std::span<const std::byte> came) {
     Elements first = 0;
     list_pieces(message);
     for (const kernel::SparseEncoder::Piece& piece : pieces_) {
-        auto* const to = const_cast<std::byte*>(piece.data); // of a region that this rank writes
+        auto* const to = const_cast<std::byte*>(piece.data); // a received region, so it is writable
         if (code)
             kernel::expand(*code, first, piece.count, nothing_, to);
         else

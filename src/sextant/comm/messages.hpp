@@ -58,8 +58,8 @@ class Encoding {
     /// compressed.
     Bytes encode(int message);
 
-    /// Reads a received message. Returns its code, valid until the message is received again, or
-    /// null if it is not compressed. Throws kernel::InvalidCode.
+    /// Reads a received message. Returns its compressed form, valid until the message is received
+    /// again, or null if it is not compressed. Throws kernel::InvalidCode.
     const kernel::SparseCode* read(int message, std::span<const std::byte> came);
     /// Copies a message that has been read to its regions.
     void unpack(int message, std::span<const std::byte> came);
@@ -71,11 +71,11 @@ class Encoding {
     const Program& program_;
     const MessageTable& table_;
     const BufferAddresses& places_;
-    const std::vector<std::byte> nothing_; // one element
-    std::vector<Elements> elements_;       // by message; 0 if it is not covered
-    std::vector<Bytes> offsets_;           // by message: position of its buffer
+    const std::vector<std::byte> nothing_; // an empty element
+    std::vector<Elements> elements_; // by message: number of elements; 0 if it is never compressed
+    std::vector<Bytes> offsets_;     // by message: position of its buffer
     Workspace& workspace_;
-    std::vector<std::optional<kernel::SparseCode>> codes_; // by message
+    std::vector<std::optional<kernel::SparseCode>> codes_; // by message: compressed form
     std::vector<kernel::SparseEncoder::Piece> pieces_;
     kernel::SparseEncoder encoder_;
 };

@@ -188,7 +188,7 @@ namespace {
 
 constexpr Bytes page = 4096;
 
-/// The ranks on this rank's host, while shared segments are set up.
+/// The communicator of the ranks on this rank's host, used to set up shared segments.
 class HostGroup {
   public:
     explicit HostGroup(MPI_Comm comm) : all_(comm) {
@@ -238,7 +238,7 @@ Bytes share_of_host(Bytes wanted, std::size_t ranks) {
     return share / page * page;
 }
 
-/// The whole pages of a range; page boundaries are the same in every process.
+/// Returns the whole pages within a range; page boundaries are the same in every process.
 Segment whole_pages(void* data, Bytes size, Segment::Whose whose) {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto skipped = static_cast<Bytes>((page - first % page) % page);

@@ -326,7 +326,7 @@ class MpiExchange : public Exchange {
     bool* const has_strays_;
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
-    std::vector<int> message_of_; // by request
+    std::vector<int> message_of_; // by request: its message
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
 };

@@ -73,7 +73,7 @@ void SharedInbox::sleep() {
 /// The header of a segment.
 struct NodeNeighbourhood::Head {
     std::uint64_t token = 0;     ///< random number chosen by its owner
-    std::atomic<int> running{0}; ///< the owner is in a run
+    std::atomic<int> running{0}; ///< 1 while the owner is in a run
     std::atomic<int> failed{0};  ///< 1 + the rank whose failure cancelled the run; 0: none
     SharedInbox inbox;
 };
@@ -191,7 +191,7 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
         seats.push_back(card.seat);
     const Card& local = cards[static_cast<std::size_t>(rank_)];
     crowded_ = is_crowded(local.seat.host, seats);
-    int before = 0; // ranks of this host so far
+    int before = 0; // number of lower ranks on this host
     std::vector<int> node(cards.size(), -1);
     for (std::size_t rank = 0; rank < cards.size(); ++rank) {
         if (cards[rank].seat.host == local.seat.host)

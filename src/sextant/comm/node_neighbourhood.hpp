@@ -123,9 +123,9 @@ class NodeNeighbourhood : public Neighbourhood {
     Yielding yielding_;
     int node_ = 0;
     std::shared_ptr<Arena> arena_;
-    std::vector<std::uintptr_t> bases_; // by rank; 0 if not a neighbour
+    std::vector<std::uintptr_t> bases_; // by rank: base address; 0 if not a neighbour
     std::vector<Peer> peers_;
-    ProcessWatch processes_; // of peers
+    ProcessWatch processes_; // watches the peers' processes
     std::size_t room_ = 0;   // capacity for notes
     std::vector<Note> taken_;
     std::vector<Held> held_; // notes for inboxes that were full

@@ -169,7 +169,7 @@ void Execution::Runner::begin() {
     tracer_.begin();
     exchange_->begin();
     over_ = false;
-    moved_ = failure_ != nullptr; // a buffer may be missing; the next run must check
+    moved_ = failure_ != nullptr; // a buffer may be unbound; the next run must check
 }
 
 void Execution::Runner::run() {
@@ -269,7 +269,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
         outcome_ = std::current_exception();
     }
     tracer_.end();
-    if (comparison_ && comparison_->spoiled()) // every rank detects the difference
+    if (comparison_ && comparison_->spoiled()) // every rank leaves the run by itself
         exchange_->leave();
     else
         exchange_->abandon();
@@ -349,7 +349,7 @@ int Execution::Runner::next_work() {
     return step;
 }
 
-/// Does one piece of work, if there is any.
+/// Runs one fold, copy or compute step, if one is ready.
 bool Execution::Runner::work() {
     const int step = next_work();
     if (step == Walk::none)

@@ -94,13 +94,13 @@ class Execution::Runner {
     BufferAddresses places_;
     Borrowing borrowing_;
     const MessageTable table_;
-    std::optional<Encoding> encoding_; // if messages are compressed
+    std::optional<Encoding> encoding_; // set if messages are compressed
     DirectDelivery delivery_;
     Folding folding_;
     Computing computing_;
     Tracer tracer_;
-    const std::vector<Bytes> own_offsets_; // of buffers in the workspace
-    std::vector<bool> bound_;              // buffers that the caller bound
+    const std::vector<Bytes> own_offsets_; // by buffer: offset in the workspace
+    std::vector<bool> bound_;              // by buffer: bound by the caller
     int workspace_version_ = 0;
     Comparison* const comparison_;
     bool receives_ = false;                     // true if the program has a receive step
@@ -108,19 +108,19 @@ class Execution::Runner {
     std::unique_ptr<Exchange> exchange_;
     bool any_lent_ = false;      // true if some message can be zero-copy
     bool moved_ = true;          // true if a buffer was bound since messages were placed
-    std::vector<Blocks> blocks_; // of the message being placed
+    std::vector<Blocks> blocks_; // blocks of the message being placed
 
     // State of the current run, or of the last one.
     bool over_ = true;
     bool opening_ = false;       // true if the start is held back until the comparison ends
     std::exception_ptr outcome_; // error that `finish` throws
-    int idle_ = 0;               // consecutive idle turns
+    int idle_ = 0;               // consecutive calls without progress
     // true if an operand has arrived since the last unsuccessful attempt to combine operands
     bool arrived_ = false;
     int loans_out_ = 0;     // zero-copy sends whose buffer has not been returned yet
     std::vector<int> held_; // computations waiting for their destination
     Sent sent_;
-    std::exception_ptr failure_;           // of this rank
+    std::exception_ptr failure_;           // error of this rank
     int failed_peer_ = -1;                 // peer that reported a failure
     std::exception_ptr transport_failure_; // raised during work, to be rethrown after it
     std::array<Completion, 64> completions_;

@@ -25,8 +25,8 @@ class Segment {
     static Segment open(int process, int descriptor, Bytes size);
 
     enum class Whose { ours, a_peers };
-    /// Wraps zeroed memory that is already shared and owned by another component, which keeps its
-    /// addresses. If it is ours, touched pages are returned to the system on destruction.
+    /// Wraps zeroed memory that is already shared and owned by another component, which keeps it
+    /// mapped. If it is ours, touched pages are returned to the system on destruction.
     static Segment kept(std::byte* data, Bytes size, Whose whose);
 
     Segment(Segment&& other) noexcept;

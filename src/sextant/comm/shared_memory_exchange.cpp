@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// True if a note is about a send of its recipient.
+/// True if a note is about the destination of one of its recipient's sends.
 bool tells_of_room(const Note& note) {
     return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
 }
@@ -154,7 +154,7 @@ void LoanExchange::start(int m) {
 void LoanExchange::start_delivered(int m) {
     offer(m, Note::Kind::delivered, at(m).bytes());
     sends_[static_cast<std::size_t>(m)].ended = true;
-    finished_.push_back({m, at(m).bytes(), {}}); // no rank reads this rank's memory
+    finished_.push_back({m, at(m).bytes(), {}}); // done: no rank reads this rank's memory
 }
 
 int LoanExchange::poll(std::span<Completion> completions) {

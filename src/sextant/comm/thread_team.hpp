@@ -29,8 +29,8 @@ class Team {
 
     int size() const { return static_cast<int>(others_.size()) + 1; }
 
-    /// Calls body(part, member) for each part from 0 on, with members numbered 0 ... size() − 1,
-    /// and returns when all are done.
+    /// Calls body(part, member) for each part below `parts`, with `member` below size(), and
+    /// returns when all parts are done.
     /// Requires  one caller at a time; no call from within a body.
     /// Throws    the first exception of a body; later parts may not have been done.
     /// Cost      about a microsecond if the threads have not fallen asleep; allocates nothing.
@@ -97,7 +97,7 @@ class FoldTeam {
 
   private:
     Team team_;
-    std::vector<std::vector<const std::byte*>> sources_; // by part
+    std::vector<std::vector<const std::byte*>> sources_; // by part: its sources
 };
 
 /// Returns `op` with its folds shared by a team, which must outlive it.

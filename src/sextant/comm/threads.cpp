@@ -197,7 +197,7 @@ class Errors {
 
   private:
     std::vector<std::exception_ptr> of_rank_;
-    std::atomic<int> first_{-1}; // rank
+    std::atomic<int> first_{-1}; // rank that failed first; -1: none
 };
 
 } // namespace

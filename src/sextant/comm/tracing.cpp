@@ -22,7 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Long enough to neglect the time to read the clock, about 50 ns.
+/// The shortest interval from which the length of a tick is measured. The time to read the clock,
+/// about 50 ns, is negligible in comparison.
 constexpr Seconds long_enough = 2e-3;
 
 Seconds since(Clock::time_point begin) {
@@ -224,7 +225,7 @@ std::vector<ClockOffset> clock_offsets(const Communicator& communicator, const H
 }
 
 Seconds correction(const ClockOffset& before, const ClockOffset& after, Seconds time) {
-    constexpr double worst_drift = 1e-4; // of any working clock
+    constexpr double worst_drift = 1e-4; // greatest drift of a working clock
     const Seconds between = after.at - before.at;
     const ClockOffset& better = before.uncertainty < after.uncertainty ? before : after;
     const double unsure = (before.uncertainty + after.uncertainty) / between;

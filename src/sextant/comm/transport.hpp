@@ -91,7 +91,7 @@ class Exchange {
     /// beyond the limit of the transport.
     virtual void address(int message, int peer, int tag) = 0;
 
-    /// Begins and ends a run: each message is started once in between, and completes once.
+    /// Begin and end a run. In between, each message is started once and completes once.
     virtual void begin() = 0;
     virtual void end() = 0;
     /// Ends a run that cannot continue because of an error; the group must not be used afterwards.
@@ -139,7 +139,7 @@ class Transport {
     virtual int node_of_host() const { return 0; }
     /// The reason why some memory is not shared; empty if all of it is.
     virtual std::string shortage() const { return ""; }
-    /// Zeroed memory of the kind that is cheapest for messages.
+    /// Allocates zeroed memory of the kind that is cheapest for messages.
     virtual Memory memory(Bytes size) { return Memory(size); }
 
     /// Memory shared by the ranks of a host, for systems where processes cannot open each other's
@@ -148,7 +148,7 @@ class Transport {
     /// CommunicationFailed.
     virtual std::vector<Segment> shared_segments(Bytes) { return {}; }
 
-    /// Collective, as are the following.
+    /// This function and those below are collective.
     virtual void barrier() = 0;
     virtual void all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
     virtual std::shared_ptr<Transport> split(int color, int key) = 0;

@@ -101,7 +101,7 @@ class DirectDelivery {
     std::vector<std::uint8_t> settled_;   // by step: sends whose destination is known
 };
 
-/// Runs the compute steps of a program by their kernels.
+/// Runs the compute steps of a program with their kernels.
 class Computing {
   public:
     /// `progress` is for kernels to call (Computation::progress). Keeps references to its

@@ -24,7 +24,7 @@ namespace sextant {
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
     std::vector<int> radices = {};  ///< radix-k: the radices; empty: its default
-    int window = 0;                 ///< rounds of messages open at once; 0: the default
+    int window = 0;                 ///< maximum number of rounds with open messages; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element = {}; ///< pixel format; none: the first of `blend`
     int fragments = 0;           ///< "deep": most fragments per pixel (kernel/fold/deep.hpp)
@@ -178,7 +178,7 @@ class Compositor {
   private:
     /// An execution for one position in the visibility order.
     struct Seated {
-        std::vector<int> key; // from compositing::list_seat
+        std::vector<int> key; // identifies the seat (compositing::list_seat)
         compositing::Piece piece;
         Execution execution;
         int order;                     // value of orders_ when its peers were set
@@ -241,7 +241,7 @@ class Compositor {
 
     std::shared_ptr<Workspace> workspace_;
     std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
-    std::vector<int> layers_of_;             // by rank
+    std::vector<int> layers_of_;             // by rank: number of images
     std::vector<int> first_order_;           // visibility order in `options_`
     int orders_ = 0;                         // number of orders so far
     std::uint64_t frames_ = 0;               // number of frames so far

@@ -48,10 +48,10 @@ class DeepCompositor {
     Communicator communicator_;
     ImageShape shape_;
     int layers_, fragments_;
-    std::optional<RgbaF32> background_; // of the options
+    std::optional<RgbaF32> background_; // background given in the options
     Compositor compositor_;
     Memory packed_;                // this rank's images
-    std::vector<RgbaF32> blended_; // the last frame
+    std::vector<RgbaF32> blended_; // pixels of the last frame
 };
 
 /// The largest number of fragments that any pixel has in all ranks' images together; 0 without

@@ -82,8 +82,8 @@ class TileWall {
     std::vector<Frame> frames_;                          // by tile
     std::vector<std::vector<int>> numbers_; // by tile and rank: number in the tile, or -1
     CompositeOptions options_;
-    std::vector<int> asked_, order_; // options of the current frame; the order in a tile's numbers
-    std::vector<int> all_draw_;      // one layer per rank: no rank is left out of the comparison
+    std::vector<int> asked_, order_;   // options of the current frame; order of a tile's ranks
+    std::vector<int> all_draw_;        // one image per rank, so that the compared order lists all
     std::vector<std::byte> empty_row_; // as wide as the widest tile
     Flight flight_;
 };

@@ -47,11 +47,11 @@ scan::Configuration configuration_of(const ScanOptions& options) {
 
 namespace {
 
-/// The parameters of a rank, exchanged so that all ranks can check that they agree.
+/// The parameters of a rank, exchanged so that all ranks can check that they are the same.
 struct Declaration {
     Elements values;
     Bytes element;
-    std::size_t options; ///< hash
+    std::size_t options; ///< hash of the options
 };
 
 /// True if values travel with labels that name their elements.
@@ -91,7 +91,8 @@ scan::Series series_of(const std::vector<Declaration>& all) {
     return series;
 }
 
-/// Combines the first pairs of neighbours in both orders. Throws InvalidTask if the results differ.
+/// Combines the first `samples` pairs of neighbouring values in both orders. Throws InvalidTask if
+/// the results differ.
 void check_commutes(const Operator& op, std::span<const std::byte> values, Elements first,
                     int samples) {
     const auto size = static_cast<std::size_t>(op.element.size);

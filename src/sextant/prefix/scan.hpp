@@ -101,10 +101,10 @@ Operator operator_on(const Slots<Value>& slots, Combine combine) {
 struct ScanOptions {
     std::string strategy = "scan-then-propagate"; ///< name in scan::strategies()
     std::string algorithm = "kogge-stone";        ///< global scan: name in scan::catalogue()
-    scan::Tuning tuning = {};                     ///< of that algorithm
+    scan::Tuning tuning = {};                     ///< tuning of that algorithm
     bool gives_last = true;                       ///< see scan::GlobalScan
     Association association = Association::in_order;
-    bool trace = false; ///< record events of the schedule, and a bar for each application
+    bool trace = false; ///< record events of the schedule, and the time of each application
     /// Threads per rank. More than one requires "reduce-then-scan" and a thread-safe operator.
     int threads = 1;
     scan::Boundaries boundaries = scan::Boundaries::moving; ///< between threads: see scan::Stealing
@@ -174,7 +174,7 @@ class Scan {
     ///           Valid until the next run.
     /// Throws    AgreedFailure on every rank if the operator throws on any thread of any rank, if a
     ///           rank passes a different number of values than planned, or if an operator declared
-    ///           commutative is not. The next run may succeed again.
+    ///           commutative is not commutative. The next run may succeed again.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 

@@ -51,7 +51,7 @@ class ThreadedScan {
     const Communicator communicator_;
     const scan::Configuration configuration_;
     const std::vector<Operator> operators_;
-    const std::size_t size_; ///< of a value
+    const std::size_t size_; ///< bytes per value
     const Elements own_;     ///< number of this rank's values
     const bool is_first_;    ///< no earlier rank has values
     const scan::Totals totals_;
@@ -59,7 +59,7 @@ class ThreadedScan {
     Memory partials_, prefixes_; ///< by thread: segment's total; prefix up to its end
     Memory output_;
     std::vector<scan::Interval> segments_;
-    std::span<const std::byte> values_; ///< of the current run
+    std::span<const std::byte> values_; ///< values of the current run
     Elements stolen_ = 0;
 };
 

@@ -35,10 +35,10 @@ class OrderCheck {
     OrderCheck(const OrderCheck&) = delete;
     OrderCheck& operator=(const OrderCheck&) = delete;
 
-    /// The operator on labelled values, for one of the threads.
+    /// Returns the operator on labelled values for a thread.
     Operator operator_of(int thread);
 
-    /// Starts a run. The first of `values` is number `first` of the series. Returns the labelled
+    /// Starts a run. The first of `values` is element `first` of the series. Returns the labelled
     /// values, valid until the next run.
     std::span<const std::byte> begin(std::span<const std::byte> values, Elements first);
     /// Ends the run. Returns the results without their labels, valid until the next run.
@@ -65,7 +65,7 @@ class OrderCheck {
     void complain_of(const Worker& worker, int thread) const;
 
     const Operator operator_;
-    const std::size_t size_; ///< of a value
+    const std::size_t size_; ///< bytes per value
     const int rank_;
     const Seconds time_limit_;
     std::vector<Worker> workers_;

@@ -27,7 +27,7 @@ class ProgramBuilder {
     }
     Region buffer(const BufferSpec& spec);
 
-    /// Labels for the steps that follow.
+    /// Set the round and the group of the steps that follow.
     void round(int round) { round_ = round; }
     void group(int group) { group_ = group; }
     /// The number of rounds whose messages may be open at once; 0 means no limit.
@@ -79,7 +79,7 @@ class ProgramBuilder {
     int round_ = 0, group_ = 0;
 };
 
-/// Returns an equivalent program with contiguous messages only: a message of several pieces is
+/// Returns an equivalent program with contiguous messages only: a message that is not contiguous is
 /// copied into one buffer before it is sent, and copied back to its pieces after it is received.
 /// Whether this beats an MPI datatype depends on the MPI library and the length of the pieces.
 ///

@@ -43,8 +43,8 @@ class Reader {
   private:
     struct Rank {
         std::vector<Spans> buffers;
-        std::unordered_map<int, std::deque<Spans>> arrived; ///< by sender
-        std::size_t next = 0;                               ///< step
+        std::unordered_map<int, std::deque<Spans>> arrived; ///< by sender: pending messages
+        std::size_t next = 0;                               ///< index of the next step
     };
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -9,7 +9,7 @@ namespace sextant {
 /// The cost of a schedule's folds, seen as a circuit of operator applications, without messages.
 struct Circuit {
     Elements work = 0; ///< applications of the operator to two elements
-    int span = 0;      ///< the longest chain of dependent applications
+    int span = 0;      ///< length of the longest chain of dependent applications
 
     /// The distance of a prefix circuit with this many inputs from Snir's lower bound, work + span
     /// >= 2 inputs − 2.

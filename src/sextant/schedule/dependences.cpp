@@ -192,7 +192,7 @@ class Finder {
 
     const Program& program_;
     std::vector<AccessIndex> index_;
-    std::vector<std::uint64_t> last_; // the visit in which a step was last connected
+    std::vector<std::uint64_t> last_; // by step: the last visit that added an edge from it
     std::uint64_t visit_ = 0;
 };
 

@@ -37,8 +37,8 @@ struct Accesses {
     }
 };
 
-/// The live accesses to one buffer, indexed by position: the buffer is cut into equal cells, and an
-/// access is listed in every cell that it touches.
+/// The accesses to one buffer that later steps may depend on, indexed by position: the buffer is
+/// cut into equal cells, and an access is listed in every cell that it touches.
 class AccessIndex {
   public:
     AccessIndex(Elements size, std::size_t cells)

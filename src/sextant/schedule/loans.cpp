@@ -88,7 +88,7 @@ class TakersOfMade {
     struct Takes {
         Elements elements = 0;           ///< computed by kernels
         std::vector<std::uint32_t> from; ///< the steps that compute them
-        bool shares = false;             ///< some of them have another reader
+        bool shares = false;             ///< another step reads some of these elements
     };
 
     template <class Look>
@@ -148,8 +148,8 @@ class TakersOfMade {
 
     const Program& program_;
     const Dependences& dependences_;
-    std::vector<Takes> takes_;     // by step
-    std::vector<int> only_reader_; // by region
+    std::vector<Takes> takes_;     // by send step
+    std::vector<int> only_reader_; // by region: the only step that reads it, or -1
 };
 
 } // namespace

@@ -26,9 +26,9 @@ bool is_room(const Program& program, const Dependences& dependences, int receive
 /// from the sender's buffer, and notifies the sender when the fold is done.
 ///
 /// A buffer may be shared if no step of the sender waits for the message. A late notification then
-/// delays only the end of the run, so it cannot cause a deadlock. The receiver may read it in place
-/// if every use of the received elements is a fold operand that is within one region of the message
-/// and has not been written since.
+/// delays only the end of the run, so it cannot cause a deadlock. The receiver may read the buffer
+/// in place if every use of the received elements is a fold operand that is within one region of
+/// the message and has not been written since.
 class Loans {
   public:
     Loans(const Program& program, const Dependences& dependences);
@@ -72,7 +72,7 @@ class Loans {
     std::vector<int> takers_;
     std::vector<std::uint8_t> takes_folded_; // by step
     std::vector<int> made_takers_;           // by region; empty if there are no compute steps
-    std::vector<std::uint8_t> takes_made_;   // by step; empty likewise
+    std::vector<std::uint8_t> takes_made_;   // by step; empty if there are no compute steps
     std::vector<std::uint32_t> first_;
     std::vector<Use> uses_;
 };

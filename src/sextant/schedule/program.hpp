@@ -40,7 +40,7 @@ struct Step {
     Verb verb = Verb::copy;
     int round = 0;           ///< a label for models and drawings; has an effect only with a window
     int group = 0;           ///< a label: the group of ranks (submachine) that this step is for
-    int peer = -1;           ///< of a message
+    int peer = -1;           ///< rank that a message is sent to or received from
     std::uint32_t first = 0; ///< index of its first region
     std::uint32_t count = 0; ///< the number of its regions
     Region to;               ///< destination of a fold or copy
@@ -68,9 +68,9 @@ struct BufferSpec {
 /// The program of one rank: plain data, made by an algorithm. `execute` runs it, `prove` verifies
 /// it, `report` draws it, and cost models and simulators read it.
 ///
-/// A program has the meaning of its steps executed one after another. A step may start as soon as
-/// no unfinished earlier step of the rank conflicts with its regions (see Dependences). The k-th
-/// message sent from a to b is the k-th that b receives from a; each side may divide it into
+/// The meaning of a program is that of its steps executed one after another. A step may start as
+/// soon as no unfinished earlier step of the rank conflicts with its regions (see Dependences). The
+/// k-th message sent from a to b is the k-th that b receives from a; each side may divide it into
 /// regions differently. Messages are never empty.
 ///
 /// The program does not define a kernel: a run supplies its code, a proof its meaning for symbols,
@@ -82,7 +82,7 @@ struct BufferSpec {
 struct Program {
     std::vector<BufferSpec> buffers;
     std::vector<Step> steps;
-    std::vector<Region> regions; ///< of all steps, in step order
+    std::vector<Region> regions; ///< regions of all steps, in step order
     int window = 0;              ///< 0: rounds have no effect
     Region result;               ///< the rank's final data; may be empty
 
@@ -133,7 +133,7 @@ enum class Association : std::uint8_t {
 std::string_view name(Association association);
 
 /// One configuration of a task, of any family of algorithms, for the planner to compare. Programs
-/// are made on demand because those of all ranks take much memory.
+/// are created on demand, because the programs of all ranks take much memory.
 struct Candidate {
     std::string algorithm; ///< a name in the family's catalogue
     std::string tuning;    ///< as text; empty if there is none
@@ -144,7 +144,7 @@ struct Candidate {
     std::vector<int> busiest = {0};
     Seconds before = 0; ///< time before the run, such as for reading files; set by the caller
 
-    /// "radix-k, radices 8,4".
+    /// The algorithm and its tuning as text: "radix-k, radices 8,4".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
 

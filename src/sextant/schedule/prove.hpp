@@ -56,13 +56,13 @@ struct Claim {
 struct Proof {
     std::string error; ///< empty: proved
     std::int64_t messages = 0;
-    int most_messages = 0; ///< sent by one rank
+    int most_messages = 0; ///< maximum over ranks
     Elements moved = 0;
-    Elements most_moved = 0;        ///< sent by one rank
-    Elements applications = 0;      ///< of the operator, to elements
-    Elements most_applications = 0; ///< by one rank
-    int depth = 0;                  ///< longest chain of dependent applications
-    std::int64_t edges = 0;         ///< dependences
+    Elements most_moved = 0;        ///< maximum over ranks
+    Elements applications = 0;      ///< applications of the operator to two elements
+    Elements most_applications = 0; ///< maximum over ranks
+    int depth = 0;                  ///< length of the longest chain of dependent applications
+    std::int64_t edges = 0;         ///< dependences between steps
 
     bool holds() const { return error.empty(); }
 };

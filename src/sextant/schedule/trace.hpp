@@ -14,8 +14,8 @@ namespace sextant {
 /// The activity of a rank during a time interval.
 enum class Activity : std::uint8_t {
     send,    ///< a message in flight, from start to finish of the step
-    receive, ///< likewise
-    fold,    ///< combining; one event per pass
+    receive, ///< as for `send`
+    fold,    ///< combining operands; one event per pass
     copy,
     compute,
     wait ///< idle
@@ -32,7 +32,7 @@ struct Event {
     int step = -1; ///< index in the rank's program; -1 for a wait
     Activity activity = Activity::wait;
     int round = 0;
-    int peer = -1; ///< of a message
+    int peer = -1; ///< rank that a message is sent to or received from
     Elements elements = 0;
     Seconds begin = 0, end = 0;
 };
@@ -49,7 +49,7 @@ struct ClockOffset {
     int first_rank = 0;      ///< lowest rank that uses this clock
     Seconds at = 0;          ///< time of the measurement, on this clock
     Seconds offset = 0;      ///< to be added to this clock to get rank 0's time
-    Seconds uncertainty = 0; ///< of the offset
+    Seconds uncertainty = 0; ///< uncertainty of the offset
 };
 
 /// Collects the events of a predicted or simulated run as a trace.
