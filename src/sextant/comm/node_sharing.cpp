@@ -69,7 +69,7 @@ std::string shortage_of(const Communicator& communicator) {
 
 Record record_of(const NodeSharingChoice& choice) {
     return {{"used", choice.shares, "processes of a node read each other's memory"},
-            {"reason", choice.reason, "why, or why not"}};
+            {"reason", choice.reason, "reason for the choice"}};
 }
 
 std::string within_nodes(const NodeSharingChoice& choice) {

@@ -81,10 +81,10 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
         if (buffer.role != Role::scratch) {
             if (given == places.size() || !places[given].contiguous() ||
                 places[given].elements() != buffer.size)
-                throw std::logic_error("part: a buffer is given no contiguous region of its size");
+                throw std::logic_error("part: a buffer needs a contiguous region of its size");
             if (!places[given].empty() && element_of(places[given].buffer) != buffer.element)
                 throw std::logic_error(
-                    "part: a buffer is given a region of a different element size");
+                    "part: the element size of a region differs from its buffer's");
             lies.push_back(places[given++]);
             continue;
         }
