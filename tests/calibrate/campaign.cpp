@@ -24,7 +24,7 @@ machine::Profile calibrated(SyntheticMachine& truth, Seconds budget = 20) {
     return costs_of(measure(truth, make_cells({.lending = true}), options), Link::same_node);
 }
 
-/// Expects points within 3 % of the truth, and within their intervals with few exceptions.
+/// Expects points within 3 % of the true values, most of which must be within the intervals.
 template <class Truth>
 void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, Strategy strategy,
                       Truth&& truth) {

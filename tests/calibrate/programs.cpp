@@ -83,7 +83,7 @@ TEST(CellPrograms, large_messages_come_from_memory_in_every_layout) {
                 contiguous ? message(Kind::round_trip, bytes)
                            : strided(Kind::round_trip, layout, Strategy::datatype, bytes, block);
             const Timed what = timed(cell, 0);
-            Bytes touched = 0; // the next test checks that they are distinct
+            Bytes touched = 0; // the next test checks that the messages use distinct memory
             for (const Region& place : what.fresh)
                 touched += place.elements();
             EXPECT_GT(touched, 48 << 20) << bytes << " of " << block;
@@ -201,7 +201,7 @@ TEST(CellPrograms, a_kernel_with_more_work_takes_longer) {
     });
 }
 
-TEST(CellPrograms, a_launch_without_time_knows_all_that_predictions_begin_with) {
+TEST(CellPrograms, a_launch_without_time_measures_what_every_prediction_needs) {
     run_threads(2, [](Communicator communicator) {
         CampaignOptions options;
         options.budget = 0;

@@ -31,7 +31,7 @@ TEST(QuickLaunch, of_one_rank_is_refused) {
     });
 }
 
-/// If the processor is busy, a probe may not finish in its time; a longer one does.
+/// On a busy processor, a probe may not finish in the usual time, so a longer one is tried.
 TEST(QuickLaunch, gives_every_rank_the_same_profile_with_which_a_model_can_predict) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [&](const Communicator& communicator) {

@@ -58,7 +58,7 @@ TEST(Levels, one_to_all_and_all_to_one_send_p_minus_1_messages) {
     }
 }
 
-TEST(Levels, two_of_them_move_each_tile_down_and_along) {
+TEST(Levels, two_levels_move_each_tile_along_columns_and_rows) {
     for (const int n : {2, 3, 4, 7}) {
         const Elements each = 3;
         for (const char* name : {"2-lev-rec-scatter", "2-lev-rec-gather"}) {
@@ -71,7 +71,7 @@ TEST(Levels, two_of_them_move_each_tile_down_and_along) {
     }
 }
 
-TEST(Levels, three_of_them_go_to_squares_rows_and_processors) {
+TEST(Levels, three_levels_go_to_squares_rows_and_processors) {
     for (const int q : {2, 3, 4}) { // q * q squares of q * q processors
         const int n = q * q;
         const Elements squares = Elements{1} * n * n - n; // tiles outside the root's square
@@ -85,7 +85,7 @@ TEST(Levels, three_of_them_go_to_squares_rows_and_processors) {
     }
 }
 
-TEST(Levels, halving_moves_half_of_the_image_a_level) {
+TEST(Levels, halving_moves_half_of_the_image_per_level) {
     for (const int side : {2, 4, 8, 16}) {
         const int levels = 2 * test::ceil_log2(side);
         for (const char* name : {"logp-lev-sq-scatter", "logp-lev-sq-gather"}) {
@@ -148,7 +148,7 @@ TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
     }
 }
 
-TEST(Levels, all_to_all_by_butterfly_sends_half_of_everything_a_level) {
+TEST(Levels, all_to_all_by_butterfly_sends_half_of_the_data_per_level) {
     for (const int n : {2, 4, 8}) {
         const std::int64_t p = n * n;
         const int levels = test::ceil_log2(n * n);

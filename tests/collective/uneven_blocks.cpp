@@ -84,7 +84,7 @@ TEST(UnevenBlocks, go_from_all_to_all_by_every_algorithm) {
     }
 }
 
-TEST(UnevenBlocks, take_no_message_if_empty) {
+TEST(UnevenBlocks, are_not_sent_if_empty) {
     const Partition data = Partition::blocks({2, 0, 0, 3, 0});
     const Schedule schedule = make_schedule(5, [&](int rank) { return flat_gather(data, rank); });
     EXPECT_EQ(prove(schedule, claim_of(CollectiveKind::gather, data)).messages, 1);

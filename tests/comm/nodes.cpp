@@ -52,7 +52,7 @@ TEST(Nodes, SplitGroupsShareToo) {
     });
 }
 
-TEST(Nodes, MemoryThatIsNotToBeHadIsReplacedByMessages) {
+TEST(Nodes, UnavailableMemoryIsReplacedByMessages) {
     run_threads(3, [](Communicator communicator) {
         for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
             // Rank 2 gets all the memory it requests, the other ranks only a part of it or none.
@@ -94,7 +94,7 @@ class FileLimit {
     rlimit was_{};
 };
 
-TEST(Nodes, ALimitOfFilesIsAReasonAndNoSignal) {
+TEST(Nodes, AFileSizeLimitIsReportedWithoutASignal) {
     const FileLimit limit(1 << 20);
     run_threads(2, [](Communicator communicator) {
         const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
@@ -145,7 +145,7 @@ TEST(Nodes, AFailingOperatorReachesItsReceiversAndTheGroupStaysUsable) {
     }
 }
 
-TEST(Arenas, GiveEachItsOwnAndTakeItBackAsZeros) {
+TEST(Arenas, ProvideDisjointMemoryAndZeroReusedMemory) {
     const auto arena = std::make_shared<Arena>(Segment::create(Bytes{4} << 20), 100);
     std::optional<Memory> a = arena->take(5000), b = arena->take(4096), c = arena->take(1);
     ASSERT_TRUE(a && b && c);

@@ -62,7 +62,7 @@ TEST(ProcessWatch, tells_which_of_the_processes_has_ended) {
     EXPECT_EQ(watch.first_ended(), 0u);
 }
 
-TEST(ProcessWatch, says_of_a_process_that_it_cannot_watch_that_it_has_not_ended) {
+TEST(ProcessWatch, reports_a_process_that_it_cannot_watch_as_not_ended) {
     ProcessWatch watch;
     watch.add(-1);
     EXPECT_FALSE(watch.has_ended(0));

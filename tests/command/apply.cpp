@@ -190,7 +190,7 @@ TEST_F(Apply, LetsAGapGrowOnlyAlongTheAxisThatIsInterpolated) {
     EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
 }
 
-TEST_F(Apply, RefusesFieldsThatAreNoNumbers) {
+TEST_F(Apply, RefusesFieldsThatAreNotNumbers) {
     SeriesTransforms all;
     all.series = "movie.npy";
     all.model = "nonrigid";
@@ -257,7 +257,7 @@ TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
     apply(movie, shown, {{"frame", {"5"}}});
 }
 
-TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
+TEST_F(Apply, OfCoordinatesNamesTheInvalidLine) {
     const auto refused = [&](const std::string& text) {
         const std::string from = folder.path("bad.csv");
         std::ofstream(from) << text;
@@ -267,7 +267,8 @@ TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
                 HasSubstr("bad.csv: line 4: \"0,1\""));
     EXPECT_THAT(refused("0,1,nan\n"), HasSubstr("line 1"));
     EXPECT_THAT(refused("0,1,2\n1,2,3\n"), HasSubstr("line 2: "));
-    // Another order of columns would be misread, and a first point would be taken for a header.
+    // Columns in another order would be misread, and an invalid first point would be taken for a
+    // header.
     EXPECT_THAT(refused("x,y,frame\n1,2,0\n"),
                 HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame number"));
     EXPECT_THAT(refused("0;1;2\n"), HasSubstr("line 1: \"0;1;2\""));

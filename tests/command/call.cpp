@@ -121,7 +121,7 @@ Record record_of(Listing& listing) {
     return record;
 }
 
-TEST(Call, says_which_option_took_the_word_that_is_missing) {
+TEST(Call, names_the_option_that_took_a_missing_argument) {
     const Operation operation =
         declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
             return listing.json == "-" ? 1 : 0;

@@ -53,7 +53,7 @@ TEST(ContoursMemory, of_strips_leaves_no_file_on_a_full_disk) {
     find_contours(image, output, "1");
     const auto needed = static_cast<rlim_t>(std::filesystem::file_size(output));
     std::filesystem::remove(output);
-    // The disk is too small for the codes, for the points, or for the output.
+    // The disk is too small for the direction codes, for the points, or for the output.
     for (const rlim_t limit : {rlim_t{70000}, needed / 2, needed - 1}) {
         const FileSizeLimit full(limit);
         try {

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Contours of these lengths in an image 1000 pixels wide, one after another.
+/// Contours of these lengths, one after another row by row, in an image 1000 pixels wide.
 ContourLines lines_of(const std::vector<Elements>& lengths) {
     ContourLines lines;
     const Elements all = std::accumulate(lengths.begin(), lengths.end(), Elements{0});
@@ -101,7 +101,7 @@ TEST(MergingSections, show_the_prediction_above_the_run_if_there_is_one) {
     EXPECT_THAT(alone, HasSubstr("(measured)"));
 }
 
-TEST(MergingSections, tell_nothing_of_one_rank) {
+TEST(MergingSections, are_empty_for_one_rank) {
     GatheredMerging merging;
     merging.sent = {0};
     EXPECT_THAT(merging_sections(plan_of(true), merging), IsEmpty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One sign convention, checked in pixels: a series that drifts to the right is seen to do so, is
-// registered so, and is aligned.
+// The sign convention of motions, checked in pixels: a series that drifts to the right shows this,
+// is registered with this drift, and is aligned.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
@@ -30,7 +30,7 @@ void run(const Operation& operation,
     run_command(operation, options);
 }
 
-/// Two bright discs of different sizes, so that a rotation is visible.
+/// Writes an image of two bright discs of different sizes, which make rotations visible.
 void write_discs(const std::string& path) {
     FrameHeader header;
     header.frames = 1;
@@ -82,7 +82,7 @@ Seen seen_in(const std::string& path, std::int64_t frame) {
 
 class Drift : public testing::Test {
   protected:
-    /// Drifts to the right and up, rotating clockwise.
+    /// Writes a series that drifts to the right and up, and rotates clockwise.
     Drift() {
         write_discs(image);
         run(synthesize_operation(), {{"output", {movie}},

@@ -40,7 +40,7 @@ void filter_file(const std::string& image, const std::string& output, int ranks)
     });
 }
 
-/// The pattern's samples as floats.
+/// The samples of the test pattern as floats.
 template <class T>
 std::vector<float> expected(const ElementFormat& element) {
     const std::string text = test::pattern_bytes<T>(0, shape);
@@ -94,7 +94,7 @@ TEST(FilterFormats, the_same_numbers_come_out_of_every_format_and_go_into_each) 
     }
 }
 
-/// All three ranks get the same error if the file is cut after it was opened.
+/// Truncates a file after it was opened; a rank whose rows are missing must throw InvalidFile.
 void expect_cut_reported(const std::string& path) {
     const auto size = std::filesystem::file_size(path);
     run_threads(3, [&](Communicator communicator) {

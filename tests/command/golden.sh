@@ -15,7 +15,7 @@ cp -r "$SOURCE/examples/data/brain" .
     awk 'BEGIN { for (i = 0; i < 10800; i++) printf "%s", i % 120 % 17 < 9 && int(i / 120) % 11 < 6 ? "a" : "." }'
 } >image.npy
 
-# run NAME LINE [FILE...]: what `sextant LINE` gives; of these files the bits are compared, of others the names.
+# run NAME LINE [FILE...]: records the results of `sextant LINE`: the bits of these files, and the names of others.
 run() {
     name=$1 line=$2
     shift 2

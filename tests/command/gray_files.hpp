@@ -30,7 +30,7 @@ inline std::string gray_file(const TemporaryFolder& folder, const std::string& n
     return path;
 }
 
-/// Bands that meander down the image: many edges of all lengths.
+/// An image of bands that meander downward, with many edges of all lengths.
 inline std::vector<std::uint8_t> waves(ImageShape shape) {
     std::vector<std::uint8_t> samples;
     for (Elements i = 0; i < shape.elements(); ++i) {

@@ -35,7 +35,7 @@ class LabelValues : public testing::Test {
         sink->commit();
     }
 
-    /// Columns of 4 pixels with these values, repeated.
+    /// An image of vertical stripes, 4 pixels wide, with these values in turn.
     template <class T>
     static std::vector<T> columns(const std::vector<T>& values, ImageShape of = shape) {
         std::vector<T> pixels;
@@ -44,7 +44,7 @@ class LabelValues : public testing::Test {
         return pixels;
     }
 
-    /// The largest label.
+    /// Labels the image; returns the largest label.
     std::uint32_t label(Options options = {{"by_value", {"true"}}}, ImageShape of = shape) const {
         options["image"] = {image};
         options["output"] = {labels};
@@ -106,7 +106,7 @@ TEST_F(LabelValues, SoSmallThatFloatsLoseThemAreNoBackground) {
 }
 
 TEST_F(LabelValues, OfColoursAreThoseOfEachChannel) {
-    // Their luminance is the same: 2126 r + 7152 g + 722 b.
+    // Both colours have the same luminance, 2126 r + 7152 g + 722 b.
     constexpr RgbaF32 green{0, 10 / 255.F, 0, 1}, purple{17 / 255.F, 0, 49 / 255.F, 1};
     Image colours(shape, rgba_f32);
     const auto pixels = columns<RgbaF32>({green, purple, {0, 0, 0, 1}});

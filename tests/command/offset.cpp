@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A large offset of samples costs no precision: the series is registered, shown, averaged and
-// filtered as if it had none, and results contain the offset again.
+// A large offset of samples costs no precision: a series is registered, shown, averaged and
+// filtered as without the offset, which is added to the results again.
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"
@@ -54,7 +54,7 @@ class LargeOffset : public testing::Test {
                                      {"height", {std::to_string(shape.height)}}});
     }
 
-    /// The same series with a constant added to every sample.
+    /// Writes the series with a constant added to every sample.
     template <class T>
     void write(Sample sample, T offset) const {
         const auto source = format::open_frames(plain);
@@ -103,7 +103,7 @@ class LargeOffset : public testing::Test {
     std::string plain = folder.path("plain.npy"), large = folder.path("large.npy");
 };
 
-TEST_F(LargeOffset, IsNoReasonToRefuseASeriesAndIsInItsAverage) {
+TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsInTheAverage) {
     register_to(plain, folder.path("plain"), "npy");
     const auto expect_kept = [&](const char* name, double offset) {
         SCOPED_TRACE(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One frame in one call; the parts of a frame on each rank.
+// Compositing a frame in one call; the parts of a frame on each rank.
 #include "sextant/comm/threads.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"

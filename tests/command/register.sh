@@ -66,7 +66,7 @@ if [ -s killed/checkpoint.0 ]; then
     "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
     "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series resumed"
     grep -q 'whose content is' errors || { cat errors; fail "no message that the series differs"; }
-    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another association resumed"
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another order of association resumed"
     grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "no message that the ranks differ"; }
 fi
 register movie.mrc -o killed --reproducible --ranks 2 --stages 8
@@ -118,8 +118,9 @@ grep -q 'run.json: is not of kind' errors || { cat errors; fail "the wrong file 
 grep -q 'has 1 frames, expected 12' errors || { cat errors; fail "the number of frames is not reported"; }
 [ ! -e no.tif ] && [ ! -e no.csv ] || fail "apply left something behind"
 
-# One to four ranks bracket differently: shifts differ by less than .005 px, a tenth of their
-# deviations. The same holds without --reproducible, where results are combined as they arrive.
+# One to four ranks combine results in different orders of association: shifts differ by less than
+# .005 px, a tenth of their deviations. The same holds without --reproducible, where results are
+# combined as they arrive.
 for ranks in 1 2 3 4; do
     register movie.mrc -o threads$ranks --reproducible --ranks $ranks
     register movie.mrc -o arriving$ranks --ranks $ranks

@@ -38,7 +38,7 @@ if [ -n "${MPIRUN:-}" ]; then
         $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm shift-based \
             --shared-memory $shared --json "$folder/run.json" >/dev/null
         same "$folder/mpi.exr" "shared memory $shared, 3 processes"
-        case $shared in off) used=false ;; *) used=true ;; esac # nothing is predicted of what is named
+        case $shared in off) used=false ;; *) used=true ;; esac # no prediction for a named algorithm
         grep -q "\"used\": $used" "$folder/run.json" || { echo "FAILED: shared memory $shared"; exit 1; }
     done
     $MPIRUN -n 2 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" >"$folder/told"

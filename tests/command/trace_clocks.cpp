@@ -9,8 +9,7 @@
 namespace sextant::command {
 namespace {
 
-/// As many events as the rank's number plus one, one second each, on a rank that starts at
-/// `origin`.
+/// A trace of `rank` events of one second each, on a rank that starts at `origin`.
 Trace trace_of(int rank, Seconds origin) {
     Trace trace;
     trace.origin = origin;
@@ -50,7 +49,7 @@ TEST(TraceClocks, bring_all_events_to_rank_0_on_one_clock) {
     });
 }
 
-/// The clock of one of two hosts, the second of which was booted long before.
+/// The clock of one of two hosts; the clock of the second host is `ahead`.
 HostClock clock_of(bool second, Seconds ahead) {
     return {second ? 1U : 0U,
             [second, ahead] { return HostClock::steady().now() + (second ? ahead : 0); }};
@@ -87,7 +86,7 @@ TEST(TraceClocks, correct_drift_between_measurement_and_gathering) {
                               [&] { return HostClock::steady().now() + passed; }};
         const TraceClocks clocks(communicator, clock);
         passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 lost 50 ms meanwhile
-        // Both clocks are read half way, when that of rank 1 was 25 ms behind.
+        // Events are half-way between the readings, when the clock of rank 1 was 25 ms behind.
         const GatheredTrace events = clocks.gather(trace_of(rank + 1, now + 500));
         std::vector<scan::Bar> own(1);
         own[0].end = 1;

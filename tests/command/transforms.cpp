@@ -59,7 +59,7 @@ class Transforms : public testing::Test {
         }
         return "nothing was thrown";
     }
-    /// The file with a part of it replaced.
+    /// The text of a valid file with one part replaced.
     static std::string with(const std::string& part, const std::string& other) {
         std::string text = text_of(write_json, three_frames());
         return text.replace(text.find(part), part.size(), other);
@@ -123,7 +123,7 @@ TEST_F(Transforms, HaveOneLinePerFrameWithEqualNumbersOfCells) {
     EXPECT_THAT(csv.str(), HasSubstr("\n2,5.7295780,-2.50000,4.00000,-1.25,1,"));
 }
 
-TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
+TEST_F(Transforms, ThatAreInvalidAreRefusedWithThePosition) {
     EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
     EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected a JSON object");
     EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
@@ -145,14 +145,14 @@ TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
     EXPECT_THAT(refusal(""), HasSubstr("is not JSON"));
 }
 
-/// The file with another value of a field of its frame 2.
+/// The text of a valid file with another value in a field of frame 2.
 std::string with_frame_field(const std::string& name, const nlohmann::json& value) {
     nlohmann::json file = nlohmann::json::parse(text_of(write_json, three_frames()));
     file["frames"][2][name] = value;
     return file.dump();
 }
 
-TEST_F(Transforms, AreNotBelievedToBeSomethingElse) {
+TEST_F(Transforms, WithAnInvalidModelOrReferenceAreRefused) {
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonRigid\"")),
               path + ": model is \"nonRigid\", expected one of \"rigid\", \"nonrigid\"");
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"affine\"")),

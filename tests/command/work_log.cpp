@@ -12,7 +12,7 @@ namespace {
 
 using registration::Work;
 
-/// The current time, on the clock of a log.
+/// The current time by the clock that WorkLog uses.
 Seconds now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();

@@ -125,7 +125,7 @@ TEST(CompositingCost,
     }
 }
 
-TEST(CompositingCost, of_collecting_is_one_message_an_owner_and_its_piece) {
+TEST(CompositingCost, of_collecting_is_one_message_per_owner_with_its_piece) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {2, 3, 4, 8, 12}) {
             for (const Tuning& tuning : algorithm.tunings(p)) {

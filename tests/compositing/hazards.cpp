@@ -202,7 +202,7 @@ TEST(HazardOfNearest, equal_depths_go_to_the_front_image) {
     }
 }
 
-TEST(HazardOfNearest, depths_tie_are_infinite_signed_zeros_or_no_numbers) {
+TEST(HazardOfNearest, depths_tie_or_are_infinite_signed_zeros_or_NaN) {
     const float depths[] = {not_a_number, 1, infinity, -0.0f, 0.0f, not_a_number, -infinity, 1};
     Random random(98);
     for (int p : group_sizes) {
@@ -216,7 +216,7 @@ TEST(HazardOfNearest, depths_tie_are_infinite_signed_zeros_or_no_numbers) {
     }
 }
 
-TEST(HazardOfNearest, a_depth_that_is_no_number_loses_to_every_other) {
+TEST(HazardOfNearest, a_NaN_depth_loses_to_every_other) {
     for (int p : group_sizes) {
         for (int only : {0, p / 2, p - 1}) {
             const Task task = one_image_each(p, pixels);

@@ -72,7 +72,7 @@ TEST(Task, is_cut_into_parts_that_differ_by_one_pixel_at_most) {
     }
 }
 
-TEST(Task, that_makes_sense_is_accepted) {
+TEST(Task, that_is_valid_is_accepted) {
     test::Random random(71);
     for (int trial = 0; trial < 100; ++trial) {
         EXPECT_EQ(refusal(test::rough_task(random, random.number(0, 9), trial)), "");
@@ -80,7 +80,7 @@ TEST(Task, that_makes_sense_is_accepted) {
     EXPECT_EQ(refusal(one_image_each(1, 0)), "");
 }
 
-TEST(Task, that_makes_no_sense_is_refused_with_the_value) {
+TEST(Task, that_is_invalid_is_refused_with_the_value) {
     const Task good = one_image_each(4, 10);
     const auto with = [&](const std::function<void(Task&)>& change) {
         Task task = good;

@@ -14,7 +14,7 @@ void turning_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-/// On nodes of two ranks, so that neighbours on a node change with the order.
+/// Runs a test on nodes of two ranks, so that the neighbours on a node change with the order.
 void turning_on_nodes(void (*body)(const Communicator&)) {
     for (const int ranks : {2, 3, 4}) {
         run_threads(ranks, [&](Communicator communicator) {
@@ -23,7 +23,7 @@ void turning_on_nodes(void (*body)(const Communicator&)) {
     }
 }
 
-TEST(ChangingOrderOnThreads, FramesAreAsIfMadeForTheirOrder) {
+TEST(ChangingOrderOnThreads, FramesEqualThoseOfACompositorForTheirOrder) {
     turning_on_threads(frames_in_other_orders_are_as_if_made_for_them);
 }
 TEST(ChangingOrderOnThreads, TuningsFollowTheOrder) {
@@ -32,10 +32,10 @@ TEST(ChangingOrderOnThreads, TuningsFollowTheOrder) {
 TEST(ChangingOrderOnThreads, RacedFramesMayChangeTheirOrder) {
     turning_on_threads(raced_frames_may_change_their_order);
 }
-TEST(ChangingOrderOnThreads, RanksThatChangeToDifferentOrdersAllKnow) {
+TEST(ChangingOrderOnThreads, DifferentOrdersAreReportedOnAllRanks) {
     turning_on_threads(ranks_that_change_to_different_orders_all_know);
 }
-TEST(ChangingOrderOnThreads, RanksThatKeepAnOrderThatOthersChangeAllKnow) {
+TEST(ChangingOrderOnThreads, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
     turning_on_threads(ranks_that_keep_an_order_that_others_change_all_know);
 }
 TEST(ChangingOrderOnThreads, RanksWithoutAPartMayGiveAnyOrder) {
@@ -45,13 +45,13 @@ TEST(ChangingOrderOnThreads, FramesInFlightHaveOrdersOfTheirOwn) {
     turning_on_threads(frames_in_flight_have_orders_of_their_own);
 }
 
-TEST(ChangingOrderOnNodes, FramesAreAsIfMadeForTheirOrder) {
+TEST(ChangingOrderOnNodes, FramesEqualThoseOfACompositorForTheirOrder) {
     turning_on_nodes(frames_in_other_orders_are_as_if_made_for_them);
 }
 TEST(ChangingOrderOnNodes, TuningsFollowTheOrder) {
     turning_on_nodes(tunings_follow_the_order);
 }
-TEST(ChangingOrderOnNodes, RanksThatKeepAnOrderThatOthersChangeAllKnow) {
+TEST(ChangingOrderOnNodes, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
     turning_on_nodes(ranks_that_keep_an_order_that_others_change_all_know);
 }
 

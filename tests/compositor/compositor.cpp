@@ -30,7 +30,7 @@ TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
     on_threads(empty_ranks_and_a_background_come_out_right);
 }
 
-/// On nodes of two ranks.
+/// Runs a test on nodes of two ranks.
 void on_nodes(void (*body)(const Communicator&)) {
     for (const int ranks : {1, 3, 4}) {
         run_threads(ranks, [&](Communicator communicator) {
@@ -74,7 +74,7 @@ TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
     run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
 }
 
-/// The exception of the constructor.
+/// Text of the exception that the constructor throws.
 std::string refused(ImageShape shape, int images, const CompositeOptions& options) {
     std::string said;
     run_threads(2, [&](const Communicator& communicator) {

@@ -23,7 +23,8 @@ TEST(DeepCompositorOnThreads, APixelBeyondTheCapacityIsRefused) {
         run_threads(ranks, a_pixel_without_room_is_refused);
 }
 
-/// If some order of whole images were right, the other tests would prove nothing.
+/// Whole images in some order must not give the right result; otherwise the other tests would not
+/// test the sorting of fragments.
 TEST(Shells, NoOrderOfWholeImagesIsRight) {
     const std::vector<DeepImage> images = all_shells(3);
     const std::vector<RgbaF32> right = kernel::blend_sorted(images);

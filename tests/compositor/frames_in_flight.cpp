@@ -34,7 +34,7 @@ TEST(FramesInFlightOnThreads, OddNumbersReachAll) {
     flights_on_threads(odd_numbers_in_flight_reach_all);
 }
 
-/// Rank 0 fails while a frame is in progress; the others wait for the frame, or for each other.
+/// Rank 0 fails while a frame is in flight; the other ranks wait for this frame or for one another.
 TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAll) {
     for (const bool others_wait_for_the_frame : {true, false}) {
         const auto body = [&](const Communicator& communicator) {
@@ -92,7 +92,7 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
     });
 }
 
-TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachPositionWasHadTwice) {
+TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachRankHadEachPositionTwice) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         for (const int ranks : {2, 4, 7}) {
             CompositeOptions options;

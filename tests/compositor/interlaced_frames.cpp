@@ -20,7 +20,7 @@ namespace {
 constexpr ImageShape shape{40, 301};
 constexpr Elements pixels = shape.width * shape.height;
 
-/// The upper half is empty.
+/// A layer whose upper half is empty.
 std::vector<RgbaF32> lower_half(int layer) {
     std::vector<RgbaF32> image = layers(layer, 1, pixels);
     std::fill(image.begin(), image.begin() + pixels / 2, RgbaF32{});
@@ -63,7 +63,7 @@ TEST(InterlacedFrames, ArePutTogetherByThePixelsThatRanksHold) {
     }
 }
 
-/// Block size with which an image on rank 0 was interlaced; 0 if it was not.
+/// Block size with which a compositor interlaces images, as planned on rank 0; 0 if it does not.
 Elements chosen(const std::string& algorithm, const std::function<void(CompositeOptions&)>& change,
                 bool upper = false) {
     Elements block = -1;

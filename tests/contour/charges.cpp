@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C3's cost of merging on 256 processors of the Intel Delta, for lists of real lengths.
+// Cost of merging lists of realistic lengths on 256 processors of the Intel Delta, by the C3 model.
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/merging.hpp"
 
@@ -13,7 +13,7 @@
 namespace sextant::test {
 namespace {
 
-/// Cost on the Intel Delta.
+/// Cost of a pattern on the Intel Delta.
 MergingCharge charged(const contour::Pattern& pattern, Elements side, double entering) {
     return merging_charge(pattern, {side, side, 16, 16}, entering, shipped_machine("delta256"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The merging patterns as schedules: proved, counted, mutated.
+// The schedules of merging patterns are proved, counted and mutated.
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/core/error.hpp"
 
@@ -44,7 +44,7 @@ TEST(MergingPatterns, send_one_message_to_each_other_tile_of_a_stage) {
             for (const Stage& stage : pattern.stages(grid))
                 expected += stage.size() - 1;
             if (pattern.hosts == Hosts::reversed && grid.ranks() > 1)
-                expected += 3; // its list to one rank, two merged lists back
+                expected += 3; // its own list to one rank, and two merged lists back
             const Proof proof = test::proved(case_of(pattern, grid));
             EXPECT_EQ(proof.error, "");
             if (pattern.hosts == Hosts::reversed)
@@ -103,7 +103,7 @@ TEST(MergingPatterns, are_found_by_name_only) {
     EXPECT_THROW(find("logp-lev-ball"), InvalidTask);
 }
 
-/// For every step: a schedule without this step on one rank is refused.
+/// A schedule without any one step of any rank is refused.
 TEST(MergingPatterns, with_a_step_left_out_are_refused) {
     for (const Pattern& pattern : catalogue()) {
         const test::Case c = case_of(pattern, {64, 64, 2, 3});

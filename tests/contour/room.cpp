@@ -21,7 +21,7 @@ Frontier full_tile(const Grid& grid, const Order& order, int rank) {
     return all;
 }
 
-/// Merges each run of `width` consecutive tiles of an order.
+/// Expects that each run of `width` consecutive tiles of an order has room for its merged list.
 void every_run_has_room(const Grid& grid, const Order& order, const std::vector<Frontier>& tiles,
                         int width) {
     for (int first = 0; first + width <= grid.ranks(); ++first) {
@@ -65,7 +65,7 @@ std::vector<Bytes> rooms(const Program& program, Verb verb, int peer) {
     return rooms;
 }
 
-// Some operands of a fold may have more merged entries than the result.
+// Some operands of a fold may have more entries than the result.
 TEST(ListRoom, of_a_merged_list_is_that_of_all_it_is_merged_from) {
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : {Grid{64, 64, 4, 4}, {64, 64, 5, 3}, {64, 64, 1, 7}}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The JSON reader used for all files: what it accepts, and limits on what small files can demand.
+// The JSON reader used for all files: accepted texts, and limits on the memory that small files can
+// demand.
 #include "sextant/core/json.hpp"
 
 #include "sextant/core/error.hpp"
@@ -68,7 +69,7 @@ TEST(Json, of_too_many_values_is_refused) {
     EXPECT_EQ(refusal("[[], {}, [0], 1]", four), "f.json: holds more than 4 values");
 }
 
-TEST(Json, that_is_none_is_refused_in_a_short_line) {
+TEST(Json, that_is_invalid_is_refused_in_a_short_line) {
     EXPECT_THAT(refusal("{\"size\": [7,,"),
                 StartsWith("f.json: is not JSON: parse error at line 1, column 13"));
     EXPECT_EQ(refusal("[1, 2"),

@@ -102,7 +102,7 @@ TEST(Memory, survives_being_moved_onto_itself) {
     EXPECT_EQ(memory.bytes()[3], std::byte{5});
 }
 
-TEST(Memory, that_cannot_be_had_is_an_allocation_error) {
+TEST(Memory, that_is_unavailable_is_an_allocation_error) {
     EXPECT_THROW(Memory(Bytes{1} << 60), std::bad_alloc);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An offset is found if floats would lose the differences of samples, and subtracted exactly.
+// If floats would lose the differences between samples, an offset is found and subtracted exactly.
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr ImageShape shape{40, 30};
 
-/// Frames of stored samples.
+/// A source of frames in memory, with stored samples.
 template <class T>
 class Stored final : public FrameSource {
   public:
@@ -35,7 +35,7 @@ class Stored final : public FrameSource {
     std::vector<std::vector<T>> frames_;
 };
 
-/// Whole numbers from `first` to `first + 12`.
+/// A frame of whole numbers from `first` to `first + 12`.
 template <class T>
 std::vector<T> frame_from(T first) {
     std::vector<T> samples;

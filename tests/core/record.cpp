@@ -225,7 +225,7 @@ TEST(Record, of_a_result_copies_its_values_and_keeps_those_that_are_missing) {
     EXPECT_EQ(record["element"].meaning, "of the samples");
 }
 
-/// Reads an object into options, from the field `text` of the file if given.
+/// Reads the field "plan" of a JSON text into options.
 void read_into(Options& options, const char* text) {
     Record outer;
     outer.add("plan", record_of(options));

@@ -75,7 +75,7 @@ TEST(Region, columns_with_overlapping_bounding_intervals_do_not_overlap) {
 }
 
 TEST(Region, overlap_of_a_wide_and_a_tall_region_takes_the_fewer_runs) {
-    const Elements many = Elements{1} << 40; // would take for ever if every run were visited
+    const Elements many = Elements{1} << 40; // visiting every run would take for ever
     const Region tall{0, 0, 1, 3, many};
     EXPECT_FALSE(overlap(tall, Region{0, 3 * (many / 2) + 1, 2, 5, 1}));
     EXPECT_TRUE(overlap(tall, Region{0, 3 * (many / 2) + 1, 3, 5, 1}));
@@ -100,7 +100,7 @@ TEST(Region, overlap_is_exact_on_random_regions_of_one_stride) {
 }
 
 TEST(Region, overlap_of_columns_of_an_image_takes_no_time) {
-    // would take for ever if every run were visited
+    // Visiting every run would take for ever.
     const Elements width = 1000, many = Elements{1} << 40;
     const Region left{0, 0, 500, width, many};
     EXPECT_FALSE(overlap(left, Region{0, width * (many / 2) + 500, 500, width, many}));

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two frames of 3x2 pixels whose samples are 0, 1, 2 ...
+/// A source of two frames of 3x2 pixels; the samples are 0, 1, 2, ...
 template <class T>
 class Counting final : public FrameSource {
   public:

@@ -28,7 +28,7 @@ TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
         const Interval interval = interval_of_median(values);
         held += interval.low <= truth && truth <= interval.high;
     }
-    EXPECT_GE(held, samples * 88 / 100); // 95 %, apart from the bootstrap's own error
+    EXPECT_GE(held, samples * 88 / 100); // nominally 95 %; the bootstrap has an error too
     EXPECT_LT(held, samples);            // and it is no wider than necessary
 }
 

@@ -20,7 +20,7 @@ class TextFile : public testing::Test {
     test::TemporaryFolder folder_;
 };
 
-/// The message without the path.
+/// The error message without the path.
 std::string refusal(const std::string& path) {
     try {
         read_text(path, 10);

@@ -63,7 +63,7 @@ TEST(DistributedComponents, refuse_other_samples_on_every_rank) {
     EXPECT_EQ(refused, 2);
 }
 
-TEST(DistributedComponents, are_no_more_than_there_are_labels) {
+TEST(DistributedComponents, that_exceed_the_range_of_labels_are_refused) {
     require_labels(2147483647);
     EXPECT_THROW(require_labels(2147483648), InvalidTask);
 }

@@ -60,7 +60,7 @@ TEST(FilterPlan, changes_tiles_between_filters_if_that_is_faster) {
     EXPECT_EQ(on_das(task).configuration.retilings.size(), 0u) << "asked for";
 }
 
-TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
+TEST(FilterPlan, of_bytes_moves_less_data_and_is_predicted_too) {
     const distributed::FilterTask floats = five_of({512, 512}, 16),
                                   bytes = five_of({512, 512}, 16, gray_u8);
     const auto seconds = [](const distributed::FilterTask& task) {
@@ -298,7 +298,7 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
 }
 
-TEST(FilterPlan, that_is_none_is_refused) {
+TEST(FilterPlan, that_is_invalid_is_refused) {
     const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const auto refusal = [&](const std::string& text) -> std::string {

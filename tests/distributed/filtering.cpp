@@ -207,7 +207,7 @@ void expect_failure(
     EXPECT_EQ(thrown, 3) << text;
 }
 
-TEST(Filtering, that_cannot_be_fails_alike_on_every_rank) {
+TEST(Filtering, that_is_invalid_fails_alike_on_every_rank) {
     expect_failure({.memory = 1000}, "expected at most 1000");
     const auto missing_on = [](int rank) {
         return [rank](int r) { return r == rank ? ImageShape{} : shape; };

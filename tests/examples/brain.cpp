@@ -33,7 +33,7 @@ using sextant::RgbaF32;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A ball with ripples, so that every brick has brightness variations.
+/// A ball with ripples, so that brightness varies within every brick.
 Volume ball(const V3i& size, const V3d& spacing = {1, 1, 1}) {
     Volume volume{size, spacing, {}};
     for (int z = 0; z < size.z; ++z) {
@@ -61,7 +61,7 @@ class Random {
     std::mt19937 engine_{20240607};
 };
 
-/// Entry and exit of a ray through a box; `leave` is less than `enter` if it misses the box.
+/// Entry and exit of a ray through a box; `leave` is less than `enter` if the ray misses the box.
 struct Passage {
     double enter = 0, leave = std::numeric_limits<double>::infinity();
 };
@@ -77,7 +77,7 @@ Passage passage(const Box& box, const V3d& eye, const V3d& direction) {
     return through;
 }
 
-/// The bricks hit by a ray, nearest first, found by testing all.
+/// The bricks hit by a ray, nearest first, found by testing all bricks.
 std::vector<int> bricks_along(const Bricks& bricks, const V3d& eye, const V3d& direction) {
     constexpr double touch = 1e-9; // a ray through an edge may hit any of the adjacent bricks
     std::vector<std::pair<double, int>> met;
@@ -164,8 +164,8 @@ TEST(Bricks, RefuseMoreThanTheVolumeHasVoxels) {
     EXPECT_THROW(Bricks(volume, {0, 1, 1}), InvalidTask);
 }
 
-/// The largest difference between the composited bricks and the whole volume, which must not be
-/// empty.
+/// The largest difference between the composited bricks and the image of the whole volume. Expects
+/// that the image is not empty.
 float difference(const Scene& scene, const Camera& camera, const V3i& parts) {
     const sextant::ImageShape shape{61, 47};
     const Bricks bricks(scene.head(), parts);

@@ -10,7 +10,7 @@
 namespace sextant::example {
 namespace {
 
-/// Four steps of brightness from left to right, and a bright square on the second.
+/// Four steps of brightness from left to right, and a bright square in the second step.
 int brightness_at(Elements x, Elements y) {
     const bool square = x >= 12 && x < 16 && y >= 5 && y < 9;
     return square ? 250 : 10 + 64 * static_cast<int>(x / 10) + static_cast<int>((x + y) % 3);

@@ -10,7 +10,8 @@
 namespace sextant::filtering {
 namespace {
 
-/// Filters with these margins and extra rows of the previous filter, in an image of 13 × 31.
+/// A window of `rows` rows from `first` on, in an image of 13 × 31, for filters with these margins.
+/// Each filter also computes the rows that the next one needs.
 WindowTask task_of(const Configuration& configuration, const std::vector<halo::Margin>& margins,
                    Elements first, Elements rows) {
     constexpr Elements width = 13, height = 31;
@@ -34,7 +35,8 @@ WindowTask task_of(const Configuration& configuration, const std::vector<halo::M
 
 const std::vector<std::vector<halo::Margin>> chains = {{2}, {{1, 3}, 2}, {1, {2, 1}, 0}};
 
-/// All scatters with one gather, all gathers with one scatter, and neither.
+/// Configurations with every scatter and one gather, with every gather and one scatter, and with
+/// neither.
 std::vector<Configuration> configurations_of(int ranks) {
     std::vector<Configuration> configurations;
     for (Configuration configuration : grids_of(ranks)) {
@@ -78,7 +80,7 @@ TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
     }
 }
 
-/// From every grid to every other with at most as many tiles, before one filter or before each.
+/// Changes to every grid of all ranks or of one rank less, before one filter or before each.
 std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     std::vector<std::vector<Retiling>> all;
     for (const int count : {ranks, ranks - 1}) {
@@ -115,7 +117,7 @@ TEST(WindowProgram, that_redistributes_tiles_is_proved_with_every_scatter_and_ga
             expect_proof(task_of(configuration, chains[1], 0, 31), configuration);
         }
     }
-    // and more ranks in a later step than in the first
+    // Also with more ranks in a later step than in the first.
     for (Configuration configuration : configurations_of(4)) {
         configuration.retilings = {{1, 2, 3}};
         expect_proof(task_of(configuration, chains[1], 8, 9), configuration);
@@ -134,10 +136,10 @@ TEST(WindowProgram, exchanges_borders_only_if_tiles_stay) {
         }
         return sent;
     };
-    EXPECT_EQ(messages({}), 2 * 4 * 3); // with three neighbours, before each filter
+    EXPECT_EQ(messages({}), 2 * 4 * 3); // each tile with three neighbours, before each filter
     EXPECT_EQ(messages({{1, 2, 2}}), 2 * 4 * 3) << "the same tiles again are no change";
-    // The outer columns belong to two tiles; the inner ones, with a margin of one pixel, to all
-    // four.
+    // Pixels of the outer columns are in two of the tiles; those of the inner columns, with a
+    // margin of one pixel, are in all four.
     EXPECT_EQ(messages({{1, 4, 1}}), 4 * 3 + 1 + 3 + 3 + 1);
 }
 

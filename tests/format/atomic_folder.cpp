@@ -56,7 +56,7 @@ TEST(AtomicFolder, leaves_nothing_if_it_was_not_finished) {
     EXPECT_EQ(around.entries(), 1);
 }
 
-TEST(AtomicFolder, replaces_its_like_and_nothing_else) {
+TEST(AtomicFolder, replaces_only_folders_of_its_kind) {
     const test::TemporaryFolder around;
     const std::string path = around.path("run");
     write_one(path, "old");
@@ -82,7 +82,7 @@ TEST(AtomicFolder, follows_a_symbolic_link) {
     EXPECT_EQ(test::content(around.path("run/anchor")), "new");
 }
 
-TEST(AtomicFolder, needs_a_name_that_the_file_system_takes) {
+TEST(AtomicFolder, needs_a_name_that_the_file_system_accepts) {
     const test::TemporaryFolder around;
     const std::string name = around.path(std::string(300, 'n'));
     EXPECT_EQ(refusal_of(name), name + ": cannot be written: File name too long");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For any bytes in a file, reading either throws InvalidFile or returns an image of the shape
+// Reading a file with any contents either throws InvalidFile or returns an image of the shape
 // stated in the header, with little time and memory.
 #include "sextant/format/manifest.hpp"
 
@@ -73,7 +73,7 @@ class DamagedFile : public testing::TestWithParam<Sample> {
     std::string path, whole;
 };
 
-TEST_P(DamagedFile, CutAtAnyLengthIsRejectedUnlessItsPixelsAreAllThere) {
+TEST_P(DamagedFile, TruncatedAnywhereIsRejectedUnlessAllPixelsArePresent) {
     const Image image = format::read_image(path);
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 300);
     for (std::size_t length = 0; length < whole.size(); length += length < 400 ? 1 : step) {
@@ -95,7 +95,7 @@ TEST_P(DamagedFile, WithAnyBytesChangedIsRejectedOrRead) {
     EXPECT_LT(peak_memory() - before, 2 << 20) << "KiB";
 }
 
-TEST_P(DamagedFile, WithBytesCutOutOrDoubledIsRejectedOrRead) {
+TEST_P(DamagedFile, WithBytesRemovedOrRepeatedIsRejectedOrRead) {
     Random random(8);
     for (int i = 0; i < mutations / 4; ++i) {
         std::string bytes = whole;

@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A file like those of other programs: each channel constant, with its own type.
+/// A file as from another program; each channel is constant and has a type of its own.
 struct Exr {
     Imf::Header header{4, 3};
     std::map<std::string, float> values;
@@ -176,7 +176,7 @@ TEST_F(ExrFile, IsCutToItsDisplayWindow) {
     }
 }
 
-TEST_F(ExrFile, MayShowNothingOfItsData) {
+TEST_F(ExrFile, IsEmptyIfItsDisplayWindowIsOutsideItsData) {
     exr.header = Imf::Header(Imath::Box2i({0, 0}, {3, 2}), Imath::Box2i({10, 0}, {12, 2}));
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
@@ -208,7 +208,7 @@ TEST_F(ExrFile, OfAnotherKindIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("has several images, expected a single one"));
 }
 
-TEST_F(ExrFile, ClaimsNoMoreThanItHolds) {
+TEST_F(ExrFile, ThatClaimsMoreThanItHoldsIsRejected) {
     exr.add_colour(Imf::HALF);
     exr.write(path);
     std::string bytes = content(path);

@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Pixels of 0, 1, 2, 0, 1, 2 fragments ... of odd values.
+/// Pixels with 0, 1, 2, 0, 1, 2, ... fragments, which have unusual values.
 DeepImage some_lists(ImageShape shape) {
     DeepImage image{shape, {0}, {}};
     for (Elements pixel = 0; pixel < shape.elements(); ++pixel) {
@@ -44,7 +44,8 @@ std::string deep_failure(const std::function<void()>& part) {
     return "nothing";
 }
 
-/// A deep file like those of other programs: a sample of 1 in each channel of each pixel.
+/// Writes a deep file as from another program, with one sample of value 1 in each channel of each
+/// pixel.
 void write_ones(const std::string& path, Imf::Header header,
                 const std::vector<std::string>& names) {
     header.setType(Imf::DEEPSCANLINE);
@@ -128,7 +129,7 @@ TEST(DeepExr, ErrorsAreRefusedInReadingAndWriting) {
                 HasSubstr("0x2 pixels"));
 }
 
-TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrReadAsValid) {
+TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrYieldsValidPixels) {
     const TemporaryFolder folder;
     const std::string path = folder.path("whole.exr"), spoilt = folder.path("spoilt.exr");
     format::write_deep(path, some_lists({9, 5}));
@@ -143,7 +144,7 @@ TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrReadAsValid) {
     for (std::size_t i = 0; i < bytes.size(); i += 13) {
         std::string other = bytes;
         other[i] = static_cast<char>(other[i] ^ 0x55);
-        const std::string said = outcome(other); // InvalidFile, or a valid image
+        const std::string said = outcome(other); // must be InvalidFile, or a valid image
         EXPECT_TRUE(said == "nothing" || said.starts_with(spoilt)) << i;
     }
 }

@@ -7,7 +7,7 @@
 
 namespace sextant::test {
 
-/// During its lifetime, files of this process cannot grow beyond `limit` bytes.
+/// Limits the files that this process writes to `limit` bytes, during the object's lifetime.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(rlim_t limit) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

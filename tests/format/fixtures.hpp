@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// The samples of the pattern, frame by frame.
+/// Bytes of the test pattern's samples, frame by frame.
 template <class T>
 std::string stack_bytes(std::int64_t frames, ImageShape shape, std::endian order) {
     Bytewise bytes(order);
@@ -100,7 +100,7 @@ inline std::string ser_bytes(bool wide, const std::vector<ImageShape>& shapes, i
 }
 
 /// A DM3 or DM4 file: a colour thumbnail and a stack of i16 with pixels of .5 by .25 nm, one frame
-/// per .125 s. The tag tree is big-endian, its values are of either byte order.
+/// per .125 s. The tag tree is big-endian; its values have either byte order.
 class DmBytes {
   public:
     DmBytes(int version, std::endian order) : wide_(version == 4), values_(order) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For any bytes in a file of frames, reading either throws InvalidFile or returns frames of the
+// Reading a file of frames with any contents either throws InvalidFile or returns frames of the
 // shape stated in the header, with little time and memory.
 #include <algorithm>
 #include <string>
@@ -27,7 +27,8 @@ class DamagedFrames : public testing::TestWithParam<Seed> {
         whole = content(path);
     }
 
-    /// Reads everything if frames are small. Any exception but InvalidFile fails the test.
+    /// Opens a file and reads some frames, unless they are large. Any exception but InvalidFile
+    /// fails the test.
     void try_to_read(const std::string& bytes) {
         fill_file(path, bytes);
         try {
@@ -55,7 +56,7 @@ class DamagedFrames : public testing::TestWithParam<Seed> {
     int refused = 0;
 };
 
-TEST_P(DamagedFrames, CutAtAnyLengthAreReadOrRefused) {
+TEST_P(DamagedFrames, TruncatedAnywhereAreReadOrRefused) {
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 500);
     for (std::size_t length = 0; length < whole.size(); length += length < 1200 ? 1 : step)
         try_to_read(whole.substr(0, length));

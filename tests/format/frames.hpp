@@ -50,8 +50,7 @@ class Bytewise {
     std::string text_;
 };
 
-/// The value of the test frames at a pixel; neighbours differ along every axis; small enough for
-/// any sample type.
+/// The test pattern: values differ between neighbours along every axis and fit every sample type.
 inline float pattern(std::int64_t frame, std::int64_t x, std::int64_t y) {
     return static_cast<float>((17 * frame + 5 * y + 3 * x) % 120);
 }
@@ -78,7 +77,8 @@ inline std::vector<float> read_rows(FrameSource& source, std::int64_t frame, Row
     return values;
 }
 
-/// True if every frame contains the pattern, read whole, backwards, and in rows from any position.
+/// True if every frame contains the pattern. Frames are read in reverse order, whole and as a range
+/// of rows.
 inline bool holds_pattern(FrameSource& source) {
     const ImageShape shape = source.header().shape;
     for (std::int64_t frame = source.header().frames - 1; frame >= 0; --frame) {

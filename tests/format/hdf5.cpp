@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 class Hdf5Frames : public testing::Test {
   protected:
-    /// Frames of the pattern one after another, as frames, rows, columns.
+    /// Frames of the pattern one after another; the axes are frame, row, column.
     static std::vector<std::int16_t> stack() {
         std::vector<std::int16_t> values;
         for (std::int64_t frame = 0; frame < 3; ++frame) {
@@ -179,7 +179,7 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
                 HasSubstr("dataset /line has 1 axes of u8, expected at least two"));
 }
 
-TEST_F(Hdf5Frames, ThatAreNotThereAreRefused) {
+TEST_F(Hdf5Frames, ThatDoNotExistAreRefused) {
     fill_file(path, "not HDF5");
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 StartsWith(path + ": cannot be read as HDF5: "));
@@ -192,7 +192,7 @@ TEST_F(Hdf5Frames, ThatAreNotThereAreRefused) {
                 StartsWith(path + ": cannot be read as HDF5: "));
 }
 
-TEST_F(Hdf5Frames, CutAtAnyLengthAreRefusedUnlessTheyAreAllThere) {
+TEST_F(Hdf5Frames, TruncatedAnywhereAreRefusedUnlessAllArePresent) {
     hdf5_seeds().front().make(path);
     const std::string whole = content(path);
     int refused = 0, tried = 0;

@@ -9,7 +9,7 @@
 
 namespace sextant::test {
 
-/// Writes HDF5 files with the library; creates groups as needed.
+/// Writes HDF5 files with the HDF5 library; creates groups as needed.
 class Hdf5File {
   public:
     explicit Hdf5File(const std::string& path)
@@ -24,8 +24,8 @@ class Hdf5File {
         H5Fclose(file_);
     }
 
-    /// A dataset of `type`, converted from values in memory; chunked and deflated if `chunk` is
-    /// given.
+    /// Writes a dataset of type `stored` from values of type `given`; it is chunked and deflated if
+    /// `chunk` is given.
     template <class T>
     void dataset(const std::string& name, const std::vector<hsize_t>& sides, hid_t stored,
                  hid_t given, const std::vector<T>& values,
@@ -50,7 +50,7 @@ class Hdf5File {
         H5Pset_external(created, file.c_str(), 0, bytes);
         create(name, sides, type, created);
     }
-    /// A dataset with one chunk written as given.
+    /// A dataset with one chunk of these stored bytes.
     void chunk(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
                const std::vector<hsize_t>& chunk, const std::vector<H5Z_filter_t>& filters,
                const std::string& bytes) {
@@ -68,7 +68,8 @@ class Hdf5File {
     void link(const std::string& name, const std::string& file, const std::string& object) {
         H5Lcreate_external(file.c_str(), object.c_str(), file_, name.c_str(), links_, H5P_DEFAULT);
     }
-    /// A virtual stack of u8 frames: each source provides the dataset "d" of some frames.
+    /// A virtual stack of u8 frames; each source file contributes `frames` frames of its dataset
+    /// "d".
     void stack(const std::string& name, const std::vector<std::string>& sources, hsize_t frames,
                hsize_t height, hsize_t width) {
         const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
@@ -86,7 +87,8 @@ class Hdf5File {
         H5Sclose(from);
         create(name, sides, H5T_STD_U8LE, created);
     }
-    /// The same with an unlimited number of sources, numbered from 0 at the %b of the pattern.
+    /// A virtual stack with an unlimited number of source files, whose numbers, from 0 on, replace
+    /// the %b of `pattern`.
     void growing_stack(const std::string& name, const std::string& pattern, hsize_t frames,
                        hsize_t height, hsize_t width) {
         const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
@@ -110,7 +112,7 @@ class Hdf5File {
     void number(const std::string& object, const std::string& name, double value) {
         attribute(object, name, H5T_NATIVE_DOUBLE, &value);
     }
-    /// Text of variable or fixed length.
+    /// A text attribute of variable or fixed length.
     void text(const std::string& object, const std::string& name, const std::string& value,
               bool variable) {
         const hid_t type = H5Tcopy(H5T_C_S1);

@@ -54,7 +54,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Four-byte samples, as stored in a chunk.
+/// Four-byte samples as stored in a chunk: deflated, and shuffled if requested.
 std::string deflated(const std::vector<std::uint32_t>& values, bool shuffled) {
     Deflater deflater;
     const std::string_view plain(reinterpret_cast<const char*>(values.data()), 4 * values.size());
@@ -99,7 +99,7 @@ TEST(Hdf5Inflater, ReportsItsProgressAndRefusesDamage) {
                           [&](Bytes) { ++reported; });
     std::vector<std::uint32_t> read(1);
     inflater.read((40 << 20) - 1, std::as_writable_bytes(std::span(read)));
-    EXPECT_EQ(reported, 2); // in 160 MiB
+    EXPECT_EQ(reported, 2); // for 160 MiB
     stored[stored.size() / 2] = static_cast<char>(~stored[stored.size() / 2]);
     Hdf5Inflater damaged(bytes_of(stored), std::ssize(values), 4, false, [](Bytes) {});
     EXPECT_THROW(damaged.read((40 << 20) - 1, std::as_writable_bytes(std::span(read))), Error);

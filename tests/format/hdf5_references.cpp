@@ -75,7 +75,7 @@ TEST_F(Hdf5Elsewhere, OnlyRegularFilesAreOpened) {
 }
 
 TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
-    write_frames(folder.path("b.h5"), 0, 200); // larger than the referring file
+    write_frames(folder.path("b.h5"), 0, 200); // larger than the file with the link
     Hdf5File(path).link("/x", "../b.h5", "/d");
     EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
                                                    "--allow-external allows this");
@@ -195,7 +195,7 @@ TEST_F(Hdf5Elsewhere, AChunkCannotExceedItsPossibleDecodedSize) {
                      "stored: damaged or truncated");
 }
 
-/// A counter in memory shared with the reading process.
+/// Number of decoded chunks, in memory shared with the reading process.
 std::size_t* decoded = nullptr;
 std::size_t count_and_copy(unsigned flags, std::size_t, const unsigned*, std::size_t bytes,
                            std::size_t*, void**) {

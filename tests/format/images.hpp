@@ -11,7 +11,7 @@
 
 namespace sextant::test {
 
-/// Pixels of arbitrary bits, including NaN, infinities and denormal numbers.
+/// An image of arbitrary bits, including NaN, infinities and denormal numbers.
 inline Image any_bits(ImageShape shape, ElementFormat element, unsigned seed) {
     Random random(seed);
     Image image(shape, element);
@@ -20,7 +20,7 @@ inline Image any_bits(ImageShape shape, ElementFormat element, unsigned seed) {
     return image;
 }
 
-/// Premultiplied pixels of random colour and opacity in steps of 1/255.
+/// An image of premultiplied pixels with random colour and opacity in steps of 1/255.
 inline Image any_colours(ImageShape shape, unsigned seed) {
     Random random(seed);
     Image image(shape, rgba_f32);

@@ -53,7 +53,8 @@ TEST_F(JournalOnDisk, returns_its_text_and_its_records_in_order) {
 TEST_F(JournalOnDisk, truncated_anywhere_keeps_earlier_records_and_can_be_continued) {
     write({"one", "two"});
     const std::string whole = content(path);
-    for (std::size_t size = 0; size < whole.size(); size += 3) { // each waits for the disk
+    for (std::size_t size = 0; size < whole.size();
+         size += 3) { // in steps, because each write waits for the disk
         fill_file(path, whole.substr(0, size));
         const std::vector<std::string> kept = records(path);
         EXPECT_LT(kept.size(), 2U) << size;

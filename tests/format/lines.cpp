@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours as files: the same lines in each format.
+// Files of contours: the same lines in each format.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/line_formats.hpp"

@@ -26,13 +26,13 @@ class Manifest : public testing::Test {
         fill_file(path, json);
         return format::read_manifest(path);
     }
-    /// The message after the path, with which every message starts.
+    /// The error message without the path at its start.
     std::string fails(const std::string& json) const {
         const std::string message = failure([&] { read(json); });
         EXPECT_THAT(message, StartsWith(path + ": "));
         return message.substr(std::min(message.size(), path.size() + 2));
     }
-    /// A valid manifest of two partial images, except for these values of size, order and bricks.
+    /// The error message for a manifest with these values of size, order and bricks.
     std::string fails(const std::string& its_size, const std::string& its_order,
                       const std::string& its_bricks) const {
         return fails("{\"size\": " + its_size + ", \"order_front_to_back\": " + its_order +
@@ -95,7 +95,7 @@ TEST_F(Manifest, IsRecognisedByItsExtension) {
     EXPECT_FALSE(format::is_manifest("scene.exr"));
 }
 
-TEST_F(Manifest, ThatIsNoJsonObjectIsRejectedWithThePlace) {
+TEST_F(Manifest, ThatIsNotAJsonObjectIsRejectedWithThePosition) {
     EXPECT_THAT(fails("{\"size\": [7,,"),
                 StartsWith("is not JSON: parse error at line 1, column 13"));
     EXPECT_THAT(fails(""), StartsWith("is not JSON"));

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A PNG file with the options of other programs.
+/// A PNG file with options that other programs use.
 struct Png {
     spng_ihdr header{2, 1, 8, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 0, 0, 0};
     spng_plte palette{};
@@ -192,7 +192,7 @@ TEST_F(PngFile, IsEncodedInMemoryAsItIsWritten) {
     }
 }
 
-TEST_F(PngFile, ClaimsNoMoreThanItHolds) {
+TEST_F(PngFile, ThatClaimsMoreThanItHoldsIsRejected) {
     png.samples.assign(8, 0);
     png.write(path);
     std::string bytes = content(path);

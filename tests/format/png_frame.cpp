@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interlaced PNG files give the same samples, and a file that is small for its number of pixels
-// needs little memory.
+// Interlaced PNG files give the same samples as others, and a highly compressed file needs little
+// memory.
 #include "sextant/format/png.hpp"
 
 #include <cstdint>

@@ -24,7 +24,8 @@ std::string compressed(std::string_view bytes) {
     return frame;
 }
 
-/// The same without the size in its header, like the output of the zstd command in a pipe.
+/// Compressed bytes without the content size in the header, as written by the zstd command in a
+/// pipe.
 std::string streamed(std::string_view bytes) {
     std::string frame(ZSTD_compressBound(bytes.size()) + 64, '\0');
     ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -38,7 +39,7 @@ std::string_view text(const Image& image) {
     return {reinterpret_cast<const char*>(image.bytes().data()), image.bytes().size()};
 }
 
-/// A folder with a manifest of 7×5 pixels, and a matching image.
+/// A folder with a manifest for images of 7×5 pixels.
 class RawFile : public testing::Test {
   protected:
     RawFile() { describe("rgba f32"); }
@@ -178,7 +179,7 @@ TEST_F(RawFile, MissingIsReportedFirst) {
     EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": does not exist");
 }
 
-TEST(BrainSample, IsEightGoodPartialsInTheirOrder) {
+TEST(BrainSample, HasEightValidPartialImagesInTheirOrder) {
     const std::string path = test::source_dir() + "/examples/data/brain/manifest.json";
     const format::Partials partials = format::read_manifest(path);
     EXPECT_EQ(partials.header(), (format::ImageHeader{{512, 512}, rgba_f32}));

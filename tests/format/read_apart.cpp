@@ -28,7 +28,7 @@ using testing::StartsWith;
 
 enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws, lasts };
 
-/// A source with a frame for each kind of error.
+/// A source whose frames each cause one kind of error.
 class TroubledSource : public FrameSource {
   public:
     explicit TroubledSource(Pace pace)
@@ -123,7 +123,7 @@ TEST(ReadApart, OpeningMayCrashLoopOrRefuse) {
               "a.h5: damaged: opening it made no progress in 0.05 s");
 }
 
-TEST(ReadApart, TakesAsLongAsItMakesProgress) {
+TEST(ReadApart, MayTakeAnyTimeWhileItMakesProgress) {
     const auto source = troubled();
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
 }
@@ -137,7 +137,7 @@ TEST(ReadApart, ContinuesAfterTheOpeningThreadHasEnded) {
     }
 }
 
-/// A process is killed while it reads: this process then becomes the parent of its child.
+/// A process is killed while its child reads for it. This process adopts the child and sees it end.
 TEST(ReadApart, EndsWithAParentThatIsKilled) {
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     int ends[2];
@@ -151,7 +151,7 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
     }
     char opened = 0;
     ASSERT_EQ(read(ends[0], &opened, 1), 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // it is in its loop by then
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the child has reached its loop
     ASSERT_EQ(kill(parent, SIGKILL), 0);
     ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
     pid_t ended = 0;

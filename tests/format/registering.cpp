@@ -70,7 +70,7 @@ std::string bytes_of_frame(std::int64_t frame) {
     return Bytewise(little).put_all(samples_of<T>(frame)).bytes();
 }
 
-/// A file of the pattern, with these samples in its place.
+/// A file in which the samples of the series replace those of the pattern.
 template <class T>
 std::string with_our_samples(std::string file) {
     for (std::int64_t frame = 0; frame < count; ++frame) {
@@ -94,7 +94,7 @@ void write_sink(const std::string& path, Sample sample, std::int64_t first, std:
     sink->commit();
 }
 
-/// One file per frame.
+/// Writes one file per frame.
 void write_files(const TemporaryFolder& folder, const std::string& extension) {
     for (std::int64_t frame = 0; frame < count; ++frame)
         write_sink(folder.path("f_" + std::to_string(frame) + extension), Sample::u8, frame,
@@ -149,7 +149,7 @@ const std::vector<RigidMotion>& expected() {
     return motions;
 }
 
-/// A file format: writes a series, and returns the name under which to open it.
+/// A file format; `make` writes the series and returns the name with which to open it.
 struct Keeping {
     std::string name;
     std::function<std::string(const TemporaryFolder& folder)> make;

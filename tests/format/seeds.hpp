@@ -67,7 +67,7 @@ inline std::vector<Seed> seeds() {
     };
 }
 
-/// The same for HDF5, which is read with its library.
+/// Small valid HDF5 files, which are read with the HDF5 library.
 inline std::vector<Seed> hdf5_seeds() {
     const auto write = [](const std::string& path) {
         Hdf5File file(path);

@@ -91,7 +91,7 @@ TEST_F(StoredFrames, BeyondTheEndOfAFileAreLeftOutWithARemark) {
               "has no frame that can be read: truncated: 0 of 20 frames complete");
 }
 
-TEST_F(StoredFrames, OfMrcThatMakeNoSenseAreRefused) {
+TEST_F(StoredFrames, OfMrcThatAreInvalidAreRefused) {
     const auto order = std::endian::little;
     EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
     EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
@@ -103,7 +103,7 @@ TEST_F(StoredFrames, OfMrcThatMakeNoSenseAreRefused) {
     EXPECT_THAT(refusal("a.mrc", long_header), HasSubstr("extended header of 2147483647 bytes"));
 }
 
-TEST_F(StoredFrames, OfPixelSizesThatMakeNoSenseHaveNone) {
+TEST_F(StoredFrames, WithInvalidPixelSizesHaveNone) {
     for (const float cell : {std::numeric_limits<float>::infinity(), 1e30F, 1e-30F, -1e25F}) {
         std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
         bytes.replace(40, 4, Bytewise().put<float>(cell).bytes());
@@ -183,7 +183,7 @@ TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {
     }
 }
 
-TEST_F(StoredFrames, OfNpyThatAreNoImagesAreRefused) {
+TEST_F(StoredFrames, OfNpyThatAreNotImagesAreRefused) {
     EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its signature is wrong");
     EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
               "has 1 axes, expected 2 or 3 (or more in C order)");
@@ -208,7 +208,7 @@ TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
     }
 }
 
-TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutGiveARemark) {
+TEST_F(StoredFrames, OfSerThatDifferEndEarlyOrAreTruncatedGiveARemark) {
     const std::string bytes = ser_bytes(false, {shape, shape, {13, 6}, shape}, 9);
     const auto source = open("a.ser", bytes);
     EXPECT_EQ(remarks(*source), "stopped after 4 of 9 images; frame 2 is 13×6, expected 13×7");
@@ -220,7 +220,7 @@ TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutGiveARemark) {
     EXPECT_TRUE(holds_pattern(*cut));
 }
 
-TEST_F(StoredFrames, OfSerThatAreNoneAreRefused) {
+TEST_F(StoredFrames, OfSerThatAreInvalidAreRefused) {
     EXPECT_EQ(refusal("a.ser", std::string(100, 'x')), "is not a SER file: its signature is wrong");
     std::string lines = ser_bytes(false, {shape}, 1);
     lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
@@ -258,7 +258,7 @@ TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesWithARemark) {
     EXPECT_EQ(remarks(*open("a.dm3", DmBytes(3, std::endian::little).stack(3, shape, 2))), said);
 }
 
-TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
+TEST_F(StoredFrames, OfDigitalMicrographThatAreTruncatedAreRefused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
     EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),

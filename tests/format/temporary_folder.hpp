@@ -10,7 +10,7 @@
 
 namespace sextant::test {
 
-/// A new empty folder for a test, removed with it.
+/// A new empty folder, removed with this object.
 class TemporaryFolder {
   public:
     TemporaryFolder() {
@@ -30,7 +30,7 @@ class TemporaryFolder {
     std::string path() const { return path_.string(); }
     std::string path(const std::string& name) const { return (path_ / name).string(); }
 
-    /// Number of files and folders in it.
+    /// Number of files and folders in the folder.
     std::ptrdiff_t entries() const {
         return std::distance(std::filesystem::directory_iterator(path_),
                              std::filesystem::directory_iterator());

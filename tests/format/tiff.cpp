@@ -222,7 +222,7 @@ TEST_F(TiffFrames, AreNotSoughtInTheDirectoryOfThePageBeforeThem) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, AreHeldInProportionToTheirFile) {
+TEST_F(TiffFrames, ThatExceedTheirFilesPossibleSizeAreRefused) {
     constexpr int deflate = 8;
     const auto refusal = [&](const TiffBytes::Page& page) {
         TiffBytes file(std::endian::little, false);
@@ -253,7 +253,7 @@ TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
               path + ": its format has no named parts, but \"::part\" follows its name");
 }
 
-/// A page of the pattern written by the library, with options that the tests do not write by hand.
+/// A page of the pattern, written by libtiff with options that TiffBytes does not support.
 struct Codec {
     const char* name;
     int compression, tile, planar;

@@ -28,12 +28,12 @@ class TiffBytes {
         std::string description = {};
         std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
         int extra = -1;                    ///< meaning of the last sample; negative: unspecified
-        /// side of the square tiles, stored one after the other; 0: a strip
+        /// Side of the square tiles, which are stored one after another; 0: the page is one strip.
         int tile = 0;
         int compression = 1;
     };
 
-    /// Samples first, then the directory that points to them.
+    /// Adds a page: first its samples, then the directory that points to them.
     void add(const Page& page, const std::string& samples) {
         const std::size_t start = file_.size();
         file_.text(samples);
@@ -162,7 +162,7 @@ std::string pattern_bytes(std::int64_t frame, ImageShape shape,
     return Bytewise(order).put_all(pattern_frame<T>(frame, shape)).bytes();
 }
 
-/// The same in square tiles, with zeros beyond the frame.
+/// The pattern of a frame in square tiles, with zeros beyond the frame.
 template <class T>
 std::string tiled_pattern(std::int64_t frame, ImageShape shape, std::int64_t tile) {
     Bytewise bytes(std::endian::little);

@@ -132,7 +132,7 @@ TEST_F(TiffSink, DescribesPlanesThatAreNoSeriesAsSlices) {
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
 }
 
-TEST_F(TiffSink, MakesImageJNoPromiseOfSamplesThatItDoesNotRead) {
+TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJDoesNotRead) {
     const TiffParser file = written({3, shape, Sample::u32, 1, {.5, .5, "Å"}, {}, 2});
     EXPECT_THAT(description(file), Not(HasSubstr("ImageJ")));
     EXPECT_THAT(description(file), HasSubstr("Type=\"uint32\" SizeX=\"13\" SizeY=\"7\" "

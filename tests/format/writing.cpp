@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> names{"a.exr", "a.png", "a.rgba32f", "a.rgba32f.zst"};
 
-/// A file system of 16 KiB, if the tests may create one.
+/// A file system of 16 KiB, if the system allows tests to create one.
 class SmallDisk {
   public:
     explicit SmallDisk(const std::string& folder) : folder_(folder) {
@@ -68,7 +68,7 @@ TEST_F(Writing, OverAFolderFails) {
                 EndsWith("a.exr: cannot be written: it is a folder"));
 }
 
-TEST_F(Writing, ThatBreaksOffLeavesTheOldFileAndNoOther) {
+TEST_F(Writing, ThatIsInterruptedLeavesOnlyTheOldFile) {
     for (const std::string& name : names) {
         const std::string path = folder.path(name);
         fill_file(path, "precious");
@@ -169,7 +169,7 @@ TEST_F(Writing, KeepsTheModeOfTheFileItReplaces) {
     EXPECT_EQ(std::filesystem::status(folder.path("a")).permissions(), mode);
 }
 
-TEST_F(Writing, OfAsLongANameAsThereIsWorks) {
+TEST_F(Writing, WithTheLongestPossibleNameWorks) {
     const std::string path = folder.path(std::string(251, 'x') + ".exr");
     format::write_image(path, image);
     EXPECT_TRUE(same_bits(format::read_image(path), image));

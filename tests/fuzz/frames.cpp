@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads arbitrary bytes as a file of frames in one format, chosen by the extension it was compiled
-// for.
+// Reads arbitrary bytes as a file of frames. The format is chosen by an extension, which is set at
+// compile time.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// A file in memory, with a path.
+/// A file in memory that has a path.
 class MemoryFile {
   public:
     MemoryFile(const std::uint8_t* bytes, std::size_t size)

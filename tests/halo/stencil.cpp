@@ -24,8 +24,8 @@ std::string name_of(const Stencil& s) {
                        s.overlaps ? ", overlapped" : "", s.collects ? ", collected" : "");
 }
 
-/// Every grid for this many ranks, on images whose tiles differ in size, are smaller than the
-/// margin, or empty.
+/// Calls `visit` for every grid of this number of ranks, on images whose tiles differ in size, are
+/// smaller than the margin, or are empty.
 template <class Visit>
 void for_each_stencil(int ranks, Visit visit) {
     for (int columns = 1; columns <= ranks; ++columns) {

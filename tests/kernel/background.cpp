@@ -43,7 +43,7 @@ TEST(Background, is_rounded_once_in_halves_and_bytes) {
     EXPECT_EQ(deep[0], (RgbaU8DepthF32{255, 0, 0, 255, 7}));
 }
 
-TEST(Background, of_no_pixels_is_nothing_and_of_no_colours_an_error_of_ours) {
+TEST(Background, of_no_pixels_does_nothing_and_of_no_colours_is_a_logic_error) {
     std::vector<RgbaF32> none;
     kernel::put_behind(rgba_f32, bytes_of(none), {}, bytes_of(none));
     EXPECT_THROW(kernel::put_behind({"counts", 8}, bytes_of(none), {}, bytes_of(none)),

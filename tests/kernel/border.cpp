@@ -8,7 +8,8 @@
 namespace sextant::test {
 namespace {
 
-/// The extended samples from 5 before a line to 5 after it; v stands for the constant.
+/// The samples of an extended line, from 5 before its start to 5 after its end; `v` is the
+/// constant.
 std::string seen(kernel::Border border, const std::string& line) {
     std::string all;
     const auto size = static_cast<Elements>(line.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of edge detection, for each instruction set; errors.
+// Steps of edge detection with each instruction set, and errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
@@ -52,7 +52,7 @@ TEST(Canny, finds_the_same_in_a_tile_as_in_the_image) {
     }
 }
 
-/// The gradient as the detector computes it, from bytes, floats or 16-bit samples.
+/// An image with smooth bumps and small differences between neighbouring samples.
 template <class Sample>
 std::vector<Sample> bumps(ImageShape shape) {
     std::vector<Sample> samples;
@@ -85,7 +85,7 @@ void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
     EXPECT_EQ(lengths, expected);
 }
 
-TEST(Canny, finds_in_one_go_the_edges_of_derivatives_of_every_kind_of_samples) {
+TEST(Canny, finds_in_one_call_the_edges_of_derivatives_for_every_sample_type) {
     for (const ImageShape shape : {ImageShape{37, 29}, {1, 9}, {9, 1}, {2101, 5}}) {
         finds_the_edges_of_derivatives<std::uint8_t>(shape, 1);
         finds_the_edges_of_derivatives<float>(shape, 3);
@@ -93,7 +93,7 @@ TEST(Canny, finds_in_one_go_the_edges_of_derivatives_of_every_kind_of_samples) {
     }
 }
 
-/// Thinned until nothing changes.
+/// Edges after thinning until nothing changes.
 std::vector<std::uint8_t> thinned(std::vector<std::uint8_t> edges, ImageShape shape) {
     kernel::Thinning thinning(edges.data(), whole_of(shape), whole_of(shape), shape);
     while (thinning.round() > 0)
@@ -146,7 +146,7 @@ TEST(Canny, follows_the_rim_of_a_bright_disc_once_round_with_the_disc_to_the_lef
             ends += code == kernel::edge_end ? 1 : 0;
             EXPECT_NEAR(std::hypot(static_cast<double>(x - 20), static_cast<double>(y - 20)), 12,
                         1);
-            if (code >= 0) { // rows run downward: the centre is to the left
+            if (code >= 0) { // the disc must be to the left; y increases downward
                 const kernel::Step step = kernel::steps[code];
                 EXPECT_LT(step.x * (20 - y) - step.y * (20 - x), 0) << x << ", " << y;
             }
@@ -170,7 +170,7 @@ std::size_t pieces(std::vector<std::uint8_t> edges, ImageShape shape, bool of_ba
 
 TEST(Canny, thins_to_lines_of_one_pixel_and_leaves_pieces_and_holes_as_they_are) {
     for (Shape shape : shapes({31, 23})) {
-        for (Elements x = 0; x < 31; ++x) // the border is connected with the outside
+        for (Elements x = 0; x < 31; ++x) // the background must surround all shapes
             shape.at(x, 0) = shape.at(x, 22) = 0;
         for (Elements y = 0; y < 23; ++y)
             shape.at(0, y) = shape.at(30, y) = 0;

@@ -68,7 +68,7 @@ TEST(Slopes, are_not_known_within_two_samples_of_the_border_nor_beyond_rows) {
     }
 }
 
-/// Random images with random displacements, some of which lead out of the template.
+/// Random images with random displacements, some of which point outside the template.
 struct Scene {
     Scene(ImageShape shape, double reach, unsigned seed)
         : random(seed),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Heads and ranks of contours, for each instruction set; errors.
+// Heads and ranks of contours with each instruction set, and errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/label/contour_ranking.hpp"
 
@@ -111,7 +111,7 @@ TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_other
     EXPECT_EQ(ranking.points(), 5);
 }
 
-/// Follows a contour across the tiles of an image.
+/// Head and rank of each pixel, found by following contours across the tiles of an image.
 std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
     std::vector<ContourRanking> rankings(static_cast<std::size_t>(grid.ranks()));
     struct Entered {
@@ -156,7 +156,7 @@ TEST(Contours, of_tiles_lead_from_entry_to_entry_to_those_of_the_image) {
     const ImageShape image{37, 23};
     for (const DirectionMap& map : direction_maps(image)) {
         if (map.name == "rings" || map.name.find("blobs") != std::string::npos)
-            continue; // closed contours would never end
+            continue; // following a closed contour would never end
         const auto expected = kernel::contours_reference(map.view());
         const bool closed = [&] {
             ContourRanking ranking;

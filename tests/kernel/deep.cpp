@@ -48,7 +48,7 @@ std::vector<RgbaF32> blended(const Memory& pixels, int capacity, ImageShape shap
 
 constexpr ImageShape lists_shape{31, 7};
 
-TEST(DeepKernel, FoldsEqualOneSortForAnyBracketing) {
+TEST(DeepKernel, FoldsEqualOneSortInAnyOrderOfAssociation) {
     std::mt19937 random(5);
     for (int operands = 1; operands <= 5; ++operands) {
         std::vector<DeepImage> images;
@@ -66,7 +66,7 @@ TEST(DeepKernel, FoldsEqualOneSortForAnyBracketing) {
         Memory at_once(pixels[0].size());
         op.fold(sources, at_once.data(), lists_shape.elements());
         EXPECT_EQ(blended(at_once, capacity, lists_shape), expected);
-        for (std::size_t i = pixels.size() - 1; i-- > 0;) // from the back, in place
+        for (std::size_t i = pixels.size() - 1; i-- > 0;) // one by one from the back, in place
             op.fold(std::vector<const std::byte*>{pixels[i].data(), pixels[i + 1].data()},
                     pixels[i].data(), lists_shape.elements());
         EXPECT_EQ(blended(pixels[0], capacity, lists_shape), expected);
@@ -79,7 +79,7 @@ TEST(DeepKernel, FoldsMayWriteOverAnyOfTheirSources) {
         std::vector<DeepImage> images;
         for (std::size_t i = 0; i < operands; ++i)
             images.push_back(random_lists(lists_shape, 4, random));
-        for (const int capacity : {3, 16}) { // too little capacity, and enough
+        for (const int capacity : {3, 16}) { // too small, and large enough
             const Operator op = kernel::deep_operator(capacity);
             Memory apart(lists_shape.elements() * op.element.size);
             for (std::size_t place = 0; place <= operands; ++place) {
@@ -150,7 +150,7 @@ TEST(DeepKernel, AnEmptyOperandKeepsAPixel) {
     EXPECT_EQ(blended(sum, 6, lists_shape), kernel::blend_sorted({&image, 1}));
 }
 
-TEST(DeepKernel, CapacitiesBeyondReasonAreRefused) {
+TEST(DeepKernel, UnreasonableCapacitiesAreRefused) {
     EXPECT_THROW(kernel::deep_operator(0), InvalidTask);
     EXPECT_THROW(kernel::deep_operator(kernel::largest_capacity + 1), InvalidTask);
     EXPECT_EQ(kernel::deep_operator(kernel::largest_capacity).element.size, 4 + 20 * 1024);

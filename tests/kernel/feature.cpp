@@ -47,7 +47,7 @@ TEST(Feature, eigenvalues_are_those_of_the_matrix) {
     EXPECT_FLOAT_EQ(smaller[1], -3);
 }
 
-/// Planes of the whole image, one after another.
+/// Features of the whole image, one plane after another.
 std::vector<float> filtered(const Picture<float>& picture, const std::vector<std::string>& names) {
     const ImageShape image = picture.image();
     std::vector<float> all(names.size() * static_cast<std::size_t>(image.elements()));
@@ -59,7 +59,7 @@ std::vector<float> filtered(const Picture<float>& picture, const std::vector<std
     return all;
 }
 
-/// Values of any magnitude, and their features in double precision.
+/// Second derivatives, one array per direction.
 struct Derivatives {
     std::vector<float> xx, xy, yy;
 };
@@ -97,7 +97,7 @@ TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitu
             const double xx = d.xx[i], xy = d.xy[i], yy = d.yy[i];
             expect_near(length[i], std::hypot(xx, xy));
             const double mean = (xx + yy) / 2, apart = std::hypot((xx - yy) / 2, xy);
-            const double size = std::abs(mean) + apart; // cancellation may leave few digits
+            const double size = std::abs(mean) + apart; // cancellation loses digits
             const double within = 3e-7 * size + 2 * std::numeric_limits<float>::denorm_min();
             EXPECT_NEAR(larger[i], mean + apart, within);
             EXPECT_NEAR(smaller[i], mean - apart, within);

@@ -9,7 +9,7 @@
 // Whole images of floats, for the tests of registration.
 namespace sextant::test {
 
-/// Samples from −1 to 1.
+/// A plane of random samples from −1 to 1.
 inline kernel::FloatPlane random_plane(ImageShape shape, unsigned seed) {
     Random random(seed);
     kernel::FloatPlane plane(shape);

@@ -50,7 +50,8 @@ TYPED_TEST(Fold, may_write_onto_any_of_its_sources_and_leaves_the_others_alone) 
     }
 }
 
-/// Folds the first layers, then the result with more layers, and so on, divided at random.
+/// Folds a random number of the first layers, then the result with some of the next layers, and so
+/// on.
 template <class Kind>
 std::vector<typename Kind::Pixel> folded_in_runs(const Operator& op, Layers<Kind>& layers,
                                                  Random& random) {
@@ -100,8 +101,8 @@ TYPED_TEST(Fold, takes_the_same_layer_more_than_once) {
     EXPECT_TRUE(same_bits(to, thrice.folded_plainly(), 1025));
 }
 
-/// True if the pixel may be replaced by an empty one: infinitely far and transparent, or without a
-/// depth.
+/// True if the pixel may be replaced by an empty one: it is infinitely far and transparent, or its
+/// depth is NaN.
 template <class Pixel>
 bool nothing_itself(const Pixel& pixel) {
     if constexpr (requires { pixel.depth; })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives: compared with the readable reference, on polynomials, at borders; errors.
+// Gaussian derivatives compared with the reference, on polynomials and at borders, and errors.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
@@ -22,7 +22,7 @@ double sum_of_magnitudes(const std::vector<double>& weights) {
     return sum;
 }
 
-/// Compares every derivative of samples of magnitude up to 1 with the reference.
+/// Compares derivatives with the reference, for samples of magnitude up to 1.
 void expect_the_reference(const SampleView& input, double sigma,
                           const std::vector<Derivative>& wanted, BorderRule rule,
                           const kernel::GaussianKernel& kernel = {}) {
@@ -91,7 +91,7 @@ TEST(GaussianDerivatives, of_integers_are_those_of_the_same_floats) {
     expect_same(Picture<std::uint16_t>(image, 5).fill_random(7, 65535));
 }
 
-/// x^p y^q about the centre.
+/// The image x^p y^q, with the origin at the centre.
 Picture<float> polynomial(ImageShape image, int p, int q) {
     Picture<float> picture(image);
     return std::move(picture.fill([=](Elements x, Elements y) {
@@ -178,7 +178,7 @@ std::string refusal(const std::function<void()>& attempt) {
     return "not refused";
 }
 
-TEST(GaussianDerivatives, that_cannot_be_are_refused) {
+TEST(GaussianDerivatives, that_are_invalid_are_refused) {
     const auto made = [](double sigma, std::vector<Derivative> wanted) {
         return refusal([=] { GaussianDerivatives(sigma, wanted); });
     };

@@ -16,7 +16,7 @@ using Doubles = std::vector<double>;
 
 const GaussianKernel scipy_at_8{GaussianKernel::Weights::truncated, 8};
 
-/// First along x, then along y, in double precision.
+/// Derivative in double precision, computed along x and then along y.
 Doubles serial_derivative(const Picture<float>& picture, double sigma, Derivative derivative,
                           BorderRule rule, const GaussianKernel& kernel) {
     const auto [width, height] = picture.image();
@@ -153,7 +153,8 @@ TEST(GaussianAccuracy, of_a_sine_much_longer_than_the_scale_is_kept) {
     }
 }
 
-/// Within 1e-5 of the largest value, and infinite beyond the range of floats.
+/// Expects derivatives within 1e-5 of the largest value, and infinite ones beyond the range of
+/// floats.
 void expect_as_in_double_precision(const Picture<float>& picture, double sigma) {
     const auto wanted = every_derivative();
     const Planes planes = derivatives_of(picture.view(), sigma, wanted);

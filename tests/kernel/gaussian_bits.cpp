@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-/// Each tile from a copy of exactly the samples that it needs.
+/// Derivatives computed tile by tile, each from a copy of exactly the samples that it needs.
 Planes derivatives_by_tiles(const Picture<float>& picture, double sigma,
                             const std::vector<Derivative>& wanted, BorderRule rule,
                             const std::vector<Tile>& tiles) {

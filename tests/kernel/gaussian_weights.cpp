@@ -42,7 +42,7 @@ double largest_term(const std::vector<double>& weights, int power) {
     return largest;
 }
 
-TEST(GaussianWeights, of_the_p3pc_kernel_are_as_many_as_published) {
+TEST(GaussianWeights, of_the_p3pc_kernel_have_the_published_number) {
     const auto size = [](double sigma, int order) {
         return gaussian_weights(sigma, order, p3pc_kernel).size();
     };

@@ -11,7 +11,7 @@
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>
 
-// The operators with all element types, each with test pixels and a readable fold.
+// The operators with all element types, each with test pixels and a reference fold.
 namespace sextant::test {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -41,7 +41,7 @@ inline float random_depth(Random& random) {
     return random.pick(depths);
 }
 
-/// `usual` pixels are colours, `odd` ones have arbitrary bits.
+/// Random pixels: `usual` ones are colours, `odd` ones have arbitrary bits.
 template <class Pixel>
 struct Pixels;
 
@@ -165,7 +165,7 @@ std::byte* bytes_of(std::vector<Pixel>& pixels, std::size_t first = 0) {
     return reinterpret_cast<std::byte*>(pixels.data() + first);
 }
 
-/// Equal to the bit: a NaN equals itself, and −0 differs from 0.
+/// True if all bits are equal: a NaN equals itself, and −0 differs from 0.
 template <class Pixel>
 bool same_bits(const Pixel* a, const Pixel* b, Elements elements) {
     return elements == 0 ||
@@ -176,7 +176,7 @@ bool same_bits(const std::vector<Pixel>& a, const std::vector<Pixel>& b, Element
     return same_bits(a.data(), b.data(), elements);
 }
 
-/// Layers of pixels, with one more pixel after each that no fold may write.
+/// Layers of pixels; each ends with one more pixel, which no fold may write.
 template <class Kind>
 class Layers {
   public:
@@ -196,7 +196,7 @@ class Layers {
     std::vector<Pixel>& operator[](int k) { return layers_[static_cast<std::size_t>(k)]; }
     Elements elements() const { return elements_; }
 
-    /// A single layer is copied.
+    /// The result of the reference fold; a copy if there is a single layer.
     std::vector<Pixel> folded_plainly() const {
         std::vector<Pixel> sum(layers_[0].begin(), layers_[0].end() - 1);
         if (layers_.size() > 1)

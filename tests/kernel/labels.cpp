@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components, for each instruction set; errors.
+// Connected components with each instruction set, and errors.
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"

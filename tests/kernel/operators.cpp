@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each operator on two pixels, without a fold.
+// Operators on single pixels.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-/// Samples that differ in colour.
+/// Pixels that all differ in colour.
 std::vector<RgbaDepthF32> samples() {
     std::vector<RgbaDepthF32> all;
     for (float depth : {1.0f, 1.0f, 2.0f, -0.0f, 0.0f, -infinity, infinity, infinity, not_a_number,
@@ -20,7 +20,7 @@ std::vector<RgbaDepthF32> samples() {
     return all;
 }
 
-/// The pixel that wins, by its colour: 1 or 2.
+/// The number (1 or 2) of the pixel that `nearest` returns; it is the red channel.
 float winner(float first_depth, float second_depth, float first_a = 1, float second_a = 1) {
     const RgbaDepthF32 first{1, 0, 0, first_a, first_depth},
         second{2, 0, 0, second_a, second_depth};
@@ -63,7 +63,7 @@ TEST(OverPixel, an_opaque_front_hides_the_back_and_a_transparent_one_shows_it) {
     EXPECT_EQ(kernel::over(half, red), (RgbaF32{0.5f, 0.25f, 0, 1}));
 }
 
-/// One pixel of each layer, folded.
+/// Folds layers of one pixel.
 template <class Pixel>
 Pixel folded(const char* name, const std::vector<Pixel>& layers) {
     std::vector<const std::byte*> sources;
@@ -109,8 +109,8 @@ TEST(OverPixel, of_two_in_u8_is_the_exact_quotient_rounded_for_every_front_back_
     }
 }
 
-TEST(OverPixel, of_many_in_few_digits_is_rounded_once) {
-    // each seen through the previous one, which halves it
+TEST(OverPixel, of_many_layers_in_u8_or_f16_is_rounded_once) {
+    // Each pixel is seen through the previous one, which halves its contribution.
     const std::vector<RgbaU8> faint(8, {1, 1, 1, 128});
     EXPECT_EQ(folded("over", faint), (RgbaU8{2, 2, 2, 254}));
     std::vector<RgbaF16> halves(9, kernel::Wide<RgbaF16>::narrow({0x1p-11f, 0, 0, 0}));

@@ -52,7 +52,7 @@ class Picture {
     explicit Picture(ImageShape image, Elements padding = 0)
         : Picture(image, whole(image), padding) {}
 
-    /// From a function of x and y.
+    /// Sets all samples by a function of x and y.
     template <class Value>
     Picture& fill(Value value) {
         for (Elements y = tile_.y; y < tile_.y + tile_.height; ++y) {
@@ -107,7 +107,7 @@ class Planes {
                   std::vector<float>(static_cast<std::size_t>(stride_ * (image.height + 2 * frame)),
                                      untouched)) {}
 
-    /// Starting at the first sample of a tile.
+    /// Planes that begin at the first sample of a tile.
     std::vector<Plane> of(const Tile& tile) {
         std::vector<Plane> made;
         for (auto& plane : planes_)
@@ -152,7 +152,7 @@ class Planes {
     std::vector<std::vector<float>> planes_;
 };
 
-/// Computes the whole image at once.
+/// Derivatives of the whole image, computed at once.
 inline Planes derivatives_of(const SampleView& input, double sigma,
                              const std::vector<Derivative>& wanted, BorderRule rule = {},
                              const kernel::GaussianKernel& kernel = {}) {

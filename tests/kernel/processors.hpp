@@ -5,7 +5,7 @@
 
 namespace sextant::test {
 
-/// During its lifetime, kernels use one instruction set.
+/// Makes kernels use one instruction set during the object's lifetime.
 class AsOn {
   public:
     explicit AsOn(std::int64_t target) { choose(target); }

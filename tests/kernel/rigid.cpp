@@ -76,8 +76,8 @@ TEST(RigidMap, warps_to_bilinear_samples_on_every_processor) {
     }
 }
 
-/// The sums as a list, each with its tolerance: a fraction of the number of its terms times the
-/// largest term.
+/// One of the sums, with the magnitude of its largest term. The tolerance is proportional to the
+/// number of terms times this magnitude.
 struct Sum {
     std::string name;
     double value, largest;
@@ -177,7 +177,8 @@ TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole) {
                 "of tiles");
 }
 
-/// J and D are derivatives: a small motion p changes R∘ψ by J p, and T∘φ∘ψ by D p.
+/// J and D are derivatives with respect to the motion: a small motion ψ with parameters p changes
+/// R∘ψ by J p and T∘φ∘ψ by D p.
 TEST(RigidSums, hold_the_derivatives_of_a_smooth_image) {
     const ImageShape shape{80, 80};
     kernel::FloatPlane image(shape);

@@ -46,7 +46,7 @@ class Sparse : public testing::Test {
     const Operator& op = operator_of<Kind>();
     const std::vector<std::byte> nothing = undrawn(op);
 
-    /// The elements from `first` on, decoded.
+    /// The decoded elements from `first` on.
     std::vector<Element> read(const Written& code, Elements elements, Elements first) const {
         std::vector<Element> pixels(static_cast<std::size_t>(elements - first));
         if (code.coded) {
@@ -110,7 +110,7 @@ TYPED_TEST(Sparse, codes_are_the_same_on_every_processor) {
     });
 }
 
-/// Damaged bytes cause an error or decode to other elements; nothing outside is read.
+/// Damaged bytes cause an error or are decoded to other elements; no byte outside is read.
 TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
     using Pixel = typename TypeParam::Pixel;
     const Elements n = 2000;
@@ -142,7 +142,7 @@ TYPED_TEST(Sparse, density_is_the_fraction_of_nonempty_cells) {
     };
     EXPECT_EQ(density(0), 0);
     EXPECT_NEAR(density(1), 1, .01); // active pixels may look empty
-    EXPECT_NEAR(density(2), 1, .01); // half of every cell
+    EXPECT_NEAR(density(2), 1, .01); // half of the pixels of each cell are active
     EXPECT_NEAR(density(9), 2. / 3, .02);
     EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }

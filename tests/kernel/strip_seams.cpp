@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Components of images labelled in strips: the same as of the whole image, for any strips.
+// Components of images labelled in strips equal those of the whole image, for any strips.
 #include "sextant/kernel/label/strip_seams.hpp"
 
 #include "sextant/core/error.hpp"

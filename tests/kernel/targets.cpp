@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bits for each instruction set that this machine supports.
+// Kernels give the same bits with each instruction set that this machine supports.
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/processor.hpp"
 

@@ -29,7 +29,7 @@ lab::ContestOptions brief() {
     return options;
 }
 
-/// The results of rank 0.
+/// The benchmark's results on rank 0.
 CollectiveResults bench(int ranks, const CollectiveCase& what) {
     CollectiveResults first;
     run_threads(ranks, [&](Communicator communicator) {

@@ -18,8 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The results of rank 0, with few rounds; throws if a configuration has different bits from one
-/// rank.
+/// The benchmark's results on rank 0, with few rounds. The benchmark throws if the bits of a
+/// configuration differ from those of a single rank.
 FilterResults timed_filters(int ranks, const FilterCase& what) {
     ContestOptions options;
     options.rounds = 3;
@@ -67,7 +67,7 @@ TEST(BenchFilter, LeavesOutTheLeastPromisingConfigurations) {
     EXPECT_GT(results.left_out, 0);
 }
 
-/// The error of a file of cases.
+/// The text of the error for a file of cases.
 std::string refusal_of_filter_cases(const std::string& text) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("cases.json");
@@ -80,7 +80,7 @@ std::string refusal_of_filter_cases(const std::string& text) {
     return "";
 }
 
-TEST(BenchFilter, RefusesCasesThatCannotBe) {
+TEST(BenchFilter, RefusesInvalidCases) {
     const auto one = [](const std::string& fields) { return "{\"cases\": [{" + fields + "}]}"; };
     EXPECT_EQ(refusal_of_filter_cases(one(R"("sigma": 2, "element": "u8")")), "");
     EXPECT_THAT(refusal_of_filter_cases(one(R"("sigma": 0.1)")), HasSubstr("sigma is 0.1"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans that are timed and simulated. The tests check counts, never times.
+// Benchmarks of scans, timed and simulated. Measured times are not checked.
 #include "sextant/lab/bench_scan.hpp"
 
 #include "sextant/comm/agreement.hpp"

@@ -31,7 +31,7 @@ TEST(Regrets, compare_the_predicted_fastest_with_the_fastest) {
     const std::vector<CaseRegret> all = regrets(two_cases());
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all[0].followed, "a");
-    EXPECT_EQ(all[0].best, "b"); // not a candidate, because it has no prediction
+    EXPECT_EQ(all[0].best, "b"); // mpi is not a candidate, because it has no prediction
     EXPECT_DOUBLE_EQ(all[0].ratio.median, 2);
     EXPECT_EQ(all[1].best, "a");
     EXPECT_DOUBLE_EQ(all[1].ratio.median, 1);
@@ -42,8 +42,8 @@ TEST(Regrets, are_as_uncertain_as_the_times_that_they_compare) {
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.low, 1.8 / 1.1);
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.high, 2.2 / .9);
     EXPECT_FALSE(all[0].within_noise());
-    EXPECT_DOUBLE_EQ(all[1].ratio.interval.high, 1); // of a configuration over itself
-    // A round interrupted by another program: fifty times as long, or as fast.
+    EXPECT_DOUBLE_EQ(all[1].ratio.interval.high, 1); // ratio of a time to itself
+    // After a disturbed round, the ratio may be 50 or less than 1.
     const std::vector<CaseRegret> noisy = regrets(
         {{"case", "a", 1e-3, Estimate{.5, {.009, .6}}, 1}, {"case", "b", 2e-3, about(.01), 1}});
     EXPECT_DOUBLE_EQ(noisy[0].ratio.median, 50);
@@ -60,7 +60,7 @@ TEST(Regrets, need_two_configurations_with_both_times) {
 TEST(BenchSummary, plots_predictions_regret_and_scaling) {
     const std::vector<report::Section> sections = summary_sections(two_cases(), pixels);
     ASSERT_EQ(sections.size(), 3u);
-    // 2, 2, 1 and 1.5 times: the upper median.
+    // The ratios are 2, 2, 1 and 1.5; the upper median is shown.
     EXPECT_THAT(sections[0].html, HasSubstr("2.00 times"));
     EXPECT_THAT(sections[0].html, HasSubstr("small: a\npredicted 1.00 ms, measured 2.00 ms"));
     EXPECT_THAT(sections[0].html, Not(HasSubstr("mpi")));

@@ -32,7 +32,7 @@ TEST(Contest, RanksUseTheSameOrderAndEachRoundHasAllContestants) {
             works.push_back([&own, name] { own += name; });
         lab::ContestOptions options;
         options.rounds = rounds;
-        options.least_turn = 0; // once per round
+        options.least_turn = 0; // each runs once per round
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(scores.size(), works.size());
         for (const auto& score : scores)
@@ -79,7 +79,7 @@ TEST(Contest, WithBarriersNoRankRunsAhead) {
         options.rounds = 5;
         options.barriers = true;
         options.most_repeats = 7;
-        options.least_turn = 1; // so that all configurations run
+        options.least_turn = 1; // each runs as often as allowed
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sextant's results compared with the tables of papers: counts must agree, and verdicts must be
-// able to fail.
+// Sextant's results compared with the tables of papers: counts must agree, and each comparison must
+// be able to fail.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/simulate/simulation.hpp"
@@ -58,7 +58,7 @@ TEST(Reproduce, algorithms_send_the_data_of_table_1) {
 TEST(Reproduce, a_static_routing_keeps_the_rounds_of_binary_swap_apart) {
     const Result found = experiment("shift-based", "section 4").run(Extent::quick);
     expect_all_claims(found);
-    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // the routing of shifts
+    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // the routing suits shifts
 }
 
 TEST(Reproduce, random_halves_get_little_more_than_half) {
@@ -128,7 +128,7 @@ TEST(Reproduce, the_delta_is_charged_what_figure_6_prints) {
         EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
 }
 
-TEST(Reproduce, c3_chooses_the_best_as_seldom_as_was_found) {
+TEST(Reproduce, c3_chooses_the_fastest_at_one_of_eleven_sizes) {
     EXPECT_EQ(experiment("c3", "Figure 7").run(Extent::quick).claims.front().found,
               "at 1 of 11 sizes; 10.2 % lost on average, 45.5 % at most");
 }
@@ -150,7 +150,7 @@ TEST(Reproduce, messages_of_a_crossbar_have_the_measured_bandwidth) {
 TEST(Reproduce, one_message_takes_the_full_path_of_table_1) {
     const Result figure = experiment("p3pc", "Figure 2").run(Extent::quick);
     expect_all_claims(figure);
-    // longer if one side is busy for longer than the full path
+    // Times are longer if one side is busy for longer than the full path takes.
     for (const Row& each : figure.rows) {
         EXPECT_GT(ratio(each).value(), .97) << each.label;
         EXPECT_LT(ratio(each).value(), 1.3) << each.label;
@@ -176,7 +176,7 @@ TEST(Reproduce, scatters_here_are_compared_with_models_with_and_without_layouts)
         const auto& ours = figure.rows[i].ours; // LogGP*, P-3PC, measured
         const auto& contiguous = figure.rows[i / 4 * 4].ours;
         EXPECT_THAT(ours, Each(Ge(0))) << figure.rows[i].label;
-        if (i >= 8) // on a busy machine the reply alone may take as long as small messages
+        if (i >= 8) // on a busy machine, the reply may take longer than a small message
             EXPECT_GT(ours[2], 0) << figure.rows[i].label;
         EXPECT_EQ(ours[0], contiguous[0]) << figure.rows[i].label;
         EXPECT_EQ(contiguous[1], contiguous[0]) << figure.rows[i].label;
@@ -204,7 +204,7 @@ TEST(Reproduce, stealing_shortens_a_registration_on_many_cores_but_not_below_per
     }
 }
 
-TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
+TEST(Reproduce, a_myrinet_is_fastest_at_multiples_of_four) {
     expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's reductions as schedules: proved if operands are combined in order, otherwise counted.
+// MPI's reductions as schedules: proved if they combine operands in order, otherwise counted.
 #include "sextant/lab/reproduce_radix_k.hpp"
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/prove.hpp"
@@ -17,8 +17,8 @@ Schedule schedule_of(Reduction reduction, int ranks) {
     return make_schedule(ranks, [&](int rank) { return reduction(elements, ranks, rank); });
 }
 
-/// Each rank has a vector, and ends with `each` elements of the sum of all vectors from `first` on;
-/// or with the whole sum.
+/// Each rank has a vector, and ends with `each` elements of the sum of all vectors: with its own
+/// part, or with the whole sum if `of_all`.
 Claim sums(int ranks, Elements each, bool of_all) {
     Claim claim;
     claim.given = [](int rank, int, Elements element) { return Symbol{element, rank, rank + 1}; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scan on threads, with an operator that is exact and not commutative.
+// Every scan on threads, with an operator that is exact but not commutative.
 #include "sextant/comm/threads.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 

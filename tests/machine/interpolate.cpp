@@ -91,7 +91,7 @@ TEST(Interpolation, uses_the_nearest_block_length_outside_their_range_and_report
 }
 
 TEST(Interpolation, by_size_alone_if_each_size_has_its_own_block_length) {
-    // As in the P-3PC paper: always 100 blocks.
+    // Messages of 100 blocks, as in the P-3PC paper.
     const std::vector<Point> points = {point(0, 0, 1), point(400, 4, 3), point(800, 8, 7)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 600, 6).median, 5);
     EXPECT_FALSE(at_size_and_block(points, 600, 6).extrapolated);
@@ -115,7 +115,7 @@ TEST(FittedLine, is_exact_for_points_on_a_line) {
 TEST(FittedLine, keeps_the_smallest_message_and_weighs_relative_errors) {
     const Line line = fitted_line(bent);
     EXPECT_DOUBLE_EQ(line.constant, 1);
-    // Minimises ((1 + 100 b) / 3 - 1)^2 + ((1 + 200 b) / 13 - 1)^2.
+    // The slope b minimises ((1 + 100 b) / 3 - 1)^2 + ((1 + 200 b) / 13 - 1)^2.
     const auto error = [](double b) {
         const double e = (1 + 100 * b) / 3 - 1, f = (1 + 200 * b) / 13 - 1;
         return e * e + f * f;

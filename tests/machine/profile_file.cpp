@@ -26,7 +26,7 @@ std::string shipped(const std::string& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// A profile with everything in it.
+/// A profile with all fields.
 Profile full_profile() {
     Profile p;
     p.name = "two cores";
@@ -100,7 +100,7 @@ std::string with(const std::string& piece, const std::string& replacement) {
     return found == std::string::npos ? text : text.replace(found, piece.size(), replacement);
 }
 
-TEST(ProfileFile, comes_back_as_it_was_written) {
+TEST(ProfileFile, is_read_back_as_it_was_written) {
     const Profile profile = full_profile();
     EXPECT_EQ(parse_profile(profile_text(profile), "x"), profile);
 }

@@ -45,7 +45,7 @@ TEST(Topology, the_paper_s_fat_tree_is_twice_as_far_as_it_is) {
     EXPECT_DOUBLE_EQ(published_wiring(fat_tree).latency, 16);
 }
 
-/// The same by visiting all pairs of a tree in which node i is a child of i / 2.
+/// Mean distance in a binary tree, where node i is a child of node i / 2, by visiting all pairs.
 double mean_by_walking(int p) {
     double sum = 0;
     for (int i = 1; i <= p; ++i) {
@@ -64,7 +64,8 @@ TEST(Topology, trees_of_any_size_are_counted_link_by_link) {
 
 TEST(Topology, shuffle_exchange_is_traversed_from_every_processor) {
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {2})).latency, 0.5);
-    // Shuffles connect 01 and 10, exchanges flip the last bit: a line 00 - 01 - 10 - 11.
+    // Shuffles connect 01 and 10; exchanges flip the last bit. So the graph is the line
+    // 00 - 01 - 10 - 11.
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {4})).latency, 1.25);
 }
 

@@ -17,7 +17,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
+TEST(C3, cannot_express_a_round_in_which_messages_depend_on_one_another) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const Schedule relay = make_schedule(3, [](int rank) {
         ProgramBuilder builder;

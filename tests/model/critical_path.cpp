@@ -161,7 +161,7 @@ Schedule reduction(int ranks) {
     });
 }
 
-TEST(CriticalPath, folds_combine_operands_as_they_come) {
+TEST(CriticalPath, folds_combine_operands_as_they_arrive) {
     const auto machine = plain_machine(5);
     Prices prices = flat(1, 10, 10);
     prices.blocking = false;
@@ -171,7 +171,7 @@ TEST(CriticalPath, folds_combine_operands_as_they_come) {
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
 }
 
-TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
+TEST(CriticalPath, operands_that_are_available_together_are_combined_in_one_pass) {
     auto machine = plain_machine();
     machine.operators = {{"over", "f32", {}, {{1, 2, exactly(20)}, {1, 3, exactly(22)}}, {}, {}}};
     const Schedule own = make_schedule(1, [](int) {

@@ -82,7 +82,7 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
 }
 
 /// Binary swap on 8 ranks, relative to one message of each round without contention.
-TEST(Meetings, share_a_cable_among_all_that_cross_it_at_once) {
+TEST(Contention, divides_a_cable_among_all_messages_that_cross_it) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     // Partners at distances 1 and 2 are on the same switch; the four pairs at distance 4 share the
@@ -92,7 +92,7 @@ TEST(Meetings, share_a_cable_among_all_that_cross_it_at_once) {
                 alone * (1. / 2 + 1. / 4 + 4. / 8), 1e-3 * alone);
 }
 
-TEST(Meetings, under_a_window_do_not_happen_between_rounds) {
+TEST(Contention, does_not_occur_between_rounds_under_a_window) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     const double alone = 16e-9 * (1 << 12) / ranks;
@@ -103,7 +103,7 @@ TEST(Meetings, under_a_window_do_not_happen_between_rounds) {
                 .1 * alone * crossings);
 }
 
-TEST(Meetings, lengthen_a_prediction_only_on_shared_cables) {
+TEST(Contention, lengthens_a_prediction_only_on_shared_cables) {
     constexpr int ranks = 8;
     const machine::Wires narrow = two_switches(ranks);
     machine::Wires wide = narrow;
@@ -130,7 +130,7 @@ machine::Profile unbuffered(Seconds handing_over) {
 }
 
 /// A rank receives from one rank, and then from another, which was ready long before.
-TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits) {
+TEST(Contention, of_messages_that_were_handed_over_begins_when_the_receiver_waits) {
     constexpr Elements elements = 1 << 12;
     constexpr Seconds handing_over = 1e-5, on_the_way = 16e-9 * elements;
     const Schedule late = make_schedule(3, [](int rank) {
@@ -157,7 +157,7 @@ TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits
     EXPECT_NEAR(p3pc_extended(question).seconds, handing_over + 2 * on_the_way, .01 * handing_over);
 }
 
-TEST(Meetings, need_a_node_for_each_rank) {
+TEST(Contention, needs_a_node_for_each_rank) {
     const Schedule swap = schedule("binary-swap", 4, {});
     const machine::Profile machine = profile();
     const machine::Wires wires = two_switches(4);

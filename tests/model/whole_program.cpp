@@ -102,7 +102,7 @@ TEST(WholeProgram, is_best_on_2x8_beyond_the_threshold_but_single_steps_always_a
     }
 }
 
-TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_played) {
+TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_replayed) {
     // In schedules, strips also cost more because a receive may take longer than its path, which
     // Figure 6 ignores.
     for (int gathers : {1, 5}) {

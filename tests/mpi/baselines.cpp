@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's operations with our kernels give the same images: each entry of a benchmark is checked
+// MPI's operations with Sextant's kernels give the same images: a benchmark checks each of them
 // against a serial fold before it is timed.
 #include "sextant/lab/bench_composite.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
@@ -27,7 +27,7 @@ void race(const Communicator& communicator, const char* blend, const char* eleme
     EXPECT_EQ(baselines, lab::mpi_baselines(communicator).size() - (collect ? 0 : 1));
 }
 
-/// In small groups: MPI's blocking calls spin, which is slow if ranks outnumber cores.
+/// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.
 TEST(Baselines, AgreeWithTheSerialFold) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {

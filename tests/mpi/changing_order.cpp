@@ -15,8 +15,9 @@ void turning_in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-/// If ranks start a frame with different orders, messages stay in flight, which MPI cannot cancel.
-/// MPICH delivers some of them to communicators that are created later.
+/// True for Open MPI. If ranks start a frame with different orders, some messages are never
+/// received, and MPI cannot cancel them. MPICH delivers some of these to communicators that are
+/// created later.
 bool keeps_old_messages_apart() {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
@@ -24,7 +25,7 @@ bool keeps_old_messages_apart() {
     return std::string_view(version, static_cast<std::size_t>(length)).starts_with("Open MPI");
 }
 
-TEST(ChangingOrderOverMpi, FramesAreAsIfMadeForTheirOrder) {
+TEST(ChangingOrderOverMpi, FramesEqualThoseOfACompositorForTheirOrder) {
     turning_in_every_group(frames_in_other_orders_are_as_if_made_for_them);
 }
 TEST(ChangingOrderOverMpi, TuningsFollowTheOrder) {
@@ -33,10 +34,10 @@ TEST(ChangingOrderOverMpi, TuningsFollowTheOrder) {
 TEST(ChangingOrderOverMpi, RacedFramesMayChangeTheirOrder) {
     turning_in_every_group(raced_frames_may_change_their_order);
 }
-TEST(ChangingOrderOverMpi, RanksThatChangeToDifferentOrdersAllKnow) {
+TEST(ChangingOrderOverMpi, DifferentOrdersAreReportedOnAllRanks) {
     turning_in_every_group(ranks_that_change_to_different_orders_all_know);
 }
-TEST(ChangingOrderOverMpi, RanksThatKeepAnOrderThatOthersChangeAllKnow) {
+TEST(ChangingOrderOverMpi, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
     if (!keeps_old_messages_apart())
         GTEST_SKIP() << "old messages would reach the tests that follow";
     turning_in_every_group(ranks_that_keep_an_order_that_others_change_all_know);
@@ -47,7 +48,7 @@ TEST(ChangingOrderOverMpi, RanksWithoutAPartMayGiveAnyOrder) {
 TEST(ChangingOrderOverMpi, FramesInFlightHaveOrdersOfTheirOwn) {
     turning_in_every_group(frames_in_flight_have_orders_of_their_own);
 }
-TEST(ChangingOrderOnSharedNodes, FramesAreAsIfMadeForTheirOrder) {
+TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorForTheirOrder) {
     turning_in_every_group([](const Communicator& communicator) {
         const SharedNodes nodes = share_nodes(communicator, {2, Bytes{64} << 20});
         tunings_follow_the_order(nodes.communicator);

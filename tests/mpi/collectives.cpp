@@ -30,7 +30,7 @@ void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline
     const auto received = prepared->result();
     std::vector<std::byte> wanted = pixels(collective::pixels_after(row.what, grid, rank));
     if (row.what == CollectiveKind::scatter && rank == 0)
-        wanted.clear(); // it stays in the image
+        wanted.clear(); // the root's own tile stays in the image
     EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
 }
 
@@ -55,7 +55,7 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
     return names;
 }
 
-/// In small groups: MPI's blocking calls spin, which is slow if ranks outnumber cores.
+/// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.
 TEST(Mpi, ItsOwnCollectivesAgreeWithOurs) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
@@ -72,7 +72,7 @@ TEST(Mpi, ItsOwnCollectivesAgreeWithOurs) {
     }
 }
 
-/// Tiles of different sizes need a datatype each.
+/// Only some of MPI's operations support tiles of different sizes, which need a datatype each.
 TEST(Mpi, ItsOwnCollectivesSupportUnevenTilesIfPossible) {
     on_group(4, [](const Communicator& communicator) {
         const Grid grid{7, 5, 2, 2};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every catalogue row over MPI, in groups of 1, 2, 3, 4 and 7 ranks, against the serial fold.
+// Every algorithm of the catalogue over MPI, in groups of 1, 2, 3, 4 and 7 ranks, compared with the
+// serial fold.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/core/error.hpp"

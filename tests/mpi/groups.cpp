@@ -11,8 +11,8 @@
 namespace sextant::test {
 namespace {
 
-/// Its destructor sleeps until all ranks have reached theirs. MPI's barrier polls, which would take
-/// the cores from the ranks of the group.
+/// A barrier in the destructor that sleeps between tests. MPI_Barrier polls, which would take cores
+/// from the ranks of the group.
 struct Meeting {
     ~Meeting() {
         MPI_Request all_here;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of compositing in addition to its input: less than the composited image and one more,
-// wherever the result is collected.
+// Memory of compositing in addition to the input: less than two images, of which one is the result.
 #include "sextant/core/memory.hpp"
 
 #include "sextant/compositing/catalogue.hpp"
@@ -16,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-/// Private pages of this process, neither shared nor of files.
+/// Private memory of this process: pages that are neither shared nor mapped from files.
 Bytes own_pages() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {
@@ -29,9 +28,9 @@ Bytes own_pages() {
     return 0;
 }
 
-/// Memory of a compositor after its second frame, in images; it does not grow later.
+/// Memory of a compositor after its second frame, in images; later frames take no more.
 double images_taken(const Communicator& communicator, const CompositeOptions& options) {
-    constexpr ImageShape shape{2048, 1024}; // so that parts of it have many huge pages
+    constexpr ImageShape shape{2048, 1024}; // large enough that parts have many huge pages
     Image image(shape, rgba_f32);
     write_anew(image.bytes());
     const Bytes before = own_pages();
@@ -41,7 +40,7 @@ double images_taken(const Communicator& communicator, const CompositeOptions& op
     return static_cast<double>(own_pages() - before) / static_cast<double>(image.bytes().size());
 }
 
-/// For huge pages, MPI, and small allocations.
+/// Tolerance in images, for huge pages, MPI, and small allocations.
 constexpr double slack = .35;
 
 /// Number of images that a rank may need, including the result: two at the root, which holds the

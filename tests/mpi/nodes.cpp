@@ -16,7 +16,7 @@ TEST(NodesOverMpi, LayersAndEmptyRanksGiveTheRightImage) {
     on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
 }
 
-TEST(NodesOverMpi, MemoryThatIsNotToBeHadIsReplacedByMessages) {
+TEST(NodesOverMpi, UnavailableMemoryIsReplacedByMessages) {
     on_group(3, [](const Communicator& communicator) {
         const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;

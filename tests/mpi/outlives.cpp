@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A compositor may be destroyed after MPI_Finalize: layered objects make it own datatypes.
+// A compositor may be destroyed after MPI_Finalize, even if it owns datatypes, as it does for
+// several images per rank.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositor/compositor.hpp"
 

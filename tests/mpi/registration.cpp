@@ -17,7 +17,7 @@ RegistrationOptions options_of(MotionModel model) {
     return options;
 }
 
-/// The average on this number of threads.
+/// The average image of a registration on this number of threads.
 std::vector<float> over_threads(const FramesMade& frames, int ranks,
                                 const RegistrationOptions& options) {
     std::vector<float> average;

@@ -26,7 +26,7 @@ TEST(SeriesOverMpi, ThreadsOfARankGiveTheSerialScan) {
 TEST(SeriesOverMpi, AnOperatorThatThrowsOnAThreadEndsTheScan) {
     in_groups(an_operator_that_throws_on_a_thread_ends_the_scan);
 }
-TEST(SeriesOverMpi, AnOperatorThatOnlyClaimsToCommuteIsFoundOut) {
+TEST(SeriesOverMpi, AnOperatorThatOnlyClaimsToCommuteIsDetected) {
     in_groups(an_operator_that_only_claims_to_commute_is_found_out);
 }
 TEST(SeriesOverMpi, ValuesOfAnySizeAreScanned) {

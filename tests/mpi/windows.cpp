@@ -19,8 +19,7 @@
 namespace sextant::test {
 namespace {
 
-/// Makes the system refuse memfd_create to this process. Returns false if filters are not
-/// supported.
+/// Makes memfd_create fail in this process. Returns false if the system has no system call filters.
 bool forbid_segments() {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -35,7 +34,7 @@ bool forbid_segments() {
 
 class Windows : public testing::Test {
   protected:
-    /// On one rank alone, since one refusal is enough.
+    /// Only one rank is refused, which suffices.
     static void SetUpTestSuite() {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -89,7 +88,7 @@ TEST_F(Windows, ReturnTouchedMemory) {
     });
 }
 
-TEST_F(Windows, ThatAreNotToBeHadEitherAreAReason) {
+TEST_F(Windows, ThatAreUnavailableTooAreReported) {
     on_group(3, [](const Communicator& communicator) {
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);

@@ -21,7 +21,7 @@ namespace {
 
 using namespace sextant;
 
-/// SAMPLE FRAMES WIDTH HEIGHT, with a pixel size and a frame interval.
+/// Header from the arguments SAMPLE FRAMES WIDTH HEIGHT, with a pixel size and a frame interval.
 FrameHeader header_from(std::span<char*> words) {
     FrameHeader header;
     header.sample = sample_named(words[0]).value();
@@ -32,7 +32,7 @@ FrameHeader header_from(std::span<char*> words) {
     return header;
 }
 
-/// Values that differ between frames and between pixels.
+/// Writes samples that differ between frames and between pixels.
 void write(const std::string& path, const FrameHeader& header) {
     const auto sink = format::create_frames(path, header);
     std::vector<float> samples(static_cast<std::size_t>(header.shape.elements()));
@@ -44,8 +44,8 @@ void write(const std::string& path, const FrameHeader& header) {
     sink->commit();
 }
 
-/// The same layout with zero samples, which take no space on disk, except the first byte of the
-/// last frame.
+/// Writes a file of the same layout in which all samples are zero, and take no space on disk,
+/// except the first byte of the last frame.
 void write_sparse(const std::string& path, const FrameHeader& header) {
     const format::TiffLayout layout(header, {});
     const auto put = [](std::ofstream& file, const std::vector<std::byte>& bytes) {
@@ -83,7 +83,7 @@ nlohmann::json look_at(FrameSource& source, std::int64_t frame) {
     return {sum / static_cast<double>(shape.elements()), least, largest};
 }
 
-/// The mean, least and largest value of each frame, or of the last only.
+/// Prints the mean, smallest and largest value of each frame, or of the last frame only.
 void show(const std::string& name, const format::SourceOptions& options, bool only_last) {
     const auto source = format::open_frames(name, options);
     const FrameHeader& header = source->header();

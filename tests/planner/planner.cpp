@@ -129,7 +129,7 @@ TEST(Planner, charges_the_pass_in_which_a_code_is_written) {
               planner.seconds(task, configuration, plain));
 }
 
-TEST(Plan, of_before_there_were_codes_is_read_as_dense) {
+TEST(Plan, without_a_field_for_sparse_messages_is_read_as_dense) {
     std::string text =
         to_json(Planner(machine::built_in()).plan(compositing::one_image_each(3, 9, 0), work()));
     const std::string field = "\"sparse\": false,";

@@ -75,7 +75,7 @@ TEST(SeriesOnThreads, ThreadsOfARankGiveTheSerialScan) {
 TEST(SeriesOnThreads, AnOperatorThatThrowsOnAThreadEndsTheScan) {
     on_threads(an_operator_that_throws_on_a_thread_ends_the_scan);
 }
-TEST(SeriesOnThreads, AnOperatorThatOnlyClaimsToCommuteIsFoundOut) {
+TEST(SeriesOnThreads, AnOperatorThatOnlyClaimsToCommuteIsDetected) {
     on_threads(an_operator_that_only_claims_to_commute_is_found_out);
 }
 TEST(SeriesOnThreads, ValuesOfAnySizeAreScanned) {
@@ -97,7 +97,8 @@ TEST(SeriesOnThreads, AnotherNumberOfValuesEndsThatScanOnly) {
     on_threads(another_number_of_values_ends_that_scan_only);
 }
 
-/// Sleeps for a time derived from a seed, so that every seed gives a different order of stealing.
+/// An operator that sleeps for a time derived from a seed, so that every seed gives a different
+/// order of stealing.
 struct Jitter {
     unsigned seed;
     Digits operator()(const Digits& x, const Digits& y) const {
@@ -133,7 +134,7 @@ TEST(SeriesOnThreads, ResultsAreTheSameForAnyStealing) {
     EXPECT_GT(stolen, 0);
 }
 
-TEST(SeriesOnThreads, ThreadsNeedAReductionThatMayBeBracketedFreely) {
+TEST(SeriesOnThreads, ThreadsRequireReduceThenScan) {
     run_threads(2, [](const Communicator& communicator) {
         prefix::ScanOptions options;
         options.threads = 2;

@@ -102,7 +102,7 @@ TEST(Consensus, doubts_such_a_frame_near_an_end_with_equal_votes) {
         EXPECT_TRUE(forth_and_back(frame).votes()[frame].in_doubt()) << frame;
 }
 
-TEST(Consensus, of_two_frames_believes_the_one_link_that_there_is) {
+TEST(Consensus, of_two_frames_accepts_their_only_link) {
     Chain chain = chain_of(2);
     EXPECT_FALSE(chain.votes()[1].in_doubt());
     chain.hop_at(0, 1);

@@ -146,7 +146,7 @@ void expect_brackets_agree(const MadeSeries& made) {
     }
 }
 
-TEST(FieldSeries, ranks_bracket_otherwise_and_agree_within_the_noise) {
+TEST(FieldSeries, ranks_combine_in_other_orders_and_agree_within_the_noise) {
     expect_brackets_agree(warped_series(8));
 }
 

@@ -33,7 +33,7 @@ double error_of(const Pair& pair, const RigidResult& result) {
     return registration::rms_distance(result.motion, pair.series.between(0, 1), shape, central);
 }
 
-TEST(Gaps, masked_regions_of_either_frame_count_for_nothing) {
+TEST(Gaps, masked_regions_of_either_frame_are_ignored) {
     // If the masked pixels counted, they would falsify the motion: they are bright, and do not move
     // with the specimen.
     Pair pair = carbon_pair(), shown = carbon_pair();
@@ -52,7 +52,7 @@ TEST(Gaps, masked_regions_of_either_frame_count_for_nothing) {
     EXPECT_GT(error_of(shown, by_all), 20 * pair.bound);
 }
 
-TEST(Gaps, a_frame_of_which_half_is_masked_is_registered_by_the_other) {
+TEST(Gaps, a_frame_of_which_half_is_masked_is_registered_by_the_other_half) {
     Pair pair = carbon_pair(2);
     mask(pair.moved, 0, 0, 256, 120);
     Registrar registrar(shape);

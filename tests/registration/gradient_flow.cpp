@@ -54,7 +54,7 @@ TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_help
     }
 }
 
-TEST(GradientFlow, ends_when_a_step_gains_too_little_after_so_many_steps_or_without_slope) {
+TEST(GradientFlow, ends_after_too_small_a_gain_or_enough_steps_or_without_slope) {
     FlowOptions options;
     options.iterations = 7;
     options.stop = 0;

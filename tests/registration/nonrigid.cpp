@@ -61,7 +61,7 @@ TEST(Nonrigid, leaves_rigid_motions_nearly_alone) {
     EXPECT_FALSE(outcome.result.refined);
 }
 
-TEST(Nonrigid, says_how_far_its_field_may_be_off) {
+TEST(Nonrigid, predicts_the_errors_of_its_field) {
     for (const char* specimen : {"waves", "lattice of waves"}) {
         double squares = 0;
         for (unsigned seed = 1; seed <= 4; ++seed) {

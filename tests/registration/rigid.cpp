@@ -54,7 +54,7 @@ TEST(Rigid, takes_samples_of_any_kind) {
     EXPECT_EQ(registrar.align(view(r8), view(t16)).motion, of_floats);
 }
 
-TEST(Rigid, does_not_ask_how_bright_frames_are) {
+TEST(Rigid, does_not_depend_on_brightness) {
     const Pair pair = make_pair(carbon({128, 128}));
     kernel::FloatPlane brighter({128, 128});
     for (Elements y = 0; y < 128; ++y) {
@@ -89,7 +89,7 @@ TEST(Rigid, from_a_start_agrees_with_the_search_in_fewer_steps) {
     EXPECT_FALSE(warm.margin.has_value());
 }
 
-TEST(Rigid, says_how_alike_frames_are_and_how_far_they_overlap) {
+TEST(Rigid, reports_the_correlation_and_overlap_of_frames) {
     Trial trial = carbon({256, 256});
     trial.motion = {0, 64, 0};
     trial.dose = 1000;

@@ -13,12 +13,12 @@ constexpr double near = 1e-12;
 
 TEST(Messages, TheKthSendOfAPairMatchesTheKthReceive) {
     Trace trace;
-    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second, although it began first
+    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second send, by its step
                     {0, 3, Activity::send, 0, 1, 8, 1, 2},
-                    {0, 5, Activity::send, 0, 2, 8, 0, 1}, // whose receive is missing
+                    {0, 5, Activity::send, 0, 2, 8, 0, 1}, // its receive is missing
                     {1, 0, Activity::receive, 0, 0, 8, 0, 3},
                     {1, 1, Activity::receive, 0, 0, 8, 0, 2},
-                    {1, 2, Activity::receive, 0, 2, 8, 0, 2}}; // whose send is missing
+                    {1, 2, Activity::receive, 0, 2, 8, 0, 2}}; // its send is missing
     const auto messages = messages_of(trace);
     ASSERT_EQ(messages.size(), 2u);
     EXPECT_EQ(messages[0].send, 1u);
@@ -30,9 +30,9 @@ TEST(Messages, TheKthSendOfAPairMatchesTheKthReceive) {
 
 TEST(CriticalPath, FollowsALateSender) {
     const CriticalPath path = critical_path(test::relay());
-    EXPECT_NEAR(path.work, 19e-6, near);     // computing, two folds
-    EXPECT_NEAR(path.messages, 10e-6, near); // 4 and 6
-    EXPECT_NEAR(path.between, 1e-6, near);   // before the first fold
+    EXPECT_NEAR(path.work, 19e-6, near);     // a computation and two folds
+    EXPECT_NEAR(path.messages, 10e-6, near); // messages of 4 and 6 µs
+    EXPECT_NEAR(path.between, 1e-6, near);   // a gap before the first fold
     EXPECT_EQ(path.changes, 2);
     std::vector<int> ranks;
     for (const CriticalPath::Point& point : path.points) {
@@ -60,7 +60,7 @@ TEST(CriticalPath, StaysOnALateReceiver) {
 
 TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
     Recording recording{.name = "", .ranks = 2, .lent = true, .trace = {}};
-    recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // returned after the fold
+    recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // ends after the fold
                               {1, 0, Activity::receive, 0, 0, 8, 0, 1},
                               {1, 1, Activity::fold, 0, -1, 8, 1, 9}};
     const CriticalPath path = critical_path(recording);
@@ -103,7 +103,7 @@ TEST(Waiting, CountsForTheMessageThatEndedIt) {
     EXPECT_EQ(waiting(alone)[0].peer, -1);
 }
 
-TEST(Bandwidth, CountsFromWhenBothSidesWereThere) {
+TEST(Bandwidth, IsMeasuredFromTheTimeWhenBothSidesAreReady) {
     const auto pairs = bandwidths(test::relay());
     ASSERT_EQ(pairs.size(), 2u);
     EXPECT_EQ(pairs[0].from, 0);

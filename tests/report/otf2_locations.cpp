@@ -15,8 +15,8 @@ namespace {
 
 constexpr Seconds us = 1e-6;
 
-/// Every event begins and ends once on a location of its rank, times do not decrease, and on each
-/// location one event ends before the next begins.
+/// Expects that every event begins and ends once on a location of its rank, that times do not
+/// decrease, and that on each location one event ends before the next begins.
 void expect_whole(const Recording& recording, const std::vector<Otf2Location>& locations) {
     std::map<std::size_t, int> seen;
     for (const Otf2Location& location : locations) {

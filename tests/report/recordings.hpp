@@ -7,8 +7,8 @@
 
 namespace sextant::test {
 
-/// Rank 0 computes and sends; rank 1 waits for it, receives, folds and sends on; rank 2 waits for
-/// that, receives and folds. Times in microseconds.
+/// Rank 0 computes and sends to rank 1, which waits, receives, folds and sends to rank 2, which
+/// waits, receives and folds. Times are whole microseconds.
 inline report::Recording relay() {
     constexpr Seconds us = 1e-6;
     report::Recording recording{.name = "relay", .ranks = 3, .element_size = 4, .trace = {}};

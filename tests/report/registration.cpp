@@ -28,7 +28,7 @@ CurveChart chart_of(std::vector<double> values) {
     return chart;
 }
 
-/// The part of a text before its next quotation mark.
+/// The part of a text between `start` and the next quotation mark.
 std::string up_to_quote(const std::string& text, const std::string& start) {
     const std::size_t at = text.find(start) + start.size();
     return text.substr(at, text.find('"', at) - at);
@@ -38,7 +38,7 @@ std::string path_of(const std::string& picture) {
     return up_to_quote(picture, "<path class=\"curve curve-0\" d=\"");
 }
 
-TEST(Curves, GoFromPlaceToPlaceAndUpIsMore) {
+TEST(Curves, ConnectEvenlySpacedPointsAndRiseWithTheValue) {
     const std::string picture = curves(chart_of({0, 1, 0}));
     EXPECT_EQ(test::markup_error(picture), "");
     const std::string path = path_of(picture);
@@ -59,7 +59,7 @@ TEST(Curves, UnknownValuesLeaveAGap) {
     EXPECT_THAT(path, Not(HasSubstr("nan")));
 }
 
-TEST(Curves, OfVeryManyPlacesShowTheLeastAndTheLargestInBoundedSize) {
+TEST(Curves, OfVeryManyPointsShowTheSmallestAndTheLargestInBoundedSize) {
     std::vector<double> values(96'000, 1.);
     values[50'000] = 9;
     const std::string picture = curves(chart_of(values));
@@ -178,7 +178,7 @@ TEST(Document, IsReadAsItWasWritten) {
     EXPECT_EQ(document.scripts.size(), 2U);
 }
 
-TEST(Document, ThatIsNotOursOrCutIsRefused) {
+TEST(Document, OfAnotherProgramOrTruncatedIsRefused) {
     Page page;
     page.title = "Whole";
     const std::string html = render(page);
@@ -209,7 +209,7 @@ TEST(Joined, PagesFollowOneAnotherWithLinksAndEachScriptOnce) {
     EXPECT_THAT(html, HasSubstr("<a href=\"#run-2\">Two</a>"));
     EXPECT_THAT(html, HasSubstr("<h1>Both &amp; more</h1>"));
     EXPECT_LT(html.find("id=\"run-1\""), html.find("id=\"run-2\""));
-    EXPECT_EQ(to_html(read_document("3", html)), html); // a page like any other
+    EXPECT_EQ(to_html(read_document("3", html)), html); // joined pages can be read like others
 }
 
 } // namespace

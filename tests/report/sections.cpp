@@ -47,7 +47,7 @@ TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
     recording.name = std::string(test::hostile_name) + "</script><script>alert(1)";
     const std::string page = page_of({recording});
     EXPECT_EQ(test::markup_error(page), "");
-    EXPECT_EQ(test::occurrences(page, "<script"), 2); // the data and the page's own
+    EXPECT_EQ(test::occurrences(page, "<script"), 2); // for the data and for the page
     EXPECT_THAT(page, Not(HasSubstr("alert(1)<")));
 }
 
@@ -141,7 +141,8 @@ TEST(AlternativesSection, ShowsIntervalsBoundsAndMeasurements) {
     const Section section = alternatives_section(alternatives);
     EXPECT_EQ(section.title, "Candidates");
     EXPECT_EQ(test::markup_error("<p>" + section.html + "</p>"), "");
-    EXPECT_EQ(test::occurrences(section.html, "class=\"predicted-median\""), 2); // and the legend
+    EXPECT_EQ(test::occurrences(section.html, "class=\"predicted-median\""),
+              2); // in the chart and in the legend
     EXPECT_EQ(test::occurrences(section.html, "class=\"measured-median\""), 2);
     EXPECT_THAT(section.html, HasSubstr(">2.00 ms, 5.00 ms<"));
     EXPECT_THAT(section.html, HasSubstr("<td class=\"number\">1.00 ms to 3.00 ms</td>"));
@@ -155,7 +156,7 @@ TEST(AlternativesSection, TimesFarAbovePredictionsAreAtTheEdge) {
     Alternatives alternatives{"", "", {}};
     alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
     EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("Times at the right edge"));
-    alternatives.all[0].predicted.reset(); // a single one has all the space
+    alternatives.all[0].predicted.reset(); // a single range has the whole width
     EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("Times at the right edge")));
 }
 

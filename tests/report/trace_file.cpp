@@ -58,7 +58,7 @@ TEST(TraceFile, WrittenTracesAreReadBack) {
     EXPECT_TRUE(read.lent);
     EXPECT_NEAR(read.trace.duration, written.trace.duration, 1e-15);
     ASSERT_EQ(read.trace.events.size(), written.trace.events.size());
-    for (const Event& event : read.trace.events) { // messages come first in a file
+    for (const Event& event : read.trace.events) { // files store messages first
         const auto same = std::find_if(
             written.trace.events.begin(), written.trace.events.end(), [&](const Event& other) {
                 return other.rank == event.rank && other.step == event.step &&

@@ -75,7 +75,7 @@ TEST(ScanProof, the_claim_matches_the_forms) {
     EXPECT_NE(inclusive.wanted(1, {}), "");
 }
 
-TEST(Scan, tasks_that_make_no_sense_are_refused) {
+TEST(Scan, invalid_tasks_are_refused) {
     for (const Task& task : {Task{0, 1}, Task{-1, 1}, Task{2, -1}, Task{2, 1, Form::both}})
         EXPECT_THROW(program(find("serial"), task, {}, 0), InvalidTask);
     EXPECT_THROW(find("kogge"), InvalidTask);

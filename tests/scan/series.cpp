@@ -103,7 +103,7 @@ TEST(SeriesCounts, work_follows_the_formulas_for_exclusive_global_scans) {
         });
 }
 
-TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_making_them) {
+TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_computing_them) {
     for_each_series(true, [](const Strategy& strategy, const GlobalScan& global, Elements N,
                              int P) {
         if (global.algorithm.native == Form::exclusive)

@@ -54,7 +54,7 @@ TEST(Computing, from_a_shifted_region_is_refused) {
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("rank 1, result: element 1"));
 }
 
-TEST(Computing, before_the_halo_has_come_is_refused) {
+TEST(Computing, before_the_halo_has_arrived_is_refused) {
     test::Case c = test::line_sums_case(3);
     for (Program& program : c.schedule)
         std::erase_if(program.steps, [](const Step& step) { return is_message(step.verb); });
@@ -62,7 +62,7 @@ TEST(Computing, before_the_halo_has_come_is_refused) {
                 HasSubstr("reads an element that was never written"));
 }
 
-TEST(Computing, less_than_everything_leaves_a_transfer_dead) {
+TEST(Computing, of_some_outputs_only_leaves_a_transfer_unused) {
     test::Case c = test::line_sums_case(2);
     c.schedule[0].steps.pop_back(); // the step that read the halo
     c.claim.wanted = {};
@@ -77,7 +77,7 @@ TEST(Computing, of_more_than_its_inputs_allow_is_refused) {
                 HasSubstr("the number of computed elements differs"));
 }
 
-TEST(Computing, without_a_meaning_is_refused) {
+TEST(Computing, without_a_claim_about_its_results_is_refused) {
     test::Case c = test::line_sums_case(1);
     c.claim.computed = {};
     EXPECT_THAT(prove(c.schedule, c.claim).error,

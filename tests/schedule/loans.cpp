@@ -33,7 +33,7 @@ TEST(Loans, share_regions_that_the_sender_does_not_overwrite) {
     EXPECT_FALSE(lender.loans.may_lend(3));
 }
 
-TEST(Loans, of_steps_that_are_no_receives_have_no_uses) {
+TEST(Loans, have_no_uses_for_steps_other_than_receives) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.send(1, in);
@@ -61,7 +61,7 @@ TEST(Loans, name_each_fold_its_operand_and_its_offset_in_the_message) {
     EXPECT_EQ(uses[1].offset, 5);
 }
 
-TEST(Loans, name_a_message_that_a_fold_reads_twice_twice) {
+TEST(Loans, list_a_message_twice_if_a_fold_reads_it_twice) {
     ProgramBuilder builder;
     const Region slot = builder.scratch(4), sum = builder.scratch(2);
     builder.receive(1, slot);

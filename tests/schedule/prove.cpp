@@ -33,7 +33,7 @@ TEST(Prove, refuses_an_exchange_in_place_unless_sends_are_buffered) {
                 StartsWith("rendezvous delivery: rank 0, step 0 (send to rank 1): deadlock"));
 }
 
-TEST(Prove, an_eager_message_leaves_as_it_was_before_the_slot_was_overwritten) {
+TEST(Prove, an_eager_message_has_the_contents_from_before_its_slot_was_overwritten) {
     Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region all = builder.in_out(4);
         builder.send(1 - rank, all);

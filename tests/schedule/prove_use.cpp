@@ -104,7 +104,7 @@ TEST(ProveUse, refuses_a_transfer_of_which_one_element_is_only_copied) {
                 HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, takes_a_transfer_as_used_when_a_copy_of_it_is) {
+TEST(ProveUse, counts_a_transfer_as_used_if_a_copy_of_it_is) {
     const auto fold_the_copy_of_a_copy = [](ProgramBuilder& b, const Region& in) {
         const Region slot = b.scratch(4), once = b.scratch(4), twice = b.scratch(4);
         b.receive(0, slot);
@@ -137,7 +137,7 @@ TEST(ProveUse, takes_a_transfer_as_used_when_a_copy_of_it_is) {
     EXPECT_EQ(prove(send_the_copy_back, anything()).error, "");
 }
 
-TEST(ProveUse, takes_a_transfer_that_is_read_sent_on_or_held_at_the_end_as_used) {
+TEST(ProveUse, counts_a_transfer_as_used_if_it_is_read_forwarded_or_in_the_result) {
     EXPECT_EQ(wrong_with_receiver(1,
                                   [](ProgramBuilder& b, const Region&) {
                                       const Region slot = b.scratch(4);

@@ -164,7 +164,7 @@ std::vector<int> messages_now(Walk& walk) {
     return steps;
 }
 
-TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
+TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_other_work_in_order) {
     ProgramBuilder builder;
     const Region input = builder.input(4), own = builder.output(2), given = builder.scratch(2);
     const auto part = [](const Region& of, Elements i) { return block(of.buffer, i, 1); };

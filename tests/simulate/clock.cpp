@@ -34,7 +34,7 @@ Simulation on_clock(const Schedule& schedule, const Costs& costs = {},
                              platform);
 }
 
-TEST(Clock, lets_messages_take_bytes_and_latency_and_share_cables) {
+TEST(Clock, charges_messages_bytes_and_latency_and_shares_cables) {
     EXPECT_NEAR(on_clock(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
     EXPECT_NEAR(on_clock(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-9);
     const Platform losing = small_crossbar(R"(, "loss": {"flows": 2, "per_doubling": 0.5})");
@@ -69,7 +69,7 @@ TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
     EXPECT_NEAR(seconds({.25, 1}), 6.5e-3 + 2e-6, 1e-9);
 }
 
-TEST(Clock, tells_the_same_bits_every_time) {
+TEST(Clock, gives_the_same_bits_every_time) {
     const Platform platform = read_platform(test::shipped("fat-tree-144-calibrated.json"));
     const Schedule schedule = test::compositing_schedule("radix-k", 36, 100'003, {3, 12});
     EXPECT_EQ(on_clock(schedule, platform.costs, platform).finished,

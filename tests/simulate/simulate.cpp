@@ -55,7 +55,7 @@ class Simulate : public testing::Test {
 
 constexpr Elements million = 1'000'000; ///< 16 ms on a cable
 
-TEST_F(Simulate, a_message_takes_its_bytes_and_the_latency_of_its_cables) {
+TEST_F(Simulate, a_message_takes_the_time_of_its_bytes_and_the_latency_of_its_cables) {
     EXPECT_NEAR(simulated(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
 }
 
@@ -151,7 +151,7 @@ TEST_F(Simulate, traces_have_the_form_of_the_executors) {
     EXPECT_DOUBLE_EQ(run.timeline.duration, run.seconds);
 }
 
-TEST_F(Simulate, the_same_bits_come_every_time) {
+TEST_F(Simulate, gives_the_same_bits_every_time) {
     platform = test::shipped("fat-tree-144-calibrated.json");
     const Schedule schedule = test::compositing_schedule("radix-k", 36, 100'003, {3, 12});
     const Costs costs{.send_overhead = 1e-6, .seconds_per_application = 7e-9};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two methods for the same time: the executor itself, run over SimGrid's MPI, and the simulation of
-// the schedules that it runs. Both use the same network, with the same routes and losses, and the
-// same programs. They differ where the simulation misjudges what the executor does with its
-// processor and messages.
+// The same time obtained by two methods: by the executor itself over SimGrid's MPI, and by
+// simulation of the schedules that the executor runs. Both use the same network, with the same
+// routes and losses, and the same programs. They differ where the simulation misjudges what the
+// executor does with its processor and messages.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/platform.hpp"
@@ -78,8 +78,8 @@ Seconds of_schedule(const Case& each, const Platform& platform) {
         .seconds;
 }
 
-/// Disables what SimGrid's MPI would add: factors by message size, timing of computations on this
-/// machine, eager sends. Polling takes a microsecond.
+/// Disables effects that SimGrid's MPI adds: factors by message size, timing of computations on
+/// this machine, and eager sends. Polling takes one microsecond.
 constexpr const char* settings =
     "--cfg=network/crosstraffic:0 --cfg=network/weight-S:0 --cfg=network/TCP-gamma:0 "
     "--cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1 --cfg=smpi/simulate-computation:no "

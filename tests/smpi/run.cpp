@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executor over SimGrid's MPI, on one rank of a composite: rank 0 prints the time on the
-// simulated machine. Blending does not touch pixels and takes the given time.
+// Runs the executor over SimGrid's MPI, as one rank of a composite; rank 0 prints the simulated
+// time. Blending does not touch pixels; it takes the given time.
 //
 //     smpirun ... libsmpi_run.so ALGORITHM RADICES|- PIXELS SECONDS-PER-APPLICATION
 #include "sextant/comm/execute.hpp"
@@ -52,7 +52,7 @@ Program program_of(const std::string& algorithm, const std::vector<int>& radices
     return compositing::program(row, task, tuning, communicator.rank());
 }
 
-/// From the start on the first rank to the end on the last one.
+/// Time from the start on the first rank to the end on the last one.
 double simulated_seconds(Execution& execution) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

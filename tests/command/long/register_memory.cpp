@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of a run does not grow with the length of the series, except for the motions.
+// The memory of a run does not grow with the length of the series, except for stored motions.
 #include "sextant/command/commands.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -33,7 +33,7 @@ bool forget_peak() {
     return file.good() && peak() > 0;
 }
 
-/// A few frames are generated and repeated: only memory matters here.
+/// Writes a series in which a few frames are repeated; only its length matters.
 void write_series(const std::string& path, std::int64_t frames) {
     constexpr int made = 16;
     registration::SeriesPlan plan;
@@ -58,7 +58,7 @@ void write_series(const std::string& path, std::int64_t frames) {
 
 class RegisterMemory : public testing::TestWithParam<const char*> {
   protected:
-    /// The peak of a run over this number of frames.
+    /// Peak memory of registering a series of this length.
     Bytes peak_of(std::int64_t frames) {
         const std::string path = folder.path(std::to_string(frames) + ".mrc");
         write_series(path, frames);
@@ -80,7 +80,7 @@ TEST_P(RegisterMemory, GrowsByTheTransformsAloneWithTheLengthOfASeries) {
         GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";
     const std::int64_t few = 100, many = fields ? 400 : 700;
-    peak_of(few); // allocated once and kept
+    peak_of(few); // the first run allocates memory that is kept
     const Bytes first = peak_of(few), last = peak_of(many);
     const Bytes grown = (last - first) / (many - few);
     std::cout << grown << " bytes a frame\n";

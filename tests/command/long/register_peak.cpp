@@ -60,7 +60,8 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
            });
 }
 
-/// Frame sizes that are neither multiples of a page nor powers of two.
+/// Additional memory per thread and frame size, measured with two frame sizes that are not powers
+/// of two.
 double frames_a_thread(const char* model, bool masked) {
     const TemporaryFolder folder;
     const ImageShape small{384, 384}, large{768, 768};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 with any byte changed is read or refused, whatever the library does.
+// HDF5 files with any byte changed are read or refused, even if the HDF5 library crashes.
 #include <algorithm>
 #include <string>
 

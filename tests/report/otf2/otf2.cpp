@@ -33,7 +33,7 @@ std::string kind_of(Activity activity, bool begins) {
     return begins ? "enter" : "leave";
 }
 
-/// Number of events in the archive that match the begin, or end, of this event and its attributes.
+/// Number of archive events that match the begin (or end) of a recorded event, with its attributes.
 std::ptrdiff_t times_reported(const Archive& archive, const Recording& recording, std::size_t place,
                               bool begins) {
     const Event& event = recording.trace.events[place];
