@@ -242,7 +242,7 @@ TEST(Canny, refuses_tiles_outside_the_image_and_reversed_thresholds) {
     EXPECT_THAT(refusal(whole, whole_of({9, 9}), {2, 1}), testing::HasSubstr("are 2 and 1"));
     kernel::SampleView narrow = whole;
     narrow.tile.width = 8;
-    EXPECT_THAT(refusal(narrow, whole_of({9, 9}), {1, 2}), testing::HasSubstr("given are 8x9"));
+    EXPECT_THAT(refusal(narrow, whole_of({9, 9}), {1, 2}), testing::HasSubstr("got 8x9"));
 }
 
 } // namespace

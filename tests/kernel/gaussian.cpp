@@ -203,7 +203,7 @@ TEST(GaussianDerivatives,
     const auto lacking = picture.cut({5, 3, 16, 14});
     EXPECT_EQ(applied(lacking.view(), tile, planes.of(tile)),
               "Gaussian derivatives of 6x5 samples at (10, 8) need 16x15 samples at "
-              "(5, 3), given are 16x14 samples at (5, 3)");
+              "(5, 3), got 16x14 samples at (5, 3)");
     EXPECT_EQ(applied(picture.view(), {36, 0, 5, 1}, planes.of({})),
               "Gaussian derivatives of 5x1 samples at (36, 0), expected a tile within 40x30");
     EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),

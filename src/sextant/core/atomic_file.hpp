@@ -15,8 +15,8 @@ namespace sextant {
 /// A file that appears whole or not at all. Bytes go to an unnamed file in the folder of `path`,
 /// which commit() names and renames to `path`. If the object is destroyed before that, or the
 /// process is killed, nothing is left and a file already at `path` is unchanged. On file systems
-/// without unnamed files (NFS) it is named `.sextant-<process>-<number>.tmp` from the start, and a
-/// signal that ends the process leaves it behind.
+/// without unnamed files (NFS), the file is named `.sextant-<process>-<number>.tmp` from the start,
+/// and a signal that ends the process leaves it behind.
 ///
 /// A symbolic link at `path` remains a link: the file it points to is replaced. A device or pipe
 /// (/dev/stdout, /dev/null) is written directly; a pipe must have a reader within two seconds.
@@ -60,7 +60,7 @@ class AtomicFile {
     bool nameless_ = false;
     int descriptor_ = -1;
     Bytes position_ = 0;
-    std::vector<std::byte> buffer_; ///< bytes not yet handed to the system
+    std::vector<std::byte> buffer_; ///< bytes not yet passed to the system
     std::string failure_;
 };
 

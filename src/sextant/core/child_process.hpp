@@ -122,9 +122,9 @@ std::string shell_quoted(const std::string& text);
 /// The path of this program, quoted for a shell.
 std::string own_command();
 
-/// Runs a shell command as a child process. Its output is discarded; it shares standard error.
-/// Kills the process if it takes longer than `patience`. Throws Error, naming the command, if it
-/// fails or does not end in time.
+/// Runs a shell command as a child process. Its standard output is discarded; it shares the
+/// parent's standard error. Kills the process if it takes longer than `patience`. Throws Error,
+/// naming the command, if it fails or does not end in time.
 void run_process(const std::string& command, Seconds patience);
 
 } // namespace sextant

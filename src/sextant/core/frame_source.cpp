@@ -182,7 +182,7 @@ std::vector<T> finite(std::span<const std::byte> bytes) {
     return values;
 }
 
-/// The offset for some samples (see offset_of()).
+/// The offset determined from some samples (see offset_of()).
 template <class T>
 double offset_in(std::vector<T> values) {
     const bool exact = std::all_of(values.begin(), values.end(), [](T value) {
@@ -212,7 +212,7 @@ double offset_in(std::vector<T> values) {
     return constant || !(magnitude > largest_ratio * spread) ? 0 : as_double(middle);
 }
 
-/// The offset for some rows in the middle of a frame.
+/// The offset determined from some rows in the middle of a frame.
 double offset_of_frame(FrameSource& source, std::int64_t frame) {
     constexpr std::int64_t samples = std::int64_t{1} << 16;
     const ImageShape shape = source.header().shape;

@@ -116,7 +116,7 @@ class FrameSink {
     /// Writes the next rows: those of frame 0 from row 0 on, then of frame 1, and so on. A call may
     /// pass any number of whole rows of one frame. Values are converted by `from_floats`. Throws
     /// InvalidFile if they cannot be written, std::logic_error for partial rows or for more rows
-    /// than remain of the frame.
+    /// than remain in the frame.
     void write(std::span<const float> rows);
     /// Writes rows of samples in the type of the file, for types that floats cannot represent
     /// exactly.
@@ -149,7 +149,7 @@ class FrameSink {
 /// Subtracts an offset from samples and rounds the differences to the nearest floats. A difference
 /// is exact before rounding (of f64 samples: rounded to f64).
 ///
-/// Requires  as many samples as floats; an offset from offset_of() (std::logic_error).
+/// Requires  equal numbers of samples and floats; an offset from offset_of() (std::logic_error).
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
                     std::span<float> to);
 

@@ -7,8 +7,8 @@
 
 namespace sextant {
 
-/// An image cut into columns × rows tiles, assigned to ranks row by row. Tiles differ by at most
-/// one pixel in width and height; they may be empty.
+/// An image divided into columns × rows tiles, assigned to ranks row by row. Tiles differ by at
+/// most one pixel in width and height; they may be empty.
 struct Grid {
     Elements width = 0, height = 0; ///< of the image, in pixels
     int columns = 1, rows = 1;

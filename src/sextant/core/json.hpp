@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-/// Limits of a JSON file, so that a small file takes little memory and time. In addition, values
+/// Limits on a JSON file, which bound the memory and time needed to parse it. In addition, values
 /// are nested at most 100 deep, and the keys of an object are all different.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;

@@ -114,8 +114,8 @@ struct ResultField {
     std::string_view meaning = "";
 };
 
-/// The declared fields of one object. Refers to the object, which must outlive it; values of
-/// results are copied.
+/// The declared fields of one object. The record refers to the object, which must outlive it;
+/// values of results are copied.
 class Record {
   public:
     std::vector<Field> fields;
@@ -171,12 +171,12 @@ class Record {
     Field& add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning);
     Field& add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
                     std::string_view meaning);
-    /// A value of any other type.
+    /// Declares a field of any other type.
     Field& add(std::string_view name, Codec codec, std::string_view value_name,
                std::string_view meaning);
-    /// A struct within this one.
+    /// Declares a nested struct.
     Field& add(std::string_view name, Record record);
-    /// A value of a result, which may be null.
+    /// Declares a value of a result, which may be null.
     Record& add_result(std::string_view name, Json value, std::string_view meaning = "");
     /// Adds all fields of another record, as if they were this object's own: at the end, or after
     /// the field `after`.

@@ -56,13 +56,13 @@ std::optional<Sample> sample_named(std::string_view name);
 /// Converts samples to the nearest floats: exact up to 24 significant bits; f64 values beyond the
 /// range of floats become infinite.
 ///
-/// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
+/// Requires  equal numbers of samples and floats (std::logic_error); samples need not be aligned.
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to);
 
 /// Converts floats to samples. Integers are rounded to nearest, ties to even, and clamped to their
 /// range; NaN becomes 0. Halves are converted by `to_half`.
 ///
-/// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
+/// Requires  equal numbers of samples and floats (std::logic_error); samples need not be aligned.
 void from_floats(Sample sample, std::span<const float> from, std::span<std::byte> to);
 
 /// Reverses the byte order of samples in place.

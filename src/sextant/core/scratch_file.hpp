@@ -115,8 +115,8 @@ class ScratchReader {
 };
 
 /// Writes planes whose rows arrive interleaved to a sink that accepts one frame after another. Rows
-/// that are next in order are passed on at once. Others wait in an unnamed file in the sink's
-/// folder until commit().
+/// that are next in order are passed on at once. Other rows are kept in an unnamed file in the
+/// sink's folder until commit().
 class PlaneSink {
   public:
     /// `offsets`: one per plane, added back if the sink holds f64; empty if there are none.

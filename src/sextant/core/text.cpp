@@ -92,7 +92,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 
 namespace {
 
-/// A file descriptor that is closed with its scope.
+/// A file descriptor that is closed at the end of its scope.
 struct Descriptor {
     int number;
     ~Descriptor() {

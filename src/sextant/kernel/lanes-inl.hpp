@@ -70,7 +70,7 @@ HWY_INLINE FloatVector with_one_nan(FloatVector v) {
 template <class D>
 HWY_INLINE hn::Vec<D> length(D d, hn::Vec<D> x, hn::Vec<D> y) {
     const hn::RebindToSigned<D> bits;
-    constexpr std::int32_t one = 1 << 23; // the lowest bit of an exponent
+    constexpr std::int32_t one = 1 << 23; // the lowest bit of the exponent field
     const auto larger = hn::BitCast(bits, hn::Max(hn::Abs(x), hn::Abs(y)));
     const auto exponent =
         hn::Min(hn::Max(hn::And(larger, hn::Set(bits, 255 * one)), hn::Set(bits, 1 * one)),

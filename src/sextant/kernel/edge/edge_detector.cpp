@@ -34,7 +34,7 @@ class CodeRows {
           pitch_(static_cast<std::size_t>(tile.width + 1 + direct_slack)),
           rows_(3 * pitch_, 0) {}
 
-    /// Reads a row; outside the image it is all zeros.
+    /// Reads a row. Rows outside the image are all zeros.
     void read(Elements y) {
         std::uint8_t* const to = rows_.data() + place(y) + (read_.x - tile_.x + 1);
         if (y < read_.y || y >= read_.y + read_.height)

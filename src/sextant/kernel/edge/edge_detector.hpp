@@ -19,7 +19,7 @@ namespace sextant::kernel {
 /// The gradient of a rectangle of an image.
 struct GradientView {
     const float *x = nullptr, *y = nullptr; ///< at the top left
-    Elements stride = 0;                    ///< of both
+    Elements stride = 0;                    ///< of x and y
     Tile tile;                              ///< the rectangle's position in the image
     ImageShape image;                       ///< the whole image
 };
@@ -184,7 +184,7 @@ class Thinning {
     std::vector<Bits> mask_, removed_, fresh_;
     Elements pass_ = 0;               // passes so far
     std::vector<Elements> changed_;   // [row + 1]: the last pass that changed the row
-    std::vector<Elements> looked_at_; // [2 row + parity of columns]: the last pass that read them
+    std::vector<Elements> looked_at_; // [2 row + column parity]: last pass over these pixels
 };
 
 } // namespace sextant::kernel

@@ -150,9 +150,9 @@ struct Beside {
     }
 };
 
-/// The pixels that can be removed: those whose neighbours that are edges form one connected piece
-/// of at least two pixels. Two neighbouring sides are connected whether or not the corner between
-/// them is an edge.
+/// Sets the bits of pixels that can be removed: their neighbours that are edges form one connected
+/// piece of at least two pixels. The neighbours at two adjacent sides are connected whether or not
+/// the corner between them is an edge.
 HWY_INLINE WordVector removable(const Beside& above, const Beside& here, const Beside& below) {
     const WordVector around[] = {here.right, below.right, below.here, below.left,
                                  here.left,  above.left,  above.here, above.right};

@@ -55,8 +55,8 @@ inline ImageShape halved(ImageShape shape) {
 /// which are accurate enough for a pyramid.
 ///
 /// Input     a non-empty image of the shape passed to the constructor.
-/// Output    halved(shape) samples: gaussian_derivative() of order 0 at even positions, borders
-///           replicated, within 2·10⁻⁶ of the largest magnitude.
+/// Output    halved(shape) samples: gaussian_derivative() of order 0 at even positions, with
+///           replicated borders; errors are at most 2·10⁻⁶ of the largest magnitude.
 /// Cost      per fine sample: 4 additions and multiply-adds. `apply` does not allocate; use one
 ///           object per thread.
 /// Deterministic  the same bits on every processor.

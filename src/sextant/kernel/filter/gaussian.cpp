@@ -101,7 +101,7 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
     for (auto& row : plane_)
         row.fill(none);
     for (const auto& [x, y] : derivatives) {
-        // Throws if an argument is out of range.
+        // gaussian_reach() throws if an argument is out of range.
         reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x, kernel));
         reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y, kernel));
         if (along_y[at(x)][at(y)])
@@ -172,7 +172,7 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     std::vector<std::string> given;
     for (const SampleView& piece : input)
         given.push_back(text(piece.tile));
-    throw InvalidTask(fmt::format("Gaussian derivatives of {} need {}, given are {}", text(tile),
+    throw InvalidTask(fmt::format("Gaussian derivatives of {} need {}, got {}", text(tile),
                                   text(needed), fmt::join(given, ", ")));
 }
 

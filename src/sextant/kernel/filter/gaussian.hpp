@@ -128,7 +128,7 @@ class GaussianDerivatives {
     Elements strip_width_ = 0;
     std::array<RowRing, orders> filtered_; // [order along x]: rows of a strip
     Memory line_;                          // a row of the image, with margins for the strip
-    std::vector<const float*> shifted_;    // into the line, from −reach_x on
+    std::vector<const float*> shifted_;    // pointers into the line, from −reach_x on
     Memory row_;                           // one row per derivative, for each_row
 };
 

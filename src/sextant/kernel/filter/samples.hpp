@@ -45,7 +45,7 @@ using SamplePieces = std::span<const SampleView>;
 /// The destination of a result.
 struct Plane {
     float* first = nullptr;
-    Elements stride = 0; ///< as SampleView's
+    Elements stride = 0; ///< as in SampleView
 };
 
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x

@@ -52,17 +52,16 @@ std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pi
 // adjacent elements with equal bits are stored once:
 //
 //   CodeHeader    identifies the code
-//   elements      of each run in turn: all of them, or the first of equal ones
+//   elements      of each run in turn: all of them, or one if they are equal
 //   CodeRun ...   the position of each run
 //
-// in the machine's byte order. Elements are stored without a code if that would not save enough
-// bytes. A code is therefore always shorter than its elements, and the number of bytes
-// distinguishes the two.
+// in native byte order. Elements are stored unchanged if a code would not save enough bytes. A code
+// is therefore always shorter than its elements, and the number of bytes distinguishes the two.
 
 struct CodeHeader {
     std::uint32_t mark = 0; ///< CodeHeader::sparse
     std::uint32_t runs = 0;
-    std::uint64_t elements = 0; ///< represented by the code
+    std::uint64_t elements = 0; ///< number of elements that the code represents
 
     static constexpr std::uint32_t sparse = 0x53505853;
 };
@@ -126,8 +125,8 @@ class SparseCursor {
     void next();
 
     const SparseCode* code_ = nullptr;
-    std::size_t index_ = 0; // of the current or next run
-    CodeRun run_;           // that run; past the end, the last one
+    std::size_t index_ = 0; // index of the current or next run
+    CodeRun run_;           // that run; at the end of the code, the last run
     const std::byte* data_ = nullptr;
 };
 

@@ -97,18 +97,18 @@ Elements write_ranks(const RankRow& row);
 struct Chain {
     Elements end = 0; ///< the pixel (y · width + x) where it ends: its head, or the pixel outside
                       ///< the tile that follows its last point
-    Elements smallest = 0; ///< its smallest pixel
-    Elements links = 0;    ///< from `smallest` to `end`
-    Elements points = 0;   ///< in the tile
+    Elements smallest = 0; ///< its first pixel in row order
+    Elements links = 0;    ///< number of links from `smallest` to `end`
+    Elements points = 0;   ///< number of points in the tile
     bool leaves = false;   ///< `end` is outside the tile
-    bool closed = false;   ///< it has no end; its head is its smallest pixel
+    bool closed = false;   ///< it has no end; its head is `smallest`
 };
 
 /// A point whose predecessor is outside the tile: the first point of its chain.
 struct Entry {
     Elements pixel = 0;
     Elements before = 0;    ///< its predecessor, outside the tile
-    Elements links = 0;     ///< to the end of its chain
+    Elements links = 0;     ///< number of links to the end of its chain
     std::int32_t chain = 0; ///< number of its chain
 };
 
@@ -125,7 +125,7 @@ struct Placing {
 struct RankPlanes {
     std::int32_t* contours = nullptr;
     std::int32_t* ranks = nullptr;
-    Elements stride = 0; ///< of both
+    Elements stride = 0; ///< of both planes
 };
 
 /// Ranks the contours of a direction map or a tile of one: finds for every edge point the head of

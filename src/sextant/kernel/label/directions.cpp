@@ -37,7 +37,7 @@ void check(const DirectionView& input, const Tile& tile, Elements margin) {
     const Elements right = needed.x + needed.width - 1, bottom = needed.y + needed.height - 1;
     if (!holds(input.tile, needed.x, needed.y) || !holds(input.tile, right, bottom))
         throw InvalidTask(fmt::format("contours of {}x{} pixels at ({}, {}) need {}x{} directions "
-                                      "at ({}, {}), given are {}x{} at ({}, {})",
+                                      "at ({}, {}), got {}x{} at ({}, {})",
                                       tile.width, tile.height, tile.x, tile.y, needed.width,
                                       needed.height, needed.x, needed.y, input.tile.width,
                                       input.tile.height, input.tile.x, input.tile.y));

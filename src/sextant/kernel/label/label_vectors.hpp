@@ -28,8 +28,8 @@ using Label = std::int32_t;
 
 /// A row of pixels in bits, and the numbers of its runs.
 struct RunRow {
-    std::uint64_t* inside = nullptr; ///< not background
-    std::uint64_t* starts = nullptr; ///< the first pixel of a run
+    std::uint64_t* inside = nullptr; ///< bits of pixels that are not background
+    std::uint64_t* starts = nullptr; ///< bits of the first pixels of runs
     Label before = 0;                ///< number of runs in the rows above
 };
 

@@ -67,7 +67,7 @@ struct Connection {
 /// The destination of labels.
 struct LabelPlane {
     Label* first = nullptr;
-    Elements stride = 0; ///< as SampleView's
+    Elements stride = 0; ///< as in SampleView
 };
 
 /// Measures of a component, in pixels of the image.
@@ -145,7 +145,7 @@ class Labeller {
     Label count_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
     Memory runs_; // [run], from 1: an earlier run of its component, or itself; finally its label
-    std::vector<Label> runs_before_;                              // [row], and the total
+    std::vector<Label> runs_before_; // [row]: runs in the rows above; then the total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
 };
 
