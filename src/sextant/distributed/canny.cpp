@@ -24,8 +24,8 @@ namespace sextant {
 
 namespace {
 
-// A value's code has 32 bits. Each of the two passes counts values by 16 bits of it; ranks sum
-// these counts 8 bits at a time.
+// The code of a value has 32 bits. Each of the two passes counts values by 16 of these bits. The
+// counts are summed over the ranks in two steps, for 8 bits each.
 constexpr int half = 16, quarter = 8;
 constexpr std::size_t digits = 1U << half, groups = 1U << quarter;
 using Group = std::array<Elements, groups>;
@@ -51,8 +51,8 @@ std::uint32_t group_of(const Group& counts, Elements& place) {
     return group;
 }
 
-/// Returns the digit of the value at sorted position `place`, by the counts of all ranks, and makes
-/// `place` relative to the values with that digit. Collective.
+/// Returns the 16-bit digit of the value at sorted position `place`, according to the counts of all
+/// ranks, and makes `place` relative to the values with that digit. Collective.
 std::uint32_t digit_of(const Communicator& communicator, std::span<const Elements> counts,
                        Elements& place) {
     Group sums;

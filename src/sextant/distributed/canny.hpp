@@ -23,8 +23,8 @@ namespace sextant {
 /// Input     values >= 0, in pieces of any size; the same values again in every pass, with
 ///           `end_pass()` after each of `passes`.
 /// Requires  shares from 0 to 1.
-/// Cost      one count per value and pass; memory for 64 Ki counts and as many per share;
-///           all-gathers of 256 counts, four per share.
+/// Cost      one count per value and pass; memory for 64 Ki counts, and another 64 Ki for each
+///           share; all-gathers of 256 counts, four per share.
 /// Deterministic  the result does not depend on how the values are divided among ranks.
 class Quantiles {
   public:
@@ -35,7 +35,7 @@ class Quantiles {
     void add(std::span<const float> values);
     /// Collective.
     void end_pass(const Communicator& communicator);
-    /// The quantile of a share, after the last pass.
+    /// Returns the quantile of share number `share`, after the last pass.
     float value(std::size_t share) const;
 
   private:
@@ -45,7 +45,7 @@ class Quantiles {
         std::uint32_t found = 0; // leading bits of the quantile
         Elements place = 0;      // its position among the values with these leading bits
         bool nothing = false;
-        Counts counts; // by trailing bits, of the values with these leading bits
+        Counts counts; // of the values with these leading bits, by their trailing bits
     };
 
     std::vector<Sought> sought_;
@@ -53,11 +53,11 @@ class Quantiles {
     int pass_ = 0;
 };
 
-/// Quantiles of values in memory. Collective.
+/// Returns the quantiles of values in memory. Collective.
 std::vector<float> quantiles(const Communicator& communicator, std::span<const float> values,
                              std::vector<double> shares);
 
-/// The connected components of a tile's edges, and which of them have a strong point. Hysteresis
+/// The connected components of a tile's edges, each marked if it has a strong point. Hysteresis
 /// keeps components that have a strong point in any tile.
 class EdgeComponents {
   public:
@@ -82,8 +82,8 @@ inline constexpr ElementFormat direction_i8{"direction i8", sizeof(kernel::Direc
 /// Throws InvalidTask unless 0 ≤ low ≤ high ≤ 1.
 void require_edge_quantiles(double low, double high);
 
-/// Edge thresholds: the quantiles `low` and `high` of the gradient magnitudes of all pixels, at
-/// `sigma`. Keeps 4 bytes per pixel, not the gradient.
+/// Returns edge thresholds: the quantiles `low` and `high` of the gradient magnitudes of all
+/// pixels, at `sigma`. Stores the magnitudes in 4 bytes per pixel, not the gradient.
 /// Requires  0 ≤ low ≤ high ≤ 1, and a sigma that kernel::GaussianDerivatives accepts; otherwise
 ///           every rank throws AgreedFailure.
 /// Collective.
@@ -96,10 +96,11 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
 using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
 PatternForEntries always(const contour::Pattern& pattern);
 
-/// Canny's edges of a tiled image, as a map of directions. Finds maxima of the gradient at `sigma`
-/// (kernel::EdgeFinder), keeps components that have a strong point (hysteresis), thins these to
-/// lines of one pixel (kernel::Thinning), and gives each pixel the direction of the next pixel
-/// along the edge (kernel::find_directions). Components are joined across tiles by `pattern`.
+/// Finds Canny's edges of a tiled image and returns them as a map of directions. Finds maxima of
+/// the gradient at `sigma` (kernel::EdgeFinder), keeps components that have a strong point
+/// (hysteresis), thins these to lines one pixel wide (kernel::Thinning), and gives each pixel the
+/// direction of the next pixel along the edge (kernel::find_directions). Components are joined
+/// across tiles by `pattern`.
 ///
 /// Output    elements of direction_i8, for ContourRanking.
 /// Cost      2 bytes per pixel, and the lists of edge components.

@@ -43,7 +43,7 @@ bool has_blocks(CollectiveKind kind) {
     return kind == scatter || kind == gather || kind == all_gather;
 }
 
-/// Algorithms that combine as a serial loop over the ranks does.
+/// True if the algorithm combines in the same order as a serial loop over the ranks.
 bool is_serial(std::string_view algorithm) {
     return algorithm == "direct-send" || algorithm == "shift-based" || algorithm == "serial";
 }
@@ -79,7 +79,7 @@ Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& optio
     return record;
 }
 
-/// Throws InvalidTask for values that all ranks give.
+/// Checks the values that are the same on all ranks. Throws InvalidTask.
 void check(const CollectiveTask& task, const CollectiveOptions& options, int ranks) {
     const auto require = [](bool fine, const std::string& what) {
         if (!fine)
@@ -102,7 +102,7 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
                             : "use direct-send or shift-based"));
 }
 
-/// A rank's counts in short, so that ranks can check each other's.
+/// A summary of a rank's counts, which every rank checks.
 struct Declaration {
     std::int64_t numbers = 0; ///< number of counts
     Elements least = 0, most = 0;
@@ -133,8 +133,8 @@ void check(CollectiveKind kind, const std::vector<Declaration>& all) {
 
 /// The counts of all ranks.
 struct Counts {
-    bool equal = true;             ///< all counts
-    std::vector<Elements> by_rank; ///< of an all-to-all with different counts: by pair of ranks
+    bool equal = true;             ///< all counts are equal
+    std::vector<Elements> by_rank; ///< in an all-to-all with different counts: by pair of ranks
 
     Elements of(int rank) const { return by_rank[static_cast<std::size_t>(rank)]; }
     Elements total() const { return std::accumulate(by_rank.begin(), by_rank.end(), Elements{0}); }
@@ -164,19 +164,20 @@ Counts gather_counts(const Communicator& communicator, const CollectiveTask& tas
     return counts;
 }
 
-/// The operation of all ranks, from which programs are made.
+/// The operation on all ranks, from which each rank's program is made.
 struct Operation {
     CollectiveKind kind;
     int ranks, root; ///< root: 0 if the kind has none
     Counts counts;
-    /// The number of each rank in algorithms whose root is 0: rank 0 and the root are swapped. Its
-    /// own inverse.
+    /// The number of each rank in algorithms whose root is 0: rank 0 and the root are swapped. This
+    /// permutation is its own inverse.
     std::vector<int> numbers;
     collective::Partition data;
-    compositing::Task images; ///< of a reduction
+    compositing::Task images; ///< for reductions: each rank's elements are an image
 };
 
-/// Equal blocks are rows of an image, whose tiles need less text than blocks do.
+/// Returns the partition of the elements. Equal blocks are described as tiles of an image, which is
+/// shorter than a list of blocks.
 collective::Partition partition(const Operation& operation) {
     const Counts& counts = operation.counts;
     const int ranks = operation.ranks;
@@ -251,7 +252,8 @@ Sizes sizes_of(const Operation& operation, int rank) {
     }
 }
 
-/// The program with its result in an output buffer of that size, which the caller gives.
+/// Returns the program with its result in an output buffer of exactly the result's size, provided
+/// by the caller.
 Program with_receive_buffer(Program program) {
     const Region& result = program.result;
     if (result.empty())
@@ -269,11 +271,12 @@ Program data_program(const Operation& operation, const collective::Algorithm& al
     Program program = with_peers(
         algorithm.program(operation.data, numbers[static_cast<std::size_t>(rank)]), numbers);
     if (operation.kind == broadcast && rank == operation.root)
-        program.result = {}; // it is in the send buffer
+        program.result = {}; // the result is already in the send buffer
     return program;
 }
 
-/// A reduction that leaves each rank a piece, and an all-gather of the pieces.
+/// Returns the program of a reduction that leaves a piece of the result on each rank, followed by
+/// an all-gather of the pieces.
 Program all_reduce_program(const Operation& operation,
                            const compositing::Configuration& configuration,
                            const collective::Algorithm& gathering, int rank) {
@@ -352,7 +355,7 @@ std::vector<Candidate> scan_candidates(const Operations& operation) {
     return all;
 }
 
-/// All configurations that match the options, the same on every rank.
+/// Returns all configurations that match the options, the same on every rank.
 /// Throws    InvalidTask if there is none.
 std::vector<Candidate> candidates_for(const Operations& operation,
                                       const CollectiveOptions& options) {
@@ -378,7 +381,7 @@ std::vector<Candidate> candidates_for(const Operations& operation,
     return all;
 }
 
-/// The profile, and the operator's time if it lacks that.
+/// Returns the profile, with the operator's time added if the profile lacks it.
 machine::Profile with_operator(machine::Profile profile, const Operator& op, Seconds seconds) {
     const std::string element(channels(op.element));
     if (seconds > 0 && !profile.find_operator(op.name, element)) {
@@ -461,7 +464,7 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
     });
 }
 
-/// The index of the chosen candidate. Rank 0 predicts and broadcasts. Collective.
+/// Returns the index of the chosen candidate. Rank 0 predicts and broadcasts. Collective.
 std::size_t Collective::choose(std::span<const Candidate> candidates,
                                const CollectiveOptions& options) {
     if (options.algorithm != "auto" || candidates.size() < 2 || communicator_.size() < 2) {
@@ -482,8 +485,8 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
     return communicator_.all_gather(chosen).front();
 }
 
-/// Predicts with the usual planner's profile; if that cannot describe the operation, with a
-/// built-in one and a warning.
+/// Predicts with the usual planner's profile or, if that cannot describe the operation, with a
+/// built-in profile and a warning.
 std::size_t Collective::predict(std::span<const Candidate> candidates,
                                 const CollectiveOptions& options, const std::vector<int>& nodes,
                                 const planner::DefaultPlanner& usual) {

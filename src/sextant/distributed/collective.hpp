@@ -26,36 +26,37 @@ namespace sextant {
 
 class Record;
 
-/// A collective operation, as one rank takes part in it.
+/// The arguments of a collective operation on one rank.
 struct CollectiveTask {
     CollectiveKind kind = CollectiveKind::broadcast;
-    /// The number of this rank's elements, 0 or more. Broadcast, reduce, all-reduce and the scans:
-    /// the same on all ranks. Scatter: those that this rank receives. Gather and all-gather: those
-    /// that it sends. All-to-all: those that it sends to each rank; one number: the same to each.
+    /// The numbers of this rank's elements, each 0 or more. Broadcast, reduce, all-reduce and the
+    /// scans: one number, the same on all ranks. Scatter: the number of elements that this rank
+    /// receives. Gather and all-gather: the number that it sends. All-to-all: the number that it
+    /// sends to each rank, or a single number if these are equal.
     std::vector<Elements> counts;
-    Bytes element_size = 1; ///< bytes per element, if they are only moved
+    Bytes element_size = 1; ///< bytes per element, if elements are only moved
     /// Reduce, all-reduce and the scans: combines elements, in rank order (element_operator).
     std::optional<Operator> op = {};
 };
 
-/// Options of a collective operation. Every rank gives the same.
+/// Options of a collective operation. They must be the same on every rank.
 struct CollectiveOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of algorithms_of(kind)
-    int root = 0;                   ///< of a broadcast, scatter, gather or reduce
+    int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
-    /// Reduce, all-reduce and the scans: only algorithms that combine as a serial loop over the
-    /// ranks does, so that results have the same bits whatever machine is planned for.
+    /// Reduce, all-reduce and the scans: use only algorithms that combine in the same order as a
+    /// serial loop over the ranks, so that results have the same bits for every machine.
     bool reproducible = false;
-    /// With `auto`, rank 0's choice: the profile file to predict with, and whether to probe a
+    /// Used with `auto`, on rank 0: the profile file to predict with, and whether to probe a
     /// machine that has none (CompositeOptions).
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
-    /// With `auto`, rank 0's choice: the time in which the operator combines two elements, if the
-    /// profile does not have it. 0: unknown; combining is then taken to cost nothing.
+    /// Used with `auto`, on rank 0: the time the operator takes to combine two elements, if the
+    /// profile does not state it. 0: unknown; combining is then assumed to cost nothing.
     Seconds operator_seconds = 0;
 };
 
-/// The declared fields of the options (core/record.hpp).
+/// Returns a record of the options (core/record.hpp).
 Record record_of(CollectiveOptions& options);
 
 /// An algorithm of a collective operation, and its tuning as text.
@@ -63,12 +64,12 @@ struct CollectiveConfiguration {
     std::string algorithm; ///< a name of algorithms_of(kind)
     std::string tuning;    ///< "radices 4,2"; empty if there is none
 
-    /// "radix-k, radices 4,2".
+    /// Returns both, such as "radix-k, radices 4,2".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
 using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 
-/// The names of the algorithms for a collective operation.
+/// Returns the names of the algorithms for a collective operation.
 std::vector<std::string_view> algorithms_of(CollectiveKind kind);
 
 /// A collective operation on the ranks of a communicator: planned once, for the sizes of its
@@ -76,27 +77,28 @@ std::vector<std::string_view> algorithms_of(CollectiveKind kind);
 /// collective operation of MPI.
 class Collective {
   public:
-    /// Plans.
+    /// Plans the operation.
     /// Requires  valid counts and an existing root on every rank, an operator if elements are
     ///           combined, and an algorithm for this number of ranks; the same task and options on
     ///           all ranks, except for the counts of blocks.
-    /// Throws    AgreedFailure on every rank if any rank fails, or if ranks differ; it then names
-    ///           two ranks, what differs, and both values.
+    /// Throws    AgreedFailure on every rank if any rank fails, or if the task or options differ
+    ///           between ranks; its message then states two ranks, the difference, and both values.
     /// Cost      an all-gather of the counts, and of a few numbers and texts; at rank 0 the
-    ///           predictions (planner::choose). An all-to-all with different counts takes p²
-    ///           numbers on every rank while it is planned.
+    ///           predictions (planner::choose). While an all-to-all with different counts is
+    ///           planned, every rank holds p² numbers for p ranks.
     /// Collective.
     Collective(Communicator communicator, CollectiveTask task, CollectiveOptions options = {});
 
-    /// Runs.
+    /// Runs the operation.
     /// Input     `send`: send_count() elements; blocks for or from other ranks are contiguous, in
     ///           rank order. Must not change until this returns.
     /// Output    `receive`: receive_count() elements, as above; must not overlap `send`.
     /// Throws    InvalidTask if a buffer has another size, and then PeerFailed on ranks that wait
-    ///           for this one; the next run may succeed. What the operator throws.
-    ///           CommunicationFailed.
+    ///           for this one; the next run may succeed. CommunicationFailed, and any exception of
+    ///           the operator.
     /// Cost      after the first run, nothing is allocated.
-    /// Collective: ranks run the collective operations of a communicator in the same order.
+    /// Collective: all ranks must run the collective operations of a communicator in the same
+    /// order.
     /// Deterministic, unless elements are combined by arrival.
     void run(std::span<const std::byte> send, std::span<std::byte> receive);
 
@@ -106,7 +108,7 @@ class Collective {
         run(std::as_bytes(send), std::as_writable_bytes(receive));
     }
 
-    /// The same with a receive buffer of this object, valid until the next run.
+    /// Runs the operation with a receive buffer of this object, which is valid until the next run.
     template <class Element>
     std::span<const Element> run(std::span<const Element> send) {
         static_assert(std::is_trivially_copyable_v<Element>);
@@ -115,13 +117,13 @@ class Collective {
         return {reinterpret_cast<const Element*>(receive.data()), receive.size() / sizeof(Element)};
     }
 
-    /// The number of elements that this rank sends and receives: 0 for a rank other than the root
-    /// if only the root has a buffer, for the root of a broadcast, which has its elements already,
-    /// and for the result of rank 0 in an exclusive scan.
+    /// The numbers of elements that this rank sends and receives. Each is 0 on ranks other than the
+    /// root if only the root has such a buffer. The root of a broadcast and rank 0 in an exclusive
+    /// scan receive 0 elements.
     Elements send_count() const { return send_; }
     Elements receive_count() const { return receive_; }
 
-    /// The plan and the reason for it. Only rank 0's has the alternatives.
+    /// The plan and the reason for it. Only rank 0's plan has the alternatives.
     const CollectivePlan& plan() const { return plan_; }
     /// Warnings for the user about the plan; at rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
@@ -135,18 +137,18 @@ class Collective {
     std::span<std::byte> own_buffer();
 
     Communicator communicator_;
-    Operator operator_; // of elements that are only moved: their size
+    Operator operator_; // if elements are only moved: states their size
     Elements send_ = 0, receive_ = 0;
     CollectivePlan plan_;
     std::vector<std::string> warnings_;
     std::optional<Execution> execution_;
-    Memory received_; // if the caller gives no receive buffer
+    Memory received_; // receive buffer, if the caller provides none
 };
 
 /// The operator that combines elements of a trivially copyable type by combine(left, right), which
 /// must be associative but need not be commutative: element_operator<double>("sum", std::plus()).
-/// Several threads may call `combine` at once. A profile may hold the operator's cost by this name,
-/// which must outlive the operator.
+/// Several threads may call `combine` concurrently. A profile may state the operator's cost under
+/// this name. The characters of `name` must outlive the operator.
 template <std::default_initializable Element, class Combine>
 Operator element_operator(std::string_view name, Combine combine) {
     static_assert(std::is_trivially_copyable_v<Element>);
@@ -156,7 +158,8 @@ Operator element_operator(std::string_view name, Combine combine) {
     op.exact_when_split = true;
     op.fold = [combine = std::move(combine)](std::span<const std::byte* const> sources,
                                              std::byte* to, Elements elements) {
-        // A few at a time, since `to` may be one of the sources.
+        // Combines a few elements at a time in local arrays, because `to` may be one of the
+        // sources.
         constexpr auto most = std::max<Elements>(1, 2048 / Elements{sizeof(Element)});
         std::array<Element, most> sum{}, next{};
         for (Elements first = 0; first < elements; first += most) {

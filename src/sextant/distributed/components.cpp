@@ -27,7 +27,7 @@ Touch touch_of(kernel::Connection connection) {
     return connection.neighbours == kernel::Neighbours::eight ? Touch::corners : Touch::sides;
 }
 
-/// The code that neighbours must share to be connected.
+/// Returns the code of a pixel; neighbours are connected if their codes are equal.
 std::uint64_t value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
     if (tile.connection.sameness == kernel::Sameness::foreground)
         return 1;
@@ -139,7 +139,7 @@ std::vector<Share> shares_of(const std::vector<WholeComponent>& wholes,
     return shares;
 }
 
-/// Replaces labels of the tile by labels of the whole image.
+/// Replaces the labels of the tile by those of the whole image.
 void relabel(Labelled& made, const std::vector<kernel::Component>& components,
              const Numbering& numbering) {
     std::vector<kernel::Label> labels{0};

@@ -18,7 +18,7 @@ struct ComponentsOfTile {
     kernel::ValueView input; ///< the labelled tile
     kernel::Connection connection;
     const kernel::Labeller& labeller;          ///< the labeller that was last used on the tile
-    std::span<const Elements> first_pixels;    ///< by component, as from Labeller
+    std::span<const Elements> first_pixels;    ///< by component, from Labeller::first_pixels()
     std::span<const std::uint8_t> marked = {}; ///< by component, nonzero if marked; empty: no marks
 };
 
@@ -28,21 +28,23 @@ struct WholeComponent {
     bool marked = false; ///< true if any part of it has a mark
 };
 
-/// The list for merging a tile at a position of an order: the non-background pixels at its borders.
+/// Returns a tile's list for merging: the non-background pixels at its borders. `position` is that
+/// of the tile in the merging order.
 contour::Frontier frontier_of(const ComponentsOfTile& tile, int position);
-/// The whole component of each component of a tile, from the tile's own list joined with those of
-/// other tiles (contour::join).
+/// Returns, for each component of a tile, the whole component that it belongs to. `joined` is the
+/// tile's own list joined with those of other tiles (contour::join).
 std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const contour::Frontier& own,
                                      std::span<const contour::BorderPixel> joined);
 
-/// The length of this rank's list of border pixels.
+/// Returns the length of this rank's list of border pixels.
 Elements border_entries(const ComponentsOfTile& tile);
 
 /// Joins components across tile borders. Each tile lists the component of each of its border
-/// pixels; a pattern merges these lists and drops pixels inside the merged tiles.
+/// pixels; a pattern merges these lists and drops pixels that are no longer at a border of the
+/// merged tiles.
 ///
 /// Input     `record`: receives this rank's trace of the merging, or nullptr.
-/// Output    by component of this rank's tile.
+/// Output    the whole component of each component of this rank's tile.
 /// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
 /// Collective.
 /// Cost      the pattern's messages, each as long as the number of non-background pixels on the
@@ -68,13 +70,13 @@ struct Labelled {
 
 inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 
-/// Connected components of a tiled image: each rank labels its tile, components are joined across
-/// borders (join_components) and numbered by their first pixels (number_by_pixels).
+/// Labels the connected components of a tiled image: each rank labels its tile; components are
+/// joined across borders (join_components) and numbered by their first pixels (number_by_pixels).
 ///
 /// Input     samples as RowSource reads them, as floats or as values; the pattern that merges
 ///           lists; `record`: receives this rank's trace of the merging, or nullptr.
-/// Output    labels 1, 2, … in the order of the components' first pixels, row by row: those that
-///           kernel::Labeller gives the whole image.
+/// Output    labels 1, 2, … in the order of the components' first pixels, row by row: the same as
+///           those of kernel::Labeller on the whole image.
 /// Requires  fewer than 2³¹ components, and a tile that kernel::Labeller accepts; otherwise every
 ///           rank throws AgreedFailure.
 /// Collective.
@@ -82,7 +84,7 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
                           const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
-/// Returns all components at rank 0, [label − 1], and nothing elsewhere. Collective.
+/// Returns all components at rank 0, indexed by label − 1, and none elsewhere. Collective.
 std::vector<kernel::Component> gather_components(const Labelled& labelled);
 
 /// Throws InvalidTask if there are more components than labels.

@@ -27,7 +27,7 @@ void check(const Communicator& communicator, const Grid& grid) {
                                       grid.columns, grid.rows, communicator.size()));
 }
 
-/// The crossing with which a chain that leaves the tile continues.
+/// Returns the crossing at which a chain that leaves the tile continues.
 const Crossing& continuation(std::span<const Crossing> crossings, const Chain& chain) {
     const Crossing* const found = contour::find(crossings, chain.end);
     if (!found)
@@ -45,7 +45,8 @@ std::int32_t checked(Elements links, Elements head) {
     return static_cast<std::int32_t>(links);
 }
 
-/// In a closed contour, ranks start again at the smallest pixel, if this chain contains it.
+/// Places a chain that leaves its tile. In a closed contour, ranks start again at the smallest
+/// pixel, if this chain contains it.
 void place(const Chain& chain, const Crossing& next, Elements& head, kernel::Placing& placing) {
     checked(chain.points + next.links, next.end);
     placing.beyond = checked(next.links, next.end);
@@ -109,8 +110,8 @@ struct Place {
     Elements position = 0, pixel = 0;
 };
 
-/// The line of each chain's contour, placed among all points; without points if the contour is
-/// shorter than `min_points`. Collective.
+/// Returns the line of each chain's contour, placed among all points; it has no points if the
+/// contour is shorter than `min_points`. Collective.
 std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& grid,
                                   const std::vector<Share>& shares, Elements min_points,
                                   Numbering& kept) {

@@ -18,12 +18,12 @@ namespace sextant {
 /// numbers.
 struct ContoursOfTile {
     std::vector<Elements> heads;           ///< by chain: its contour's head, a pixel of the image
-    std::vector<kernel::Placing> placings; ///< by chain: for ContourRanking::write()
+    std::vector<kernel::Placing> placings; ///< by chain: the argument of ContourRanking::write()
 };
 
-/// Finds the contours of a tiled image, one tile per rank. Each tile lists where contours enter it
-/// and where they go; a pattern merges these lists, whose length is the number of crossings. Then
-/// each rank knows where the contours that leave its tile end.
+/// Finds the contours of a tiled image, one tile per rank. Each tile lists its crossings: the
+/// points where contours enter it, with the points where they end or leave it. A pattern merges
+/// these lists. Then each rank knows where the contours that leave its tile end.
 ///
 /// Input     the grid; a ranking that was applied to this rank's tile; `record`: receives this
 ///           rank's trace of the merging, or nullptr.
@@ -32,27 +32,27 @@ struct ContoursOfTile {
 ///           AgreedFailure.
 /// Collective.
 /// Cost      the pattern's messages, each as long as the number of contours that enter the merged
-///           tiles; address space for about p lists of all crossings, of which only used pages are
-///           touched.
+///           tiles; address space for about p lists of all crossings for p ranks, of which only the
+///           pages used are touched.
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
                               const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
-/// The list for merging a tile at a position of an order: the crossings of contours that enter it,
-/// sorted by pixel.
+/// Returns a tile's list for merging: the crossings of contours that enter it, sorted by pixel.
+/// `position` is that of the tile in the merging order.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
 
 /// Places the chains of a tile on contours of the whole image.
-/// Input     the crossings, sorted by pixel and followed to their heads, with which chains that
-///           leave the tile continue.
+/// Input     the crossings at which the chains that leave the tile continue, sorted by pixel and
+///           followed to the heads of their contours.
 /// Throws    InvalidTask for ranks of 2³¹ − 1 and more.
 ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
                             std::span<const contour::Crossing> crossings);
 
-/// Junctions of contours, and links that are cut there. A tile counts the junctions in it, and the
-/// cut links of its points.
+/// Numbers of junctions of contours and of the links that are cut there. A tile counts the
+/// junctions in it and the cut links of its points.
 struct Junctions {
     Elements junctions = 0, cut = 0;
 };
@@ -65,10 +65,10 @@ struct LinearPart {
     Elements contours = 0, points = 0; ///< of the whole image
     Elements first = 0;                ///< index of this rank's first point among all points
     std::vector<Elements> pixels;      ///< this rank's points
-    std::vector<ContourLine> lines;    ///< contours that begin here; `first` counts all points
+    std::vector<ContourLine> lines;    ///< contours that begin here; `first` is a global index
 };
 
-/// Called with a point's chain, rank and pixel.
+/// Called with a point's chain, its rank on the contour, and its pixel.
 using TakePoint = std::function<void(std::size_t chain, Elements rank, Elements pixel)>;
 
 /// Calls `take` for each point of a tile, row by row.
@@ -79,8 +79,7 @@ void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking
 /// Moves the points of contours to their ranks in the linear representation.
 ///
 /// Input     a ranking of this rank's tile and the result of merge_contours(); the minimum number
-///           of
-///           points of a contour to keep.
+///           of points of a contour that is kept.
 /// Requires  as many ranks as tiles.
 /// Collective.
 /// Cost      a message to each other rank with 16 bytes per point; and number_by_pixels().

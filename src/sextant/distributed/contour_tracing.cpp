@@ -78,7 +78,7 @@ Record record_of(ContoursOptions& options) {
                       "memory limit for image and results; larger images are streamed");
     record
         .add("scratch", options.scratch, "PATH",
-             "stream what exceeds the memory through a file in this folder")
+             "folder for scratch files if the image exceeds the memory")
         .file();
     record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
@@ -92,12 +92,12 @@ Record record_of(const ContoursResult& result) {
     return {{"width", result.grid.width, "of the image, in pixels"},
             {"height", result.grid.height, "of the image, in pixels"},
             {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json(),
-             "lengths of gradients at edges; null for a map of directions"},
+             "gradient magnitudes at edges; null for a direction map"},
             {"contours", result.contours, "number of contours"},
-            {"points", result.points, "of all contours"},
+            {"points", result.points, "number of points of all contours"},
             {"closed", result.closed, "number of contours that are closed"},
             {"junctions", result.junctions.junctions, "points where several lines meet"},
-            {"cut", result.junctions.cut, "lines that end there, because another goes on"},
+            {"cut", result.junctions.cut, "lines that end at a junction, where another continues"},
             {"strips", result.strips, "strips of rows that were traced one after another"},
             {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
             {"rows", result.grid.rows, "rows of tiles"},
@@ -113,21 +113,22 @@ Record record_of(const ContoursResult& result) {
 
 namespace {
 
-/// Memory per pixel, if every pixel is an edge point, as a direction map may have it: the points
-/// that are moved, three times; ranks; and codes.
+/// Memory per pixel if every pixel is an edge point, as is possible in a direction map: three
+/// copies of the points, which move between ranks; ranks; and codes.
 constexpr Bytes bytes_per_pixel = 100;
-/// Memory per column: the codes around a strip that is thinned.
+/// Memory per column: the codes of the margin around a strip during thinning.
 constexpr Bytes bytes_beside_strips = 160;
-/// One part in this many of the memory is for sorting points; the rest is for strips.
+/// Sorting points uses 1/parts_of_memory of the memory; strips use the rest.
 constexpr Bytes parts_of_memory = 4;
 
-/// Memory for the samples and codes that are needed around a strip.
+/// Returns the memory for the samples and codes that are needed around a strip.
 Bytes bytes_around(const RowSource& image, const ContoursOptions& options) {
     const Elements reach = options.directions ? 0 : kernel::EdgeFinder(options.sigma).margin();
     return image.shape().width * (2 * reach * image.element().size + bytes_beside_strips);
 }
 
-/// The most rows of a strip. Throws InvalidTask if not even one fits in memory.
+/// Returns the maximum number of rows of a strip. Throws InvalidTask if not even one fits in
+/// memory.
 Elements rows_of_strips(const RowSource& image, const ContoursOptions& options) {
     const Bytes row = image.shape().width * bytes_per_pixel, around = bytes_around(image, options);
     const Elements rows = (options.memory - options.memory / parts_of_memory - around) / row;
@@ -140,7 +141,7 @@ Elements rows_of_strips(const RowSource& image, const ContoursOptions& options) 
     return rows;
 }
 
-/// The codes of a direction map.
+/// Returns the codes of a direction map.
 distributed::Image directions_from(const distributed::Image& samples, const std::string& name) {
     std::optional<distributed::Image> directions;
     agree(samples.communicator(), [&] {
@@ -193,8 +194,8 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
     return linearize(communicator, grid, ranking, contours, options.min_length);
 }
 
-/// Runs `part` at rank 0, which gives contours to the sink and counts them in the result.
-/// No rank gives anything if any rank was cancelled.
+/// Runs `part` at rank 0, which passes contours to the sink and counts them in the result. Nothing
+/// is passed to the sink if any rank was cancelled.
 void give(const Communicator& communicator, const RunControl& control, ContoursResult& result,
           const std::function<void()>& part) {
     struct Counts {
@@ -226,7 +227,8 @@ ContourTracing::ContourTracing(Communicator communicator, ContoursOptions option
     options_.merging.check();
 }
 
-/// Chooses strips that fit in memory, or one if the whole image does, and their tiles.
+/// Divides the image into strips that fit in memory, or one strip if the whole image fits, and
+/// chooses their tiles.
 void ContourTracing::divide(const RowSource& image, ContoursResult& result) const {
     const ImageShape shape = image.shape();
     Elements rows = shape.height;

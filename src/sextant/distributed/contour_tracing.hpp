@@ -17,31 +17,34 @@
 
 namespace sextant {
 
-/// Fractions of all pixels, sorted by the length of their gradients.
+/// Quantiles of the gradient magnitudes of all pixels.
 struct EdgeQuantiles {
     double low = .8, high = .95;
 };
 
-/// Options of ContourTracing. The same on all ranks.
+/// Options of ContourTracing. They must be the same on all ranks.
 struct ContoursOptions {
     /// The image is a map of directions: -1 no edge, -2 the head of a contour, 0 to 7 the direction
-    /// of the next point, clockwise from the right. Else edges are found first, by the next three.
+    /// of the next point, clockwise from the right. Otherwise edges are found first, with the next
+    /// three options.
     bool directions = false;
     double sigma = 1; ///< scale of the gradient in pixels, .5 to 1000
-    /// Edges begin where gradients are longer than the fraction `high` of all, and continue down to
-    /// `low`.
+    /// Hysteresis thresholds: edges begin where the gradient magnitude exceeds the quantile `high`,
+    /// and continue where it exceeds the quantile `low`.
     EdgeQuantiles quantiles = {};
-    /// The same as lengths of gradients, in samples per pixel; `quantiles` then has no effect.
+    /// Hysteresis thresholds as gradient magnitudes, in samples per pixel; if set, `quantiles` has
+    /// no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
     Elements min_length = 1; ///< in points; shorter contours are left out
-    /// Memory of all ranks together. An image that exceeds it at 100 bytes per pixel, the worst
-    /// case in which every pixel is a point, is processed in strips of rows.
+    /// Memory of all ranks together. An image that would exceed it at 100 bytes per pixel, the
+    /// worst case in which every pixel is a point of a contour, is processed in strips of rows.
     Bytes memory = Bytes{4} << 30;
-    /// A path in the folder for unnamed files with the data of strips that exceeds memory:
-    /// "scratch/" or, next to an output, "out/lines.svg". Errors name it. Only at rank 0.
+    /// A path in the folder for unnamed scratch files, which hold the data of strips that exceeds
+    /// memory: "scratch/" or, for the folder of an output, "out/lines.svg". Errors state this path.
+    /// Used only at rank 0.
     std::string scratch = "./";
     std::optional<Tiles> grid = {}; ///< one tile per rank; none: nearly square tiles
-    /// The pattern that merges tiles. Strips are merged one after another, without a pattern. With
+    /// The pattern that merges tiles; strips are merged one after another, without a pattern. With
     /// `merging.timeline`, the merging of contours is recorded.
     distributed::MergingOptions merging = {};
 };
@@ -50,20 +53,20 @@ Record record_of(ContoursOptions& options);
 
 /// The result of ContourTracing. The same on all ranks, except where stated.
 struct ContoursResult {
-    Grid grid;                                        ///< the tiles of the image, or of each strip
-    Elements strips = 1;                              ///< 1: the image fitted in memory
+    Grid grid;           ///< the tiles of the image, or of each strip
+    Elements strips = 1; ///< number of strips; 1 if the image fits in memory
     std::optional<kernel::EdgeThresholds> thresholds; ///< of the edges; none for a direction map
-    Elements contours = 0, points = 0, closed = 0;    ///< without those that are too short
+    Elements contours = 0, points = 0, closed = 0;    ///< without contours that are too short
     Junctions junctions;                              ///< of the whole map
-    /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Rank 0
-    /// knows reasons and alternatives.
+    /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Only
+    /// rank 0 has reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;
-    std::optional<MergingTrace>
-        merging; ///< this rank's, of contours; with `merging.timeline`, no strips
+    std::optional<MergingTrace> merging; ///< trace of merging contours on this rank; with
+                                         ///< `merging.timeline`, without strips
     Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
 };
 
-/// Without the trace.
+/// Returns a record of the result without the trace.
 Record record_of(const ContoursResult& result);
 
 /// Traces the contours of an image: its edges (Canny), or the lines of a direction map, each with
@@ -73,21 +76,22 @@ Record record_of(const ContoursResult& result);
 /// Input     options, the same on all ranks.
 /// Output    all contours at rank 0, and counts on all ranks.
 /// Throws    the constructor: InvalidTask, naming the option, its value and what was expected.
-///           run(): on every rank AgreedFailure if any rank fails or has other options; Cancelled.
-///           Contours were then not given to the sink, unless it failed itself, and the
-///           communicator stays usable.
+///           run(): on every rank AgreedFailure if any rank fails or has different options;
+///           Cancelled. No contours have then been passed to the sink, unless the sink itself
+///           failed, and the communicator stays usable.
 /// Collective  run(); the constructor is not.
-/// Cost      in memory, the gradient is computed twice, once with given thresholds, and 10 to 100
-///           bytes are needed per pixel; in strips, it is computed three times, every strip is
-///           ranked twice, and rank 0 keeps up to 2 bytes per pixel and 56 per point on disk.
+/// Cost      in memory, the gradient is computed twice (once if thresholds are given), and 10 to
+///           100 bytes are needed per pixel; in strips, the gradient is computed three times, every
+///           strip is ranked twice, and rank 0 keeps up to 2 bytes per pixel and 56 per point on
+///           disk.
 /// Deterministic  the same contours for any grid, pattern, number of ranks and memory.
 class ContourTracing {
   public:
     explicit ContourTracing(Communicator communicator, ContoursOptions options = {},
                             RunControl control = {});
 
-    /// Input     the image; every rank reads its tile from its own source.
-    ///           `sink`: called once, at rank 0; ignored on other ranks.
+    /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
+    ///           once, at rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
     /// Traces an image that is in memory on the same ranks, of gray_f32, gray_u8 or gray_u16.
     /// `grid` and `memory` have no effect.

@@ -14,7 +14,8 @@ using collective::Algorithm;
 using filtering::Configuration;
 using filtering::Retiling;
 
-/// The numbers of ranks to try first: `most`, half, a quarter, and so on; all from 8 down.
+/// Returns the numbers of ranks to try first: `most`, half, a quarter, and so on; every number from
+/// 8 down.
 std::vector<int> first_ranks(int most) {
     constexpr int few = 8;
     std::vector<int> all;
@@ -23,7 +24,8 @@ std::vector<int> first_ranks(int most) {
     return all;
 }
 
-/// Numbers of ranks between `best` and its neighbours in `known`; at most about 16 on either side.
+/// Returns numbers of ranks between `best` and the next smaller and larger numbers in `known`; at
+/// most about 16 on either side.
 std::vector<int> beside(int best, const std::vector<int>& known) {
     constexpr int most = 16;
     int below = 0, above = best;
@@ -40,7 +42,7 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
     return all;
 }
 
-/// Null, for planes sent directly to rank 0, comes first.
+/// Returns the gathers. The first is null and means that planes are sent directly to rank 0.
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {
@@ -50,7 +52,7 @@ std::vector<const Algorithm*> gathers() {
     return all;
 }
 
-/// The tiles of each filter.
+/// Returns the tiles of each filter.
 std::vector<Retiling> tiles_of(const Configuration& configuration, int filters) {
     std::vector<Retiling> tiles;
     for (int filter = 0; filter < filters; ++filter)
@@ -74,7 +76,7 @@ bool has_columns(const Configuration& configuration) {
                        [](const Retiling& t) { return t.columns > 1; });
 }
 
-/// A configuration with filters [first, end) moved to the tiles of `grid`.
+/// Returns the configuration with filters [first, end) moved to the tiles of `grid`.
 Configuration with_stretch(const Configuration& configuration, int filters, int first, int end,
                            const Configuration& grid) {
     std::vector<Retiling> tiles = tiles_of(configuration, filters);
@@ -121,7 +123,7 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {
             if (task_.distribute == "any" && distribute && collect)
-                continue; // each is compared with the default of the other: all pairs are too many
+                continue; // all pairs are too many: each with the other's default
             configurations.push_back({grid.columns, grid.rows, distribute, collect, false});
             if (grid.columns > 1 && !machine_.copies.empty())
                 configurations.push_back({grid.columns, grid.rows, distribute, collect, true});

@@ -8,26 +8,28 @@
 
 namespace sextant::distributed {
 
-/// The configurations allowed by a task on a machine: grids for up to this many ranks (exactly as
-/// many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has the
-/// image; gathers, or sending planes directly to rank 0; strided messages as datatypes or packed
-/// (if the profile has copy rates); and changes of tiles between filters.
+/// The configurations allowed by a task on a machine: grids for at most the task's number of ranks
+/// (for exactly that number if the profile has no time for the filter kernel); scatters or
+/// broadcasts if rank 0 has the image; gathers, or planes sent directly to rank 0; strided messages
+/// as datatypes or (if the profile has copy rates) packed; and changes of tiles between filters.
 class FilterConfigurations {
   public:
-    /// Both must outlive this. Throws InvalidTask for an unknown distribution.
+    /// Both arguments must outlive this object. Throws InvalidTask for an unknown distribution.
     FilterConfigurations(const FilterTask& task, const machine::Profile& machine);
 
-    /// Every grid with every collective, for all ranks, half, a quarter and so on, and any number
-    /// up to 8.
+    /// Returns every grid with every collective, for all ranks, half of them, a quarter and so on,
+    /// and for every number of ranks up to 8.
     std::vector<filtering::Configuration> first() const;
-    /// Every grid, with the collectives of `best`, for some numbers of ranks between the best and
-    /// its known neighbours. Empty if all of these are known.
-    /// Output    `known`: the numbers tried are added; if empty, those of `first` are added before.
+    /// Returns every grid, with the collectives of `best`, for some numbers of ranks between that
+    /// of `best` and the next smaller and larger numbers in `known`. Empty if `known` contains all
+    /// numbers in between.
+    /// Output    `known`: the numbers of ranks tried so far. The new ones are added; if empty,
+    ///           those of first() are added before.
     std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
                                                          std::vector<int>& known) const;
-    /// `configuration` with any sequence of filters moved to the tiles of any of `grids`, which
-    /// have as many ranks. If the sequence contains the first or the last filter, it also takes the
-    /// grid's collectives.
+    /// Returns the variants of `configuration` in which a sequence of consecutive filters uses the
+    /// tiles of one of `grids`, which have the same number of ranks. If the sequence contains the
+    /// first or the last filter, the variant also uses the grid's collective there.
     std::vector<filtering::Configuration>
     retiled(const filtering::Configuration& configuration,
             const std::vector<filtering::Configuration>& grids) const;
@@ -39,10 +41,11 @@ class FilterConfigurations {
 
     const FilterTask& task_;
     const machine::Profile& machine_;
-    const std::vector<const collective::Algorithm*> distributions_; ///< null: each reads its own
+    const std::vector<const collective::Algorithm*> distributions_; ///< null: read own tiles
 };
 
-/// The collectives that the task allows for distribution; null means that each rank reads its tile.
+/// Returns the collectives that the task allows for distribution; null means that each rank reads
+/// its tile.
 std::vector<const collective::Algorithm*> distributions_of(const FilterTask& task);
 
 } // namespace sextant::distributed

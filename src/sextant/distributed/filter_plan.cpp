@@ -21,7 +21,7 @@ namespace {
 
 using filtering::Configuration;
 
-/// The kernels of a task's program, by their names in profiles.
+/// Returns the kernels of a task's program, by their names in profiles.
 std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
     std::vector<model::KernelUse> kernels;
     for (const Filter& filter : task.filters)
@@ -29,14 +29,14 @@ std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
     return kernels;
 }
 
-/// The task for this many rows in the middle of the image.
+/// Returns the task for `rows` rows in the middle of the image.
 filtering::WindowTask rows_of(const FilterTask& task, const Configuration& configuration,
                               Elements rows) {
     return window_task({task.image, (task.image.height - rows) / 2, rows, configuration},
                        task.filters, task.element, true, configuration.ranks() > 1);
 }
 
-/// The same as a candidate for the planner.
+/// Returns this task as a candidate for the planner.
 Candidate candidate_of(const FilterTask& task, const Configuration& configuration, Elements rows) {
     const filtering::WindowTask window = rows_of(task, configuration, rows);
     return {"filter", configuration.text(), configuration.ranks(), [=](int rank) {
@@ -44,7 +44,8 @@ Candidate candidate_of(const FilterTask& task, const Configuration& configuratio
             }};
 }
 
-/// The most bytes that one rank reads, in whole rows, for `rows` rows in the middle of the image.
+/// Returns the largest number of bytes that any rank reads, in whole rows, for `rows` rows in the
+/// middle of the image.
 Bytes most_read(const FilterTask& task, const Configuration& configuration, Elements rows) {
     const halo::Grid grid = rows_of(task, configuration, rows).filters.front().grid;
     const Elements all = grid.above + grid.height + grid.below;
@@ -53,23 +54,23 @@ Bytes most_read(const FilterTask& task, const Configuration& configuration, Elem
            task.element.size;
 }
 
-/// The time to read these rows; nothing if the profile has no file rates.
+/// Returns the time to read these rows; none if the profile has no file rates.
 std::optional<Seconds> reading(const FilterTask& task, const Configuration& configuration,
                                Elements rows, const machine::FileCosts& files) {
     return files.reading(most_read(task, configuration, rows),
                          configuration.distribute || configuration.ranks() == 1);
 }
 
-/// If the profile has no rates for reading files, reading cannot be compared with messages: each
-/// rank reads its own tile.
+/// Returns the task to be planned. If the profile has no rates for reading files, reading cannot be
+/// compared with messages, so each rank reads its own tile.
 FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
     if (task.distribute == "any" && !machine::FileCosts(machine).reading(1, true))
         task.distribute = "read";
     return task;
 }
 
-/// Ranks configurations, set by set; the fastest of the sets before is compared again with each new
-/// set.
+/// Ranks configurations by predicted time, one set after another. The fastest of the previous sets
+/// is compared again with each new set.
 class Weighing {
     using Alternative = planner::Alternative<Configuration>;
 
@@ -100,8 +101,8 @@ class Weighing {
 
     const Configuration& best() const { return plan_.configuration; }
 
-    /// For each grid with as many ranks as the best: the fastest configuration that uses this grid
-    /// for all filters.
+    /// Returns, for each grid with the same number of ranks as the best configuration, the fastest
+    /// configuration that uses this grid for all filters.
     std::vector<Configuration> grids() const {
         std::vector<Configuration> all;
         for (const Alternative& found : plan_.alternatives) {
@@ -136,13 +137,14 @@ class Weighing {
         return candidates;
     }
 
-    /// Half the planner's usual limit on replayed messages.
+    /// Returns half the planner's usual limit on replayed messages.
     std::int64_t messages_of_later_sets() const {
         const std::int64_t ranks = task_.ranks;
         return std::clamp<std::int64_t>(ranks * ranks, 4'000, 300'000);
     }
 
-    /// Appends the earlier ones and sorts by predicted time; those without a prediction come last.
+    /// Appends the earlier alternatives and sorts by predicted time; those without a prediction
+    /// come last.
     void add_behind(const std::vector<Alternative>& before) {
         std::vector<Alternative>& all = plan_.alternatives;
         all.insert(all.end(), before.begin(), before.end());
@@ -186,7 +188,7 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
         weighing.weigh(std::move(others));
     const std::vector<Configuration> grids =
         task.filters.size() > 1 ? weighing.grids() : std::vector<Configuration>{};
-    // One pass per further filter, because a change may pay only together with another.
+    // One pass per further filter, because one change may be faster only together with another.
     for (std::size_t k = 1; k < task.filters.size(); ++k) {
         if (!weighing.weigh(configurations.retiled(weighing.best(), grids)))
             break;
@@ -231,8 +233,8 @@ void check(const FilterPlan& plan, const FilterTask& task) {
 
 namespace {
 
-/// Time that rank 0 writes while the others wait. With several windows, all planes but the first go
-/// through a second file.
+/// Returns the time in which rank 0 writes while the others wait. With several windows, all planes
+/// but the first go through a second file.
 std::optional<Seconds> writing(const FilterTask& task, Elements rows,
                                const machine::FileCosts& files) {
     const Bytes plane = task.image.width * task.image.height * gray_f32.size;
@@ -243,8 +245,8 @@ std::optional<Seconds> writing(const FilterTask& task, Elements rows,
     return writes && reads ? std::optional(*writes + *reads) : std::nullopt;
 }
 
-/// Bytes of buffers that are never touched, because the rank computes these planes directly in
-/// another rank's memory.
+/// Returns the bytes of buffers that are never touched, because the rank computes these planes
+/// directly in another rank's memory.
 Bytes made_elsewhere(const Program& program) {
     const Dependences dependences(program);
     const Loans loans(program, dependences);
@@ -336,7 +338,7 @@ void add_filter(Json& json, const Configuration& configuration) {
         json.set("retilings", std::move(retilings));
 }
 
-/// The collective that a field names; null if the field is null or missing.
+/// Returns the collective that a field names; null if the field is null or missing.
 const collective::Algorithm* collective_of(const JsonField& plan, const char* name) {
     const std::optional<JsonField> field = plan.find(name);
     if (!field || field->is_null())

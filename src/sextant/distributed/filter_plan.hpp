@@ -18,7 +18,7 @@ struct FilterTask {
     Filters filters;
     ImageShape image;
     ElementFormat element = gray_f32;
-    int ranks = 1;              ///< at most
+    int ranks = 1;              ///< maximum number
     bool shares_memory = false; ///< ranks are threads of one process
     /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
     /// reads the image and distributes it. "any": the fastest of these if the profile has file
@@ -29,11 +29,11 @@ struct FilterTask {
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
-/// A plan with the number of rows held at a time. Its alternatives are predicted for the whole
-/// image at once, including reading if the profile has file rates.
+/// A plan with the number of rows held in memory at a time. Its alternatives are predicted for the
+/// whole image at once, including reading if the profile has file rates.
 struct FilterPlan : planner::Plan<filtering::Configuration> {
     Elements window = 0;                   ///< rows
-    Bytes memory = 0;                      ///< of all ranks, for the window and its planes
+    Bytes memory = 0;                      ///< memory of all ranks for the window and its planes
     struct Predicted : planner::Expected { ///< distribution, filters and gather
         std::optional<Seconds> read = {}, write = {}; ///< if the profile has file rates
     };
@@ -41,38 +41,40 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 };
 
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by
-/// predicting each as one schedule. First come all ranks, half, a quarter and so on, with every
-/// collective; then numbers of ranks closer and closer to the best, with the best collectives. For
-/// several filters, sequences of filters are then moved to other grids with the same number of
-/// ranks, as long as that is faster. If `distribute` is "any" and the profile has file rates,
-/// reading is included.
+/// predicting each as one schedule. First it compares all ranks, half of them, a quarter and so on,
+/// with every collective; then numbers of ranks ever closer to the best, with the best collectives.
+/// If there are several filters, sequences of filters are then moved to other grids with the same
+/// number of ranks, as long as this is faster. If `distribute` is "any" and the profile has file
+/// rates, reading is included.
 ///
-/// Input     `setting`: the machine, the nodes of ranks and the model; its elements are floats.
+/// Input     `setting`: the machine, the nodes of ranks and the model; elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 
-/// The fallback without predictions: strips of rows, collected as they are computed.
+/// Returns the fallback without predictions: strips of rows, collected as they are computed.
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
-/// Chooses by prediction, or strips if the machine's profile cannot express the programs.
+/// Returns the plan chosen by prediction, or strips if the machine's profile cannot express the
+/// programs.
 FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
 /// Throws InvalidTask if the plan has more ranks or rows than the task, collectives that do not
 /// distribute or collect, or changes tiles before a filter that does not exist.
 void check(const FilterPlan& plan, const FilterTask& task);
 
-/// Memory of all ranks for windows of this many rows. If ranks share memory, planes that are sent
-/// directly to rank 0 are computed there and count once.
+/// Returns the memory of all ranks for windows of `rows` rows. If ranks share memory, planes that
+/// are sent directly to rank 0 are computed there and count once.
 Bytes memory_of(const filtering::Configuration& configuration, const FilterTask& task,
                 Elements rows);
 
-/// Sets the window to the most rows for which all ranks together hold at most `budget` bytes of the
-/// image and its planes, and sets `memory`.
-/// Throws    InvalidTask if a single row takes more.
+/// Sets the window to the largest number of rows for which all ranks together hold at most `budget`
+/// bytes of the image and its planes, and sets `memory`.
+/// Throws    InvalidTask if a single row needs more.
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 
-/// Sets the predicted time of all windows, as a multiple of one window in the middle of the image.
-/// Sets nothing if the profile cannot express the program or has no time for the filter kernel.
+/// Sets the predicted time of all windows, as a multiple of that of one window in the middle of the
+/// image. Sets nothing if the profile cannot express the program or has no time for the filter
+/// kernel.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
 
 /// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile, also if the plan has

@@ -31,7 +31,7 @@ kernel::GaussianKernel kernel_of(const FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     if (!options.truncate) {
         if (options.kernel == Weights::truncated)
-            throw InvalidTask("kernel truncated: expected gaussian, and where to truncate it");
+            throw InvalidTask("kernel truncated: expected gaussian, with the option truncate");
         return {options.kernel, 0};
     }
     if (options.kernel == Weights::p3pc)
@@ -50,7 +50,7 @@ std::vector<std::string> split(std::string_view text) {
     return parts;
 }
 
-/// "x,y,xx".
+/// Text such as "x,y,xx".
 Codec codec_of(std::vector<std::string>& names) {
     return {[&names] { return fmt::format("{}", fmt::join(names, ",")); },
             [&names](const Field&, std::string_view text) {
@@ -59,7 +59,7 @@ Codec codec_of(std::vector<std::string>& names) {
             }};
 }
 
-/// "smooth@2.5,x@1".
+/// Text such as "smooth@2.5,x@1".
 Codec codec_of(std::vector<EarlierFilter>& filters) {
     return {[&filters] {
                 std::string text;
@@ -98,7 +98,8 @@ bool keeps_offset(const Filter& filter) {
     return filter.features == std::vector<std::string>{"smooth"};
 }
 
-/// Filters for samples with the offset subtracted: subtracts it from the border value too.
+/// Returns the filters for samples with the offset subtracted: the border value is reduced by the
+/// offset too.
 Filters filters_less_offset(Filters filters, double border_value, double offset) {
     for (Filter& filter : filters) {
         filter.border.constant = static_cast<float>(border_value - offset);
@@ -108,7 +109,7 @@ Filters filters_less_offset(Filters filters, double border_value, double offset)
     return filters;
 }
 
-/// Predicted time of reading and filtering, at rank 0; nothing without a prediction.
+/// Returns the predicted time of reading and filtering, at rank 0; none without a prediction.
 std::optional<Seconds> expected(const FilterPlan& plan) {
     if (!plan.predicted)
         return std::nullopt;
@@ -156,7 +157,7 @@ class FilterRun {
     const FilterOptions& options_;
     const RunControl& control_;
     RowSource* const source_;
-    std::optional<Communicator> shared_; // the same ranks, if their nodes share memory
+    std::optional<Communicator> shared_; // the same ranks, if processes of a node share memory
     distributed::FilterTask task_;
     FilterResult result_;
     double offset_ = 0; // of rank 0's image
@@ -217,8 +218,8 @@ void FilterRun::describe(const Filters& filters) {
     task_.grid = options_.grid;
 }
 
-/// Rank 0 plans and broadcasts. If the use of shared memory on nodes was left open, it chooses what
-/// is predicted to be faster.
+/// Rank 0 plans and broadcasts the plan. If the use of shared memory on nodes was left open, the
+/// faster choice is made by prediction.
 void FilterRun::plan() {
     if (is_root())
         control_.report("plan", 0, 1);
@@ -280,7 +281,7 @@ void FilterRun::broadcast_plan() {
         result_.plan = distributed::parse_filter_plan(plan, "the plan of rank 0", task_);
 }
 
-/// Filters all windows on the ranks that the plan uses; all ranks learn of failures.
+/// Filters all windows on the ranks that the plan uses; failures are reported to all ranks.
 void FilterRun::filter_windows(const FilterSink& write) {
     const FilterPlan& plan = result_.plan;
     const ImageShape image = task_.image;
@@ -325,11 +326,12 @@ void FilterRun::filter_windows(const FilterSink& write) {
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
 }
 
-/// Checks that this rank has the image of rank 0: other nodes may have another file of that name.
+/// Checks that this rank has the same image as rank 0: another node may have a different file of
+/// that name.
 void FilterRun::check_source() const {
     if (result_.plan.configuration.distribute || is_root())
         return;
-    if (!source_) // a given plan may have every rank read
+    if (!source_) // the user's plan may require every rank to read
         throw InvalidTask(
             "the plan requires every rank to read its tile, but this rank has no image");
     const ImageShape here = source_->shape();
@@ -398,7 +400,7 @@ Record record_of(FilterOptions& options) {
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
                 {"constant", Border::constant}},
-               "HOW", "extension beyond the image");
+               "HOW", "how the image is extended beyond its border");
     record
         .add("border_value", options.border_value, "V",
              "value of samples outside the image, with --border constant")

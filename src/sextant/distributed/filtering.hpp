@@ -27,7 +27,7 @@ struct EarlierFilter {
     double sigma = 1; ///< in pixels
 };
 
-/// Options for filtering an image. Every rank gives the same, except `plan`.
+/// Options for filtering an image. They must be the same on every rank, except `plan`.
 struct FilterOptions {
     double sigma = 1; ///< scale in pixels, .5 to 1000
     /// What to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
@@ -40,60 +40,61 @@ struct FilterOptions {
     std::vector<EarlierFilter> before = {};
     kernel::Border border = kernel::Border::replicate; ///< the samples outside the image
     double border_value = 0;                           ///< for Border::constant
-    /// For the image and all planes, of all ranks together. A larger image is filtered in windows
-    /// of rows.
+    /// Memory for the image and all planes, of all ranks together. A larger image is filtered in
+    /// windows of rows.
     Bytes memory = Bytes{64} << 20;
     std::optional<Tiles> grid = {}; ///< one tile per rank; none: predicted to be fastest
     /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
     /// reads the image and distributes it. "any": whichever is predicted to be fastest.
     std::string distribute = "any";
-    /// Processes of a node share memory: "on", "off", or "auto": if predicted to be faster.
+    /// Sharing of memory between processes of a node: "on", "off", or "auto" (if predicted to be
+    /// faster).
     std::string shared_memory = "auto";
-    std::string machine = {}; ///< profile to predict with; "": this machine's own, as of rank 0
-    planner::Probing probing = planner::Probing::kept; ///< as of CompositeOptions
-    /// Rank 0's plan, for example of an earlier result or a file (read_filter_plan). `grid`,
+    std::string machine = {}; ///< profile to predict with; "": that of rank 0's machine
+    planner::Probing probing = planner::Probing::kept; ///< as in CompositeOptions
+    /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
 Record record_of(FilterOptions& options); ///< all but `plan`
 
-/// The filters that the options name. Throws InvalidTask, naming the option.
+/// Returns the filters that the options name. Throws InvalidTask, naming the option.
 distributed::Filters filters_of(const FilterOptions& options);
 
-/// How an image was filtered. The same on every rank unless stated otherwise.
+/// The result of filtering an image. The same on every rank unless stated otherwise.
 struct FilterResult {
     ImageShape image;
     ElementFormat element;        ///< of the samples
     distributed::FilterPlan plan; ///< alternatives and predictions at rank 0
     /// true if processes of a node shared memory, with the reason
     NodeSharingChoice sharing;
-    int windows = 0;                         ///< 1: the image fitted in memory
+    int windows = 0;                         ///< number of windows; 1 if the image fits in memory
     Elements not_a_number = 0;               ///< number of NaN samples
-    std::vector<distributed::Image> planes;  ///< by derivative; only for an image in tiles
+    std::vector<distributed::Image> planes;  ///< one per derivative; only for an image in tiles
     Seconds read = 0, filter = 0, write = 0; ///< on this rank
     std::vector<std::string> warnings;       ///< for the user, at rank 0
 };
 
-/// Without the planes and the warnings.
+/// Returns a record of the result without the planes and the warnings.
 Record record_of(const FilterResult& result);
 
 /// Receives rows of the plane of a derivative, whole rows from row `first` on.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 
-/// Computes Gaussian derivatives of an image, and features made of them, in tiles over ranks.
+/// Computes Gaussian derivatives of an image, and features made of them, in tiles, one per rank.
 /// Ranks, tiles and collectives are chosen by prediction (distributed/filter_plan.hpp). An image
 /// that exceeds the memory is processed in windows of rows.
 ///
 /// Input     an image that rank 0 can read. If every rank can, each from a source of its own, ranks
 ///           may read their own tiles. Or an image in tiles.
 /// Output    one plane of floats for each derivative, in units of the samples over pixels to the
-///           power of the order. Rank 0 passes all rows to `write`: window after window, of each
-///           one derivative after another.
-/// Throws    InvalidTask for filters that are not valid, or another number of tiles than ranks
-///           (constructor). On every rank AgreedFailure, if options or images differ between ranks,
-///           if the memory cannot hold a row, if the plan does not suit the ranks or the filters,
-///           and if a rank cannot read or write; Cancelled. No output remains except the rows
-///           passed to `write`.
+///           power of the order. Rank 0 passes all rows to `write`, window by window and, within a
+///           window, derivative by derivative.
+/// Throws    InvalidTask for filters that are not valid, or a number of tiles other than that of
+///           ranks (constructor). On every rank AgreedFailure, if options or images differ between
+///           ranks, if the memory cannot hold a row, if the plan does not suit the ranks or the
+///           filters, and if a rank cannot read or write; Cancelled. No output remains except the
+///           rows passed to `write`.
 /// Collective.
 /// Cost      a plan, which may probe the machine (FilterOptions::probing); then each window's image
 ///           is read once, and its borders are exchanged while inner pixels are computed.
@@ -110,8 +111,8 @@ class Filtering {
     /// that concern the plan have no effect.
     FilterResult run(const distributed::Image& image) const;
 
-    /// The offset to add to the values of each derivative if the image is read less an offset
-    /// (RowSource::offset): the offset for smoothed images, else 0.
+    /// Returns the offset to add to the values of each derivative if the image is read with an
+    /// offset subtracted (RowSource::offset): this offset for smoothed images, otherwise 0.
     std::vector<double> offsets(double offset) const;
 
   private:

@@ -46,8 +46,8 @@ kernel::Connection connection_of(const LabelOptions& options) {
             options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
 }
 
-/// The expected length of a tile's border list: border pixels times the fraction of non-background
-/// pixels.
+/// Returns the expected length of a tile's border list: the number of border pixels times the
+/// fraction of non-background pixels.
 Elements entries_expected(const distributed::Image& image) {
     const Tile tile = image.tile();
     if (tile.elements() == 0)
@@ -60,14 +60,14 @@ Elements entries_expected(const distributed::Image& image) {
     return 2 * (tile.width + tile.height) * inside / tile.elements();
 }
 
-/// Memory of all ranks per pixel of a strip: its sample and label, both again at rank 0 if
-/// gathered, and its runs and bits, in whole bytes.
+/// Returns the memory of all ranks per pixel of a strip, in whole bytes: its sample and label,
+/// copies of both at rank 0 if they are gathered, and its runs and bits.
 Bytes bytes_of_pixel(const ElementFormat& element, bool by_value) {
     const Bytes label = sizeof(kernel::Label);
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
 }
 
-/// Rows per strip: as many as fit in memory.
+/// Returns the number of rows per strip that fit in memory.
 Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     const ImageShape shape = source.shape();
     const Bytes row = shape.width * bytes_of_pixel(source.element(), options.by_value);
@@ -80,8 +80,8 @@ Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     return std::min(rows, shape.height);
 }
 
-/// Throws InvalidTask for an empty image, and for colours by value whose luminance is not unique:
-/// different colours may have the same.
+/// Throws InvalidTask for an empty image, and for colours to be connected by value if different
+/// colours may have the same luminance.
 void check_image(const RowSource& source, const LabelOptions& options) {
     const FrameHeader& header = source.header();
     if (header.shape.elements() == 0)
@@ -93,7 +93,7 @@ void check_image(const RowSource& source, const LabelOptions& options) {
                                       source.path(), name(header.sample)));
 }
 
-/// A row of samples as value codes.
+/// Returns a row of samples as value codes.
 std::vector<std::uint64_t> row_of(const Image& image, Elements y) {
     std::vector<std::uint64_t> row;
     std::visit(
@@ -201,7 +201,7 @@ LabelRun::Strip LabelRun::read_and_label(RowSource& source, Elements first) {
     return {first, *image, label(*image)};
 }
 
-/// Plans and records the merging of the first strip.
+/// Labels a strip. For the first strip, also plans the merging and records it if requested.
 Labelled LabelRun::label(const distributed::Image& image) {
     const bool is_first = !result_.plan.configuration;
     if (is_first)
@@ -216,7 +216,7 @@ Labelled LabelRun::label(const distributed::Image& image) {
     return std::move(*labelled);
 }
 
-/// Joins components that touch across the seam to the strip above.
+/// Joins components that touch across the seam with the strip above.
 void LabelRun::join(const Strip& strip) {
     const Image labels = distributed::gather(strip.labelled.labels);
     const Image samples = options_.by_value ? distributed::gather(strip.image) : Image();
@@ -236,7 +236,7 @@ void LabelRun::join(const Strip& strip) {
     });
 }
 
-/// Collects the components of a strip from row `first` on.
+/// Adds the components of a strip that begins at row `first` to the table.
 void LabelRun::measure(const Labelled& labelled, Elements first) {
     if (!options_.measure)
         return;
@@ -248,7 +248,7 @@ void LabelRun::measure(const Labelled& labelled, Elements first) {
     }
 }
 
-/// Numbers the components of the image, by those of its strips.
+/// Numbers the components of the image and adds up their parts in the strips.
 void LabelRun::number() {
     Elements components = 0;
     agree(communicator_, [&] {

@@ -19,13 +19,13 @@
 
 namespace sextant {
 
-/// Options for labelling connected components. Every rank gives the same.
+/// Options for labelling connected components. They must be the same on every rank.
 struct LabelOptions {
     kernel::Neighbours neighbours = kernel::Neighbours::eight;
-    bool by_value = false; ///< connect only pixels of equal value; NaN equals none
+    bool by_value = false; ///< connect only pixels of equal value; NaN equals no value
     bool measure = false;  ///< fill LabelResult::table
-    /// For the image and its labels, of all ranks together. A larger image is labelled in strips of
-    /// rows.
+    /// Memory for the image and its labels, of all ranks together. A larger image is labelled in
+    /// strips of rows.
     Bytes memory = Bytes{1} << 30;
     std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
     distributed::MergingOptions merging = {}; ///< the pattern that merges tiles
@@ -36,16 +36,16 @@ Record record_of(LabelOptions& options);
 /// otherwise.
 struct LabelResult {
     Elements components = 0;
-    std::vector<kernel::Component> table; ///< at rank 0, if LabelOptions::measure: [label − 1]
+    std::vector<kernel::Component> table;     ///< [label − 1]; at rank 0, if `measure`
     std::optional<distributed::Image> labels; ///< of kernel::Label; only for an image in tiles
     Grid grid;                                ///< of the image, or of a strip
-    Elements strips = 1;                      ///< 1: the image fitted in memory
-    distributed::MergingPlan plan;            ///< on ranks other than 0, only its configuration
+    Elements strips = 1;                      ///< number of strips; 1 if the image fits in memory
+    distributed::MergingPlan plan;            ///< ranks other than 0 have only its configuration
     MergingTrace merging; ///< this rank's part for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< on this rank
 };
 
-/// Without the table, the labels and the trace.
+/// Returns a record of the result without the table, the labels and the trace.
 Record record_of(const LabelResult& result);
 
 /// Receives the labels of an image, whole rows from row `first` on.
@@ -61,10 +61,10 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 /// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 is the
 ///           background, samples of 0. Rank 0 passes all rows to `write`, in order.
 /// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
-///           options differ between ranks, for another number of tiles than ranks, for colours by
-///           value whose samples have more than 16 bits, if the memory cannot hold a row, for 2³¹
-///           components or more, and if a rank cannot read or write; Cancelled. No output remains
-///           except the rows passed to `write`.
+///           options differ between ranks, if the number of tiles is not that of ranks, if colours
+///           with more than 16 bits per sample are to be connected by value, if the memory cannot
+///           hold a row, if there are 2³¹ components or more, and if a rank cannot read or write;
+///           Cancelled. No output remains except the rows passed to `write`.
 /// Collective.
 /// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
 ///           bytes per component of the strips, 76 if measured.

@@ -14,14 +14,14 @@ namespace sextant::detail {
 
 namespace {
 
-/// The most bytes that all ranks receive in one padded all-gather.
+/// The most bytes that a rank receives in one padded all-gather.
 constexpr Bytes most_alike = Bytes{1} << 24;
 
 std::size_t at(int rank) {
     return static_cast<std::size_t>(rank);
 }
 
-/// The regions of lists stored one after another in a buffer.
+/// Returns the regions of lists stored one after another in a buffer.
 std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> counts) {
     std::vector<Region> lists;
     Elements offset = 0;
@@ -32,8 +32,8 @@ std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> coun
     return lists;
 }
 
-/// All-to-all: sends list [rank] of `from` to each rank and receives [rank] of `to`; nearest ranks
-/// first.
+/// Returns the program of an all-to-all: sends list [r] of `from` to each rank r and receives list
+/// [r] of `to` from it, nearest ranks first.
 Program exchange(ProgramBuilder& builder, const std::vector<Region>& from,
                  const std::vector<Region>& to, const Region& result, int rank) {
     const int ranks = static_cast<int>(to.size());
@@ -73,8 +73,8 @@ void all_to_all_lists(const Communicator& communicator, Bytes element,
         element, values, to);
 }
 
-/// On many ranks counts are forwarded in combined messages, because the memory for direct ones
-/// would grow with the square of the ranks.
+/// On many ranks counts are forwarded in combined messages, because the memory for direct messages
+/// would grow with the square of the number of ranks.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to) {
     constexpr int most_direct = 16;
@@ -98,7 +98,7 @@ std::vector<Elements> counts_from(const Communicator& communicator,
     return counts;
 }
 
-/// All-gather of lists of similar length, padded to the longest, by one collective call.
+/// Gathers lists of similar length on all ranks by one collective call, padded to the longest list.
 void tell_all_alike(const Communicator& communicator, Bytes element,
                     std::span<const Elements> counts, std::span<const std::byte> own,
                     std::span<std::byte> to) {
@@ -133,7 +133,7 @@ contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid&
                                     std::span<const Elements> counts,
                                     const contour::ListCapacity& bound) {
     const contour::Order order(grid, pattern.stages(grid));
-    std::vector<Elements> before(counts.size() + 1, 0); // a position in the order
+    std::vector<Elements> before(counts.size() + 1, 0); // [position in the order]
     for (int rank = 0; rank < grid.ranks(); ++rank)
         before[static_cast<std::size_t>(order.position(rank) + 1)] =
             counts[static_cast<std::size_t>(rank)];

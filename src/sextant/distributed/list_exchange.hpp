@@ -23,12 +23,12 @@ namespace sextant {
 /// Lists, one after another in the order of ranks.
 template <class Value>
 struct ByRank {
-    std::vector<Elements> counts; ///< [rank]
+    std::vector<Elements> counts; ///< by rank
     std::vector<Value> values;
 };
 
 namespace detail {
-/// The number of elements that each rank sends to this rank. Collective.
+/// Returns the number of elements that each rank sends to this rank. Collective.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to);
 /// Requires `to` to have room for all elements received.
@@ -40,10 +40,10 @@ void gather_lists(const Communicator& communicator, Bytes element, std::span<con
 Elements sum(std::span<const Elements> counts);
 } // namespace detail
 
-/// All-to-all: sends a list to each rank and receives one from each.
+/// Sends a list to each rank and receives one from each (all-to-all).
 /// Collective.
-/// Cost      one message per pair of ranks with a list that is not empty; and an exchange of the
-///           counts, with O(√p) messages per rank on many ranks.
+/// Cost      one message for each list that is not empty, and an exchange of the counts, with O(√p)
+///           messages per rank on many ranks.
 template <class Value>
 ByRank<Value> all_to_all_lists(const Communicator& communicator,
                                const std::vector<std::vector<Value>>& to_each) {
@@ -61,7 +61,7 @@ ByRank<Value> all_to_all_lists(const Communicator& communicator,
     return got;
 }
 
-/// All-gather of each rank's list.
+/// Returns the lists of all ranks, on every rank (all-gather).
 /// Collective.
 /// Cost      one collective call if the lists have similar lengths, otherwise one message per pair
 ///           of ranks, none for empty lists. Every rank holds all lists.
@@ -77,14 +77,14 @@ ByRank<Value> all_gather_by_rank(const Communicator& communicator,
     return got;
 }
 
-/// A rank's part in merging the lists of tiles, for reports.
+/// A trace of one rank's part in merging the lists of tiles, for reports.
 struct MergingTrace {
     Trace trace;
     Bytes sent = 0;
 };
 
-/// The most entries that the merged list of a run of tiles may have: the sum of `counts` (by rank)
-/// of its tiles; for several tiles no more than `bound`, if given.
+/// Returns the maximum number of entries in the merged list of a run of tiles: the sum of `counts`
+/// (by rank) over its tiles; for several tiles, at most `bound`, if set.
 contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid& grid,
                                     std::span<const Elements> counts,
                                     const contour::ListCapacity& bound);
@@ -97,7 +97,8 @@ contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid&
 ///           and that of the tiles after it, if any.
 /// Requires  as many ranks as tiles (checked by the caller on every rank).
 /// Collective.
-/// Cost      the pattern's messages; memory for its lists, each as long as its tiles allow.
+/// Cost      the pattern's messages; memory for its lists, each of the maximum length for its
+///           tiles.
 template <class Entry>
 std::vector<contour::TileList<Entry>>
 merge_lists(const Communicator& communicator, const Grid& grid, const contour::TileList<Entry>& own,

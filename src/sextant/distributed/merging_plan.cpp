@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view usual_pattern = "logp-lev-quad";
 
-/// The length of all tiles' borders in pixels, without the sides of the image.
+/// Returns the length of all tiles' borders in pixels, without the sides of the image.
 Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
     const contour::Order order(grid, pattern.stages(grid));
     Elements length = 0;
@@ -30,7 +30,7 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
     return {{.configuration = &contour::find(pattern), .reason = std::move(reason)}};
 }
 
-/// The fastest pattern, or the usual one if no model can predict them.
+/// Returns the fastest pattern, or the usual one if no model can predict the patterns.
 MergingPlan fastest(const Grid& grid, double density, const planner::Setting& setting) {
     if (grid.ranks() == 1)
         return stated(usual_pattern, "nothing to merge: one rank");
@@ -53,7 +53,7 @@ Record record_of(MergingOptions& options) {
     record.add("pattern", options.pattern, "NAME",
                "order in which tiles are merged (sextant list algorithms)");
     planner::declare_planning(record, options.machine, options.probing);
-    record.add("timeline", options.timeline, "predict and record what each rank does when");
+    record.add("timeline", options.timeline, "predict and record a timeline of each rank");
     return record;
 }
 

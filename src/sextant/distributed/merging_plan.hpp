@@ -14,13 +14,13 @@
 
 namespace sextant::distributed {
 
-/// Options for merging the border lists of tiles. Every rank gives the same.
+/// Options for merging the border lists of tiles. They must be the same on every rank.
 struct MergingOptions {
-    std::string pattern = "auto"; ///< a name of contour::catalogue(), or "auto": predicted
-    /// A profile to predict with; "": this machine's own, or a probe, or a built-in one.
+    std::string pattern = "auto"; ///< "auto" (predicted), or a name of contour::catalogue()
+    /// The profile to predict with; "": this machine's own, one from a probe, or a built-in one.
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
-    bool timeline = false; ///< predict and record when each rank does what
+    bool timeline = false; ///< predict and record a timeline of each rank
 
     /// Throws InvalidTask for an unknown pattern.
     void check() const;
@@ -29,20 +29,20 @@ Record record_of(MergingOptions& options);
 
 /// The pattern that merges the border lists of tiles, and why it was chosen.
 struct MergingPlan : planner::Plan<const contour::Pattern*> {
-    double density = 0;  ///< list entries per pixel of the tiles' borders
-    Trace timeline = {}; ///< the prediction's, if requested
+    double density = 0;  ///< number of list entries per pixel of the tiles' borders
+    Trace timeline = {}; ///< predicted timeline, if requested
 };
 
 /// Predicts every pattern and chooses the fastest.
 /// Input     `density` as in MergingPlan; `setting`: the machine, the nodes of ranks, the model,
-///           and whether timelines are requested; its elements are list entries.
+///           and whether timelines are requested; elements are list entries.
 /// Throws    model::CannotExpress.
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
 
-/// The pattern that the options name; with "auto", the fastest as predicted by rank 0 for the
-/// density of these lists, or logp-lev-quad if nothing can be predicted.
+/// Returns the pattern that the options name or, with "auto", the pattern that rank 0 predicts to
+/// be fastest for the density of these lists; logp-lev-quad if nothing can be predicted.
 /// Input     the number of entries in this rank's list, and the bytes of an entry.
-/// Output    at rank 0; on other ranks only the pattern.
+/// Output    the whole plan at rank 0; only the pattern on other ranks.
 /// Collective.
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
                          const Grid& grid, Elements entries, Bytes entry);

@@ -9,7 +9,7 @@ namespace sextant {
 
 namespace {
 
-/// The number of things and the sum of their weights.
+/// A number of items and the sum of their weights.
 struct Total {
     Elements count = 0, weight = 0;
 
@@ -23,7 +23,7 @@ bool comes_before(const Share& a, const Share& b) {
     return a.pixel < b.pixel;
 }
 
-/// Sums the contributions to each item; sorted by pixel.
+/// Returns the sum of the contributions to each item, sorted by pixel.
 std::vector<Share> added_up(std::vector<Share> shares) {
     std::sort(shares.begin(), shares.end(), comes_before);
     std::vector<Share> things;
@@ -35,7 +35,7 @@ std::vector<Share> added_up(std::vector<Share> shares) {
     return things;
 }
 
-/// The totals of each row of pixels of all ranks' tiles.
+/// The totals of each row of pixels of each rank's tile.
 class RowTotals {
   public:
     RowTotals(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
@@ -53,7 +53,8 @@ class RowTotals {
         }
     }
 
-    /// The totals of all pixels before each row of a tile, in the image's row-major order.
+    /// Returns, for each row of a tile, the totals of all pixels before it in the image's row-major
+    /// order.
     std::vector<Total> before(int rank) const {
         const int column = rank % grid_.columns, row = rank / grid_.columns;
         Total sum;
@@ -100,7 +101,7 @@ class RowTotals {
     std::vector<std::size_t> offsets_;
 };
 
-/// The numbering of each item whose pixel is in this tile.
+/// Returns the numbering of each item whose pixel is in this tile.
 std::vector<Standing> stand(const Communicator& communicator, const Grid& grid,
                             const RowTotals& rows, const std::vector<Share>& things) {
     std::vector<Total> before = rows.before(communicator.rank());

@@ -19,14 +19,14 @@ struct Share {
 /// An item's number.
 struct Standing {
     Elements number = 0; ///< from 0
-    Elements before = 0; ///< total weight of the things numbered before it
+    Elements before = 0; ///< total weight of the items numbered before it
     Elements weight = 0; ///< its own weight, in all tiles
     bool operator==(const Standing&) const = default;
 };
 
 struct Numbering {
-    std::vector<Standing> standings; ///< by contribution
-    Elements count = 0, weight = 0;  ///< of all things
+    std::vector<Standing> standings; ///< one per contribution
+    Elements count = 0, weight = 0;  ///< of all items
 };
 
 /// Numbers items in the row-major order of their pixels in the image, whatever the grid. The rank

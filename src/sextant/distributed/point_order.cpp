@@ -21,7 +21,8 @@ struct Front {
     std::size_t run = 0;
 };
 
-/// Writes contours from their points in order; a contour that is too short is discarded at its end.
+/// Writes contours from their points in order; a contour that turns out to be too short is
+/// discarded after its last point.
 class LineWriter {
   public:
     LineWriter(ScratchFile& pixels, ScratchFile& lines, Elements min_points)
@@ -88,7 +89,7 @@ class LinesOfFiles final : public LineReader {
   private:
     ImageShape image_;
     Elements points_;
-    const ScratchReader<Elements> all_pixels_; // nothing was read from these
+    const ScratchReader<Elements> all_pixels_; // never read from; copied to rewind
     const ScratchReader<ContourLine> all_lines_;
     ScratchReader<Elements> pixels_ = all_pixels_;
     ScratchReader<ContourLine> lines_ = all_lines_;
@@ -122,7 +123,7 @@ void PointOrder::write_run() {
     run_.clear();
 }
 
-/// The readers of all runs share the memory of one run.
+/// Merges all runs. Their readers share the memory of one run.
 template <class Take>
 void PointOrder::merge_runs(Take&& take) {
     const std::size_t kept =

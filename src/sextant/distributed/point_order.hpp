@@ -12,7 +12,7 @@
 
 namespace sextant::distributed {
 
-/// A point of a contour, as its tile knows it.
+/// A point of a contour: its pixel and rank, and the head of the contour.
 struct RankedPoint {
     Elements head = 0, pixel = 0;
     std::int32_t rank = 0;
@@ -29,14 +29,15 @@ class PointOrder {
     PointOrder(const std::string& scratch, Bytes memory);
 
     void add(std::span<const RankedPoint> points);
-    /// Call after the last points: sorts, and keeps contours of at least `min_points` points.
+    /// Sorts the points and keeps contours of at least `min_points` points. To be called after the
+    /// last points.
     void finish(Elements min_points);
 
-    /// Counts of the contours that are kept.
+    /// Counts for the contours that are kept.
     Elements contours() const { return contours_; }
     Elements points() const { return points_; }
     Elements closed() const { return closed_; }
-    /// Reads the kept contours. This must outlive the reader.
+    /// Returns a reader of the kept contours. This object must outlive it.
     std::unique_ptr<LineReader> reader(ImageShape image) const;
 
   private:
@@ -44,7 +45,7 @@ class PointOrder {
     template <class Take>
     void merge_runs(Take&& take);
 
-    std::size_t most_; // points in memory
+    std::size_t most_; // maximum number of points in memory
     std::vector<RankedPoint> run_;
     std::vector<Elements> ends_; // ends of the runs, in points
     ScratchFile runs_, pixels_, lines_;

@@ -42,7 +42,7 @@ void each_strip(const StripWork& work, const char* part, Body&& body) {
     }
 }
 
-/// The same from the bottom up.
+/// Calls `body` with each strip, from the bottom up.
 template <class Body>
 void each_strip_up(const StripWork& work, const char* part, Body&& body) {
     for (int strip = work.tiles.strips - 1; strip >= 0; --strip) {
@@ -51,7 +51,7 @@ void each_strip_up(const StripWork& work, const char* part, Body&& body) {
     }
 }
 
-/// A part of the work on a strip, unless any rank was cancelled.
+/// Runs a part of the work on a strip, unless any rank was cancelled.
 void agree_on_strip(const StripWork& work, const std::function<void()>& part) {
     agree(work.communicator, [&] {
         work.control.check();
@@ -101,7 +101,7 @@ bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, in
     return false;
 }
 
-/// The part `tile` of the codes of `held`.
+/// Returns the part `tile` of the codes of `held`.
 Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     Codes part(pixels_of(tile));
     for (Elements y = 0; y < tile.height; ++y)
@@ -216,7 +216,7 @@ struct Place {
     ImageShape image;
 };
 
-/// The points of this rank's tile.
+/// Returns the points of this rank's tile.
 std::vector<RankedPoint> points_of(const StripWork& work, const Tile& tile,
                                    const kernel::ContourRanking& ranking,
                                    const ContoursOfTile& contours) {
@@ -231,7 +231,7 @@ std::vector<RankedPoint> points_of(const StripWork& work, const Tile& tile,
     return points;
 }
 
-/// Ranks this rank's tile of a strip; `ranking` is reused to keep its memory.
+/// Ranks the points in this rank's tile of a strip; `ranking` is reused to keep its memory.
 void apply(const StripWork& work, int strip, const StripDirections& directions,
            kernel::ContourRanking& ranking) {
     const std::vector<kernel::Direction> codes = directions(strip);

@@ -23,21 +23,22 @@ namespace sextant::distributed {
 struct StripWork {
     const Communicator& communicator;
     const StripTiles& tiles;
-    const std::string& scratch; ///< as of ScratchFile
+    const std::string& scratch; ///< path as for ScratchFile
     const RunControl& control;
 };
 
-/// As quantiles_of(). Cost: the gradient is computed twice and not kept.
+/// Returns thresholds as quantiles_of() does. Cost: the gradient is computed twice and not stored.
 kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
                                        double low, double high);
 
-/// Maxima of the gradient that are connected to a strong one. Cost: the gradient is computed once;
-/// codes are labelled twice, because components are complete only after the last strip.
+/// Returns the edges: maxima of the gradient that are connected to a strong one. Cost: the gradient
+/// is computed once; codes are labelled twice, because components are complete only after the last
+/// strip.
 BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds);
 
 /// Thins edges to lines of one pixel. Each pass runs `rounds` rounds on one strip after another,
-/// with the margin that they need; passes repeat until nothing changes.
+/// with the margin that these rounds need; passes are repeated until nothing changes.
 BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
 
 /// Converts samples of a direction map to codes, -1 no edge, -2 an end, 0 to 7 directions, written
@@ -54,14 +55,15 @@ inline constexpr Elements ranking_margin = 2;
 /// clipped to the image. Collective.
 using StripDirections = std::function<std::vector<kernel::Direction>(int strip)>;
 
-/// Directions of thinned edges; `edges` must outlive the result.
+/// Returns the directions of thinned edges; `edges` must outlive the result.
 StripDirections directions_of(const StripWork& work, const BytePlane& edges);
-/// Directions read from a direction map.
+/// Returns the directions read from a direction map.
 StripDirections directions_in(const StripWork& work, RowSource& source);
 
 /// Computes heads and ranks of contours strip by strip: a pass down the image finds the crossings
-/// of the seams, a pass up computes the points, which rank 0 adds to `points`. Returns the counts
-/// of the whole map. Cost      every strip is ranked twice; 24 bytes per point of a strip.
+/// of the seams, and a pass up computes the points, which rank 0 adds to `points`. Returns the
+/// counts of the whole map.
+/// Cost      every strip is ranked twice; 24 bytes per point of a strip.
 Junctions rank_strips(const StripWork& work, const StripDirections& directions, PointOrder* points);
 
 } // namespace sextant::distributed

@@ -30,10 +30,10 @@ struct StripTiles {
 
     int ranks() const { return grid.ranks() / strips; }
     ImageShape image() const { return {grid.width, grid.height}; }
-    /// A tile's number in the grid.
+    /// Returns a tile's number in the grid.
     int number(int strip, int rank) const { return strip * ranks() + rank; }
     Tile tile(int strip, int rank) const { return sextant::tile(grid, number(strip, rank)); }
-    /// All rows of a strip, with `margin` rows above and below, clipped to the image.
+    /// Returns all rows of a strip, with `margin` rows above and below, clipped to the image.
     Tile rows(int strip, Elements margin) const;
 };
 
@@ -70,20 +70,21 @@ class BytePlane {
     std::optional<ScratchFile> file_; // at rank 0
 };
 
-/// An order of all tiles in which the tiles of a strip are consecutive.
+/// Returns an order of all tiles in which the tiles of a strip are consecutive.
 inline contour::Order order_of(const StripTiles& tiles) {
     return {tiles.grid, {{{1, tiles.grid.columns}, {1, tiles.grid.rows}}}};
 }
 
-/// Merges the border lists of tiles strip by strip: first down the image with `go_down`, then up it
-/// with `go_up`. Meanwhile rank 0 keeps the lists merged from above each strip in a file, and one
-/// list merged from below. Each list is at most as long as a strip's border allows.
+/// Merges the border lists of tiles strip by strip: first down the image with `go_down`, then back
+/// up with `go_up`. For each strip, rank 0 stores the merged list of all tiles above it in a file;
+/// it holds one merged list of the tiles below in memory. Each list is at most as long as a strip's
+/// border allows.
 template <class Entry>
 class StripLists {
   public:
     using List = contour::TileList<Entry>;
     using Lists = std::span<const List>;
-    /// The merged list of some lists, and the entries of some lists joined with each other.
+    /// Functions that merge some lists to one, and join the entries of some lists with each other.
     struct Merging {
         std::function<List(Lists)> merge;
         std::function<std::vector<Entry>(Lists)> join;
@@ -135,7 +136,7 @@ class StripLists {
     }
 
   private:
-    /// The lists of a strip's tiles, at rank 0.
+    /// Returns the lists of a strip's tiles, at rank 0.
     std::vector<List> gathered(int strip, const List& own) const {
         std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
         to[0] = own.entries;
@@ -164,7 +165,7 @@ class StripLists {
     StripTiles tiles_;
     Merging merging_;
     std::optional<ScratchFile> file_; // at rank 0
-    std::vector<Bytes> ends_;         // by strip: end in file_ of the list from above
+    std::vector<Bytes> ends_;         // by strip: the end, in file_, of the list from above
     List above_, below_;
 };
 

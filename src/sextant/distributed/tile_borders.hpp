@@ -18,7 +18,7 @@ struct Padded {
 };
 
 /// A tile in memory with space for a margin, clipped to the image. The margin is fetched from the
-/// ranks that own its pixels, whenever the tile has changed.
+/// ranks that own its pixels, by exchange() after each change of the tile.
 class PaddedTile {
   public:
     /// All pixels are 0. Throws InvalidTask.
@@ -42,15 +42,15 @@ class PaddedTile {
     std::optional<Execution> execution_;
 };
 
-/// A copy of each tile with a margin, clipped to the image, fetched from the ranks that own its
-/// pixels.
+/// Returns a copy of this rank's tile with a margin, clipped to the image. The margin is fetched
+/// from the ranks that own its pixels.
 /// Collective.
 /// Cost      halo::axis_exchange.
 Padded with_margin(const Image& image, Elements margin);
 
 /// This rank's tile of an image, not copied, and the pixels around it.
 struct TileWithBorder {
-    std::vector<kernel::SampleView> pieces; ///< the tile first; without overlap
+    std::vector<kernel::SampleView> pieces; ///< the tile first; they do not overlap
     Memory around;                          ///< memory of the other pieces
 };
 

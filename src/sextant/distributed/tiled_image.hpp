@@ -23,7 +23,7 @@ class Image {
     /// All pixels are 0. Throws InvalidTask unless the grid has as many tiles as the communicator
     /// has ranks.
     Image(Communicator communicator, const Grid& grid, ElementFormat element);
-    /// With this rank's tile in existing memory, from byte `offset` on.
+    /// Creates an image with this rank's tile in existing memory, from byte `offset` on.
     Image(Communicator communicator, const Grid& grid, ElementFormat element,
           std::shared_ptr<Memory> memory, Bytes offset);
 
@@ -45,7 +45,8 @@ class Image {
     Bytes offset_ = 0;
 };
 
-/// Each rank reads its own tile of the image, or of the grid's number of rows from row `first` on.
+/// Reads this rank's tile of the image or, if it has more rows than the grid, of the strip of the
+/// grid's height that begins at row `first`.
 /// Throws InvalidFile.
 Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
                  Elements first = 0);
@@ -62,14 +63,15 @@ sextant::Image gather(const Image& image);
 /// Cost      whole rows are read, a few MiB at a time.
 void read_part(RowSource& source, const Tile& part, std::span<std::byte> to);
 
-/// A view for kernels of samples in memory. Throws InvalidTask unless they are gray_f32, gray_u8 or
-/// gray_u16.
+/// Returns a view of samples in memory, for kernels. Throws InvalidTask unless they are gray_f32,
+/// gray_u8 or gray_u16.
 kernel::SampleView samples_of(const ElementFormat& element, const std::byte* first);
 
-/// A view of this rank's tile.
+/// Returns a view of this rank's tile.
 kernel::SampleView sample_view(const Image& image);
 
-/// The same for samples that are only compared: also value_u32, value_u64 and value_f64.
+/// The same for samples that are only compared; these may also be value_u32, value_u64 and
+/// value_f64.
 kernel::ValueView values_of(const ElementFormat& element, const std::byte* first);
 kernel::ValueView value_view(const Image& image);
 

@@ -66,7 +66,7 @@ bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b
            std::ranges::equal(a.filters, b.filters, same);
 }
 
-/// The address of a region in a kernel's buffers.
+/// Returns the address of a region in a kernel's buffers.
 std::byte* at(const Computation& computation, const Region& region, Bytes element) {
     std::byte* const buffer = computation.buffers[static_cast<std::size_t>(region.buffer)];
     return buffer + region.offset * element;
@@ -82,7 +82,8 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
-    // From the last filter back to the first, because each needs the rows that the next one reads.
+    // From the last filter back to the first, because each must compute the rows that the next one
+    // reads.
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
@@ -159,9 +160,9 @@ void WindowFilter::bind_planes(std::span<float> planes) {
         execution_->bind(planes_buffer_, std::as_writable_bytes(planes_));
 }
 
-/// The rectangles that this rank must be given, in coordinates of the first filter's grid. With a
-/// distribution, rank 0 gets all available pixels; otherwise each rank gets its tile, and those
-/// above and below the grid get the margins there.
+/// Returns the rectangles that `fill` must provide on this rank, in coordinates of the first
+/// filter's grid. With a distribution, rank 0 gets all available pixels; otherwise each rank gets
+/// its tile and its part of the margins above and below the grid.
 std::vector<Tile> WindowFilter::given_parts() const {
     const halo::Grid& grid = task_.filters.front().grid;
     const int rank = communicator_.rank();
@@ -210,7 +211,7 @@ void WindowFilter::bind_image(std::span<const std::byte> tile) {
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {
-    Elements first = window_.first; // first of the rows that filter k makes
+    Elements first = window_.first; // first of the rows that filter k computes
     for (std::size_t later = k + 1; later < task_.filters.size(); ++later)
         first -= task_.filters[later].grid.above;
     part.y += first;

@@ -26,7 +26,7 @@ struct Filter {
     kernel::GaussianKernel kernel = {};
 };
 
-/// The kernels of a filter.
+/// Returns the kernels of a filter.
 kernel::FilterBank bank_of(const Filter& filter);
 
 /// A chain of filters. All but the last have one feature, which is the input of the next.
@@ -40,7 +40,7 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/// The task of filters on a window, for models and drawings as well.
+/// Returns the task of filtering a window; also used for models and drawings.
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects,
                                   bool overlaps = true);
@@ -61,23 +61,23 @@ class WindowFilter {
 
     /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
     /// feature of the last filter; empty: this object's own.
-    /// Throws    InvalidTask unless some filter has as many tiles as there are ranks, the rows lie
-    ///           in the image, all planes together have at most 2³⁴ pixels, and `planes` has that
-    ///           size.
+    /// Throws    InvalidTask unless the configuration is for this number of ranks, the rows are in
+    ///           the image, all planes together have at most 2³⁴ pixels, and `planes` is empty or
+    ///           has the required size.
     void prepare(const Window& window, std::span<float> planes = {});
     /// Calls `fill` for the pixels that this rank does not receive from others.
     void fill(const Fill& fill);
     /// True if this rank reads exactly its own tile. Then `bind_image` may replace `fill`, to
-    /// filter the tile where it is stored, until the next `prepare`.
+    /// filter the tile without copying it, until the next `prepare`.
     bool reads_own_tile() const;
     void bind_image(std::span<const std::byte> tile);
     /// Filters the window. Collective. Throws as Execution::run.
     void run() { execution_->run(); }
 
-    /// The number of floats per plane on this rank, after `prepare`: if collected, all pixels of
-    /// the window at rank 0; otherwise those of each rank's tile.
+    /// Returns the number of floats per plane on this rank, after `prepare`: if results are
+    /// collected, all pixels of the window at rank 0; otherwise the pixels of this rank's tile.
     Elements plane_elements() const;
-    /// Plane k of the last run, row by row.
+    /// Returns plane k of the last run, row by row.
     std::span<const float> plane(int k) const;
 
   private:
@@ -110,8 +110,8 @@ void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>
 
 namespace sextant {
 
-/// Gaussian derivatives of a tiled image, and features made of them: one image per feature, in the
-/// same tiles.
+/// Computes Gaussian derivatives of a tiled image, and features made of them: one image per
+/// feature, in the same tiles.
 ///
 /// Input     samples of gray_f32, gray_u8 or gray_u16; `filter`: sigma, the features ("x", "xy",
 ///           "gradient-magnitude"; see kernel::find_feature), the values beyond the border, and the
@@ -125,9 +125,10 @@ namespace sextant {
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,
                                                      const distributed::Filter& filter);
 
-/// The same, into planes that the caller keeps. If `planes` were made by an earlier call with the
-/// same grid and number of features, they are overwritten, with all their copies; otherwise they
-/// are replaced. Saves the cost of new memory, which is about that of filtering.
+/// Does the same with planes that the caller keeps. If `planes` were made by an earlier call with
+/// the same grid and number of features, they are overwritten, and so are all their copies;
+/// otherwise they are replaced. Reuse saves the cost of new memory, which is about that of
+/// filtering.
 void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
                           std::vector<distributed::Image>& planes);
 

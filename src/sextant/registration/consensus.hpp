@@ -20,8 +20,7 @@ struct LinkSeen {
 /// The position of a frame according to all registrations to nearby frames.
 struct FrameVote {
     std::optional<RigidMotion> place; ///< motion from the first placed frame to this one
-    int links = 0,
-        agreeing = 0; ///< trusted links to placed frames; those that agree
+    int links = 0, agreeing = 0;      ///< trusted links to placed frames; those that agree
     /// True if at most half of the links agree with the position.
     bool in_doubt() const { return links > 0 && 2 * agreeing <= links; }
 };
