@@ -33,7 +33,7 @@ class Quantiles {
     explicit Quantiles(std::vector<double> shares);
 
     void add(std::span<const float> values);
-    /// Collective.
+    /// Ends a pass. Collective.
     void end_pass(const Communicator& communicator);
     /// Returns the quantile of share number `share`, after the last pass.
     float value(std::size_t share) const;

@@ -56,7 +56,7 @@ Operator operator_of(const CollectiveTask& task) {
     return moved;
 }
 
-constexpr Elements most_elements = Elements{1} << 40; ///< per block
+constexpr Elements most_elements = Elements{1} << 40; ///< maximum per block
 
 /// Options that must be equal on all ranks.
 Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
@@ -140,7 +140,7 @@ struct Counts {
     Elements total() const { return std::accumulate(by_rank.begin(), by_rank.end(), Elements{0}); }
 };
 
-/// Collective.
+/// Gathers the counts of all ranks. Collective.
 Counts gather_counts(const Communicator& communicator, const CollectiveTask& task) {
     const auto [least, most] = std::minmax_element(task.counts.begin(), task.counts.end());
     Declaration own{static_cast<std::int64_t>(task.counts.size())};

@@ -14,8 +14,8 @@
 
 namespace sextant {
 
-/// Maps the chains of this rank's tile to contours of the whole image. Contour numbers are chain
-/// numbers.
+/// Maps the chains of this rank's tile to contours of the whole image. Both lists are indexed by
+/// chain, as is the output of ContourRanking::write().
 struct ContoursOfTile {
     std::vector<Elements> heads;           ///< by chain: its contour's head, a pixel of the image
     std::vector<kernel::Placing> placings; ///< by chain: the argument of ContourRanking::write()
@@ -44,7 +44,7 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
 /// `position` is that of the tile in the merging order.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
 
-/// Places the chains of a tile on contours of the whole image.
+/// Maps the chains of a tile to contours of the whole image.
 /// Input     the crossings at which the chains that leave the tile continue, sorted by pixel and
 ///           followed to the heads of their contours.
 /// Throws    InvalidTask for ranks of 2³¹ − 1 and more.
@@ -56,13 +56,13 @@ ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
 struct Junctions {
     Elements junctions = 0, cut = 0;
 };
-/// Collective.
+/// Returns the sums over all ranks. Collective.
 Junctions sum_over_ranks(const Communicator& communicator, const Junctions& own);
 
 /// This rank's part of the linear representation of contours: all points in one sequence, divided
 /// evenly among ranks.
 struct LinearPart {
-    Elements contours = 0, points = 0; ///< of the whole image
+    Elements contours = 0, points = 0; ///< numbers in the whole image
     Elements first = 0;                ///< index of this rank's first point among all points
     std::vector<Elements> pixels;      ///< this rank's points
     std::vector<ContourLine> lines;    ///< contours that begin here; `first` is a global index

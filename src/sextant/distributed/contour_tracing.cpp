@@ -114,7 +114,8 @@ Record record_of(const ContoursResult& result) {
 namespace {
 
 /// Memory per pixel if every pixel is an edge point, as is possible in a direction map: three
-/// copies of the points, which move between ranks; ranks; and codes.
+/// copies of each point while points are exchanged, the positions of points on their contours, and
+/// the codes.
 constexpr Bytes bytes_per_pixel = 100;
 /// Memory per column: the codes of the margin around a strip during thinning.
 constexpr Bytes bytes_beside_strips = 160;
@@ -169,7 +170,7 @@ distributed::Image find_edges(const distributed::Image& image, const ContoursOpt
         });
 }
 
-/// Traces the contours of directions in memory.
+/// Traces the contours of a direction map in memory.
 LinearPart trace(const distributed::Image& directions, const ContoursOptions& options,
                  ContoursResult& result) {
     const Communicator& communicator = directions.communicator();

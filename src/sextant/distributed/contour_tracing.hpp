@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-/// Quantiles of the gradient magnitudes of all pixels.
+/// Hysteresis thresholds as quantiles of the gradient magnitudes of all pixels.
 struct EdgeQuantiles {
     double low = .8, high = .95;
 };
@@ -35,7 +35,7 @@ struct ContoursOptions {
     /// Hysteresis thresholds as gradient magnitudes, in samples per pixel; if set, `quantiles` has
     /// no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
-    Elements min_length = 1; ///< in points; shorter contours are left out
+    Elements min_length = 1; ///< minimum number of points; shorter contours are left out
     /// Memory of all ranks together. An image that would exceed it at 100 bytes per pixel, the
     /// worst case in which every pixel is a point of a contour, is processed in strips of rows.
     Bytes memory = Bytes{4} << 30;
@@ -55,9 +55,9 @@ Record record_of(ContoursOptions& options);
 struct ContoursResult {
     Grid grid;           ///< the tiles of the image, or of each strip
     Elements strips = 1; ///< number of strips; 1 if the image fits in memory
-    std::optional<kernel::EdgeThresholds> thresholds; ///< of the edges; none for a direction map
+    std::optional<kernel::EdgeThresholds> thresholds; ///< thresholds used; none for a direction map
     Elements contours = 0, points = 0, closed = 0;    ///< without contours that are too short
-    Junctions junctions;                              ///< of the whole map
+    Junctions junctions;                              ///< counts for the whole map
     /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Only
     /// rank 0 has reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;

@@ -18,13 +18,13 @@ struct FilterTask {
     Filters filters;
     ImageShape image;
     ElementFormat element = gray_f32;
-    int ranks = 1;              ///< maximum number
-    bool shares_memory = false; ///< ranks are threads of one process
+    int ranks = 1;              ///< maximum number of ranks
+    bool shares_memory = false; ///< true if ranks share memory, such as threads of one process
     /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
     /// reads the image and distributes it. "any": the fastest of these if the profile has file
     /// rates, else "read".
     std::string distribute = "any";
-    std::optional<Tiles> grid = {}; ///< none: to be chosen
+    std::optional<Tiles> grid = {}; ///< none: chosen by the planner
 
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
@@ -32,12 +32,12 @@ struct FilterTask {
 /// A plan with the number of rows held in memory at a time. Its alternatives are predicted for the
 /// whole image at once, including reading if the profile has file rates.
 struct FilterPlan : planner::Plan<filtering::Configuration> {
-    Elements window = 0;                   ///< rows
+    Elements window = 0;                   ///< number of rows
     Bytes memory = 0;                      ///< memory of all ranks for the window and its planes
-    struct Predicted : planner::Expected { ///< distribution, filters and gather
+    struct Predicted : planner::Expected { ///< time of distribution, filters and gather
         std::optional<Seconds> read = {}, write = {}; ///< if the profile has file rates
     };
-    std::optional<Predicted> predicted = {}; ///< for all windows
+    std::optional<Predicted> predicted = {}; ///< prediction for all windows
 };
 
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by

@@ -24,7 +24,7 @@ using distributed::Filters;
 
 namespace {
 
-/// Formats of samples that are filtered as they are stored.
+/// Formats of samples that are filtered without conversion.
 const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
 
 kernel::GaussianKernel kernel_of(const FilterOptions& options) {
@@ -160,7 +160,7 @@ class FilterRun {
     std::optional<Communicator> shared_; // the same ranks, if processes of a node share memory
     distributed::FilterTask task_;
     FilterResult result_;
-    double offset_ = 0; // of rank 0's image
+    double offset_ = 0; // offset of rank 0's image
 };
 
 FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
@@ -382,7 +382,7 @@ void FilterRun::warn_of_idle_ranks() {
 Record record_of(FilterOptions& options) {
     using kernel::Border;
     using Weights = kernel::GaussianKernel::Weights;
-    constexpr double most_sample = 1e30; // of a border
+    constexpr double most_sample = 1e30; // largest border_value
     Record record;
     record.add("sigma", options.sigma, "PIXELS", "scale of the filter, .5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);

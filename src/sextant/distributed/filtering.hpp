@@ -30,7 +30,7 @@ struct EarlierFilter {
 /// Options for filtering an image. They must be the same on every rank, except `plan`.
 struct FilterOptions {
     double sigma = 1; ///< scale in pixels, .5 to 1000
-    /// What to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
+    /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
     /// (kernel::find_feature), each once.
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
     kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
@@ -38,8 +38,8 @@ struct FilterOptions {
     std::optional<double> truncate = {};
     /// filters applied before, each to the result of the previous one
     std::vector<EarlierFilter> before = {};
-    kernel::Border border = kernel::Border::replicate; ///< the samples outside the image
-    double border_value = 0;                           ///< for Border::constant
+    kernel::Border border = kernel::Border::replicate; ///< rule for samples outside the image
+    double border_value = 0; ///< value outside the image, with Border::constant
     /// Memory for the image and all planes, of all ranks together. A larger image is filtered in
     /// windows of rows.
     Bytes memory = Bytes{64} << 20;
@@ -56,7 +56,7 @@ struct FilterOptions {
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
-Record record_of(FilterOptions& options); ///< all but `plan`
+Record record_of(FilterOptions& options); ///< of all options but `plan`
 
 /// Returns the filters that the options name. Throws InvalidTask, naming the option.
 distributed::Filters filters_of(const FilterOptions& options);
@@ -64,15 +64,15 @@ distributed::Filters filters_of(const FilterOptions& options);
 /// The result of filtering an image. The same on every rank unless stated otherwise.
 struct FilterResult {
     ImageShape image;
-    ElementFormat element;        ///< of the samples
-    distributed::FilterPlan plan; ///< alternatives and predictions at rank 0
+    ElementFormat element;        ///< format of the samples
+    distributed::FilterPlan plan; ///< only rank 0 has alternatives and predictions
     /// true if processes of a node shared memory, with the reason
     NodeSharingChoice sharing;
     int windows = 0;                         ///< number of windows; 1 if the image fits in memory
     Elements not_a_number = 0;               ///< number of NaN samples
     std::vector<distributed::Image> planes;  ///< one per derivative; only for an image in tiles
-    Seconds read = 0, filter = 0, write = 0; ///< on this rank
-    std::vector<std::string> warnings;       ///< for the user, at rank 0
+    Seconds read = 0, filter = 0, write = 0; ///< times on this rank
+    std::vector<std::string> warnings;       ///< warnings for the user, at rank 0
 };
 
 /// Returns a record of the result without the planes and the warnings.

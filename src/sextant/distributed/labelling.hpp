@@ -42,7 +42,7 @@ struct LabelResult {
     Elements strips = 1;                      ///< number of strips; 1 if the image fits in memory
     distributed::MergingPlan plan;            ///< ranks other than 0 have only its configuration
     MergingTrace merging; ///< this rank's part for the first strip, if `timeline` is set
-    Seconds read = 0, label = 0, write = 0; ///< on this rank
+    Seconds read = 0, label = 0, write = 0; ///< times on this rank
 };
 
 /// Returns a record of the result without the table, the labels and the trace.

@@ -25,7 +25,7 @@ class BandedMatrix {
     double at(std::size_t i, std::size_t j) const {
         return i < j ? column(i)[j - i] : column(j)[i - j];
     }
-    /// The band + 1 entries of column j, from the diagonal downward; 0 beyond the last row.
+    /// Returns the band + 1 entries of column j, from the diagonal downward; 0 beyond the last row.
     double* column(std::size_t j) { return values_.data() + j * (band_ + 1); }
     const double* column(std::size_t j) const { return values_.data() + j * (band_ + 1); }
     void clear();

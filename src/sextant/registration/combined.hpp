@@ -63,8 +63,8 @@ struct Combined {
 
 struct CombineOptions {
     bool median = true;             ///< if false, `median` stays empty
-    Bytes memory = Bytes{64} << 20; ///< for samples of all frames; sets the number of rows per pass
-    int threads = 1;                ///< per rank; they share its rows
+    Bytes memory = Bytes{64} << 20; ///< memory for samples; sets the number of rows per pass
+    int threads = 1;                ///< threads per rank, which share its rows
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

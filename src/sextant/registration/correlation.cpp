@@ -272,8 +272,8 @@ void Correlation::collect(int angle, int half) {
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
             keep(peaks,
                  {{compose({alpha_of(angle), 0, 0}, shift), over_overlap}, shift_x, shift_y});
-            // The overlap is at least 1/4, so a smaller value cannot exceed the lowest of these
-            // peaks.
+            // The overlap is at least 1/4, so values below a quarter of the lowest of these peaks
+            // cannot be among them.
             if (peaks.size() == most)
                 least = static_cast<float>(peaks.back().found.height / 4);
         }

@@ -58,7 +58,7 @@ class Correlation {
     /// complex transform. The reference is paired with the first angle.
     struct Pair {
         kernel::FloatPlane turned;
-        Values values, columns; ///< samples or spectra; intermediate, transposed
+        Values values, columns; ///< samples or spectra; transposed scratch
     };
     /// The peaks at one angle in one half of all shifts, highest first.
     using Peaks = std::vector<Peak>;
@@ -80,8 +80,7 @@ class Correlation {
     void keep(Peaks& peaks, const Peak& peak) const;
     double overlap(Elements shift_x, Elements shift_y) const;
 
-    ImageShape shape_,
-        padded_; ///< padded_: with sides that are products of 2, 3 and 5, for fast transforms
+    ImageShape shape_, padded_; ///< padded_: sides are products of 2, 3 and 5
     Team* team_;
     std::unique_ptr<const Transform> forward_, backward_;
     std::vector<float> window_x_, window_y_;

@@ -27,7 +27,7 @@ struct Link {
     Seconds seconds = 0; ///< spent on registrations of `moved`
 };
 
-/// The result of a frame registered to itself.
+/// Returns the result of registering a frame to itself.
 RigidResult identity_result() {
     RigidResult result;
     result.ncc_before = result.ncc_after = result.overlap = 1;

@@ -15,7 +15,7 @@
 
 namespace sextant::registration {
 
-/// The kind of a stored result: a registration of the frames stated.
+/// The kind of a stored result, by the frames that were registered.
 enum class Work : std::uint32_t {
     link,     ///< two nearby frames, without a starting estimate
     mended,   ///< two neighbours, starting from the motion implied by the frames around them
@@ -98,7 +98,7 @@ inline bool trusted(const RigidResult& result) {
 }
 
 /// Returns the refined result or, if that cannot be trusted, the start marked as unrelated.
-/// `ambiguous` states if the start is ambiguous, and so is the result.
+/// `ambiguous` is that of the start and is copied to the result.
 inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
     if (!trusted(refined)) {
         refined.motion = start;

@@ -15,7 +15,7 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
-/// The centre of an image: ((width − 1)/2, (height − 1)/2).
+/// Returns the centre of an image: ((width − 1)/2, (height − 1)/2).
 Point centre(ImageShape image);
 
 /// A rigid motion φ(x) = R(α)(x − c) + c + t about the centre c of an image, with R(α) = (cos α,

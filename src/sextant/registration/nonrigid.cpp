@@ -25,7 +25,7 @@ Point SplineMotion::operator()(Point x) const {
 /// Solves the Procrustes problem in the plane: the shift is the mean of φ(x) − c over evenly spaced
 /// positions x, and the rotation minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
-    constexpr int places = 16; // along each axis, evenly about the centre
+    constexpr int places = 16; // number of positions along each axis
     const Point c = centre(shape);
     double sine = 0, cosine = 0, x = 0, y = 0;
     for (int j = 0; j < places; ++j) {

@@ -20,7 +20,7 @@ struct SplineMotion {
     RigidMotion motion;
     std::vector<float> coefficients; ///< empty: the rigid motion alone
     std::shared_ptr<const SplineGrid> grid = nullptr;
-    Point centre; ///< of the frames
+    Point centre; ///< centre of the frames
 
     /// Returns φ(x).
     Point operator()(Point x) const;
@@ -32,7 +32,8 @@ RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape);
 /// Splits a motion into the nearest rigid motion and the remaining displacement.
 FieldStart start_at(const Displacement& phi, ImageShape shape);
 
-/// Returns φ⁻¹(y) of a motion close to the rigid motion `near`, by iteration to 10⁻³ px.
+/// Returns φ⁻¹(y) of a motion close to the rigid motion `near`, by iteration until steps are
+/// shorter than 10⁻³ px.
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y);
 
 struct NonrigidOptions {
@@ -45,7 +46,7 @@ struct NonrigidResult {
     DisplacementField field; ///< φ with T∘φ ≈ R, with standard deviations and known nodes
     SplineFitReport fit;
     double spacing = 0;   ///< between control points, in pixels
-    bool refined = false; ///< the control grid of half that spacing was needed
+    bool refined = false; ///< true if the dense control grid was needed
 };
 
 /// Returns the number of coefficients of the dense grid, the maximum for a motion of frames of this
@@ -85,7 +86,7 @@ class NonrigidRegistration {
     /// the scan of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
-    const SplineFitReport& report() const { return result_.fit; } ///< of the last pair
+    const SplineFitReport& report() const { return result_.fit; } ///< report of the last pair
     /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 

@@ -113,7 +113,7 @@ const PairReader::Kept& PairReader::kept(std::int64_t frame) {
     if (slot == kept_.end()) {
         slot = std::min_element(kept_.begin(), kept_.end(),
                                 [](const Kept& a, const Kept& b) { return a.used < b.used; });
-        slot->frame = -1; // remains if reading or filling throws
+        slot->frame = -1; // stays -1 if reading or filling throws
         slot->statistics = read(frame);
         const ImageShape shape = source_.header().shape;
         slot->pyramid.fill(

@@ -14,10 +14,10 @@ namespace sextant::registration {
 
 /// Statistics of a frame, used to decide if it can be registered.
 struct FrameStatistics {
-    double mean = 0; ///< of the finite samples
+    double mean = 0; ///< mean of the finite samples
     double least = 0, largest = 0;
-    std::int64_t at_largest = 0; ///< samples equal to the largest
-    std::int64_t gaps = 0;       ///< samples that are not finite
+    std::int64_t at_largest = 0; ///< number of samples equal to the largest
+    std::int64_t gaps = 0;       ///< number of samples that are not finite
     std::int64_t samples = 0;
 };
 

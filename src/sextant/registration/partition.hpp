@@ -9,7 +9,7 @@
 namespace sextant::registration {
 
 /// Bands of rows, which are divided among the threads of a team. By default a band has 32 rows, or
-/// more in a high image, so that there are at most 64 bands. Bands depend on the image alone, so
+/// more in a tall image, so that there are at most 64 bands. Bands depend on the image alone, so
 /// sums accumulated band by band have the same bits for any number of threads.
 class Bands {
   public:
@@ -21,7 +21,7 @@ class Bands {
             height_ *= 2;
     }
     int count() const { return static_cast<int>((rows_ + height_ - 1) / height_); }
-    /// The first row of a band; for band == count(), the number of rows.
+    /// Returns the first row of a band; for band == count(), the number of rows.
     Elements first(int band) const { return std::min(rows_, band * height_); }
 
   private:

@@ -252,7 +252,7 @@ Tile Pyramid::seen_from(const Tile& rows) const {
     return gaussians_.empty() ? rows : gaussians_.front().reads(rows, shape());
 }
 
-/// Allocates scratch large enough for the highest band.
+/// Allocates scratch large enough for the tallest band.
 void Pyramid::make_room() {
     const Bands bands(shape().height);
     Elements highest = 0;

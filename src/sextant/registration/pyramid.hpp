@@ -86,8 +86,7 @@ class Pyramid {
     double prefilter_, scale_ = 1;
     bool gaps_ = false;
     Team* team_;
-    std::vector<kernel::GaussianDerivatives>
-        gaussians_; ///< one per team member; empty without a filter
+    std::vector<kernel::GaussianDerivatives> gaussians_; ///< one per member; empty if unfiltered
     std::vector<kernel::FloatPlane> levels_;
     std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][team member]
     /// one per team member, allocated for the first frame with gaps

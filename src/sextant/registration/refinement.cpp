@@ -119,7 +119,7 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
     frame.seconds += stored.seconds;
 }
 
-/// The identity field of the reference frame.
+/// Returns the identity field of the reference frame.
 StoredField identity_field(ImageShape shape) {
     StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
     const std::size_t nodes = stored.field.count();

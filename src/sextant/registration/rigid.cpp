@@ -151,7 +151,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     const Images coarsest = images(reference, moved, levels_ - 1);
     const ImageShape shape = coarsest.reference.shape;
     Start start;
-    start.margin = 0; // remains if nothing is found
+    start.margin = 0; // stays 0 if no candidate is found
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
@@ -164,7 +164,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     fit_all(coarsest, 8, .02, start);
     std::sort(fits_.begin(), fits_.end(), more_alike);
     start.fit = fits_.front();
-    start.margin = 1 + start.fit.ncc; // without another start: from the lowest NCC, −1
+    start.margin = 1 + start.fit.ncc; // without another start: relative to an NCC of −1
     for (const Fit& other : fits_) {
         if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
             start.margin = start.fit.ncc - other.ncc;

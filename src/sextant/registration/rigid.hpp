@@ -11,7 +11,7 @@
 namespace sextant::registration {
 
 struct RigidOptions {
-    int most_steps = 30; ///< per level
+    int most_steps = 30; ///< maximum number per level
     double stop = .002;  ///< converged if the next step is expected to be shorter (RMS, pixels)
     /// Least difference in NCC, on the coarsest level, between the best start and the second best
     /// distinct one; with less, the result may be off by a lattice period.
@@ -25,7 +25,7 @@ struct RigidResult {
     /// at the motion found.
     double ncc_before = 0, ncc_after = 0;
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
-    int iterations = 0; ///< over all levels
+    int iterations = 0; ///< number of steps over all levels
     /// Difference in NCC between the best and the second best start; none if a start was given.
     std::optional<double> margin;
 
@@ -36,9 +36,9 @@ struct RigidResult {
 
 /// Registers pairs of frames of one shape by a rigid motion.
 ///
-/// Correlation on the coarsest level finds candidate motions. On this level and every second row,
-/// each is refined by up to three Gauss-Newton steps (level.hpp), and then the best three by up to
-/// eight more. The one with the highest NCC is followed to the finest level.
+/// Correlation on the coarsest level finds candidate motions. Each is refined there by up to three
+/// Gauss-Newton steps (level.hpp) on every second row, and then the best three by up to eight more.
+/// The one with the highest NCC is followed to the finest level.
 ///
 /// Steps on the finest level use every second row, because after the filter the other rows add no
 /// information. (Sums over the even and the odd rows differ only by what the filter leaves of a

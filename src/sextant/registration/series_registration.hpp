@@ -33,9 +33,9 @@ struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
     std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
     int stages = 2; ///< each stage after the first registers to the average of the previous one
-    bool reproducible = false;  ///< the same bits each time on the same number of ranks
+    bool reproducible = false;  ///< the same bits in every run on the same number of ranks
     bool recorded_mean = false; ///< also compute the mean of the frames as recorded
-    int threads = 1;            ///< per rank; they share the rows of one frame
+    int threads = 1;            ///< threads per rank, which share the rows of a frame
     /// Memory per rank for the samples of the median; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
     /// A folder visible to all ranks, created if it does not exist. Each rank stores its results in
@@ -105,12 +105,12 @@ Record record_of(const RegistrationResult& result);
 /// The registered frames of a series, read one at a time while results are written.
 class RegisteredFrames {
   public:
-    /// The numbers of the frames that are not left out, in order.
+    /// Returns the numbers of the frames that are not left out, in order.
     std::span<const std::int64_t> numbers() const { return numbers_; }
-    /// The motion of a frame. Fields are read from the checkpoint.
+    /// Returns the motion of a frame. Fields are read from the checkpoint.
     registration::Transform transform(std::int64_t frame);
-    /// A frame in the coordinates of the reference; NaN outside its data. Valid until the next
-    /// call. Throws as FrameSource.
+    /// Returns a frame in the coordinates of the reference; NaN outside its data. Valid until the
+    /// next call. Throws as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
 
   private:
@@ -148,8 +148,8 @@ struct RegistrationHooks {
 /// registration of frames i and k that starts at the composed motion; errors therefore do not grow
 /// along the series. Each further stage registers all frames to the average of the previous stage.
 ///
-/// Each rank reads its block of the frames and, for averages, its block of the rows of all frames.
-/// Rank 0 creates and removes the checkpoint and calls RegistrationHooks::write.
+/// Each rank reads its block of the frames and, for averages, its block of rows of all frames. Rank
+/// 0 creates and removes the checkpoint and calls RegistrationHooks::write.
 ///
 /// Input     each rank has its own source of the same frames: at least two that can be registered,
 ///           of 16x16 pixels or more.

@@ -13,7 +13,7 @@ namespace {
 using kernel::cell_size;
 using kernel::CellSums;
 
-constexpr std::size_t null_space = 3; // of the energy: shifts and a rotation
+constexpr std::size_t null_space = 3; // dimension, of the energy: shifts and a rotation
 constexpr double collapsed = 4;       // with fewer coefficients, only a rigid motion was found
 
 /// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise

@@ -78,7 +78,7 @@ inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
 struct SpecimenPlan {
     ImageShape field;       ///< area with detail; outside it, the values at its edges continue
     double contrast = .25;  ///< standard deviation of the brightness
-    double period = 24;     ///< of a lattice, pixels
+    double period = 24;     ///< period of a lattice, pixels
     double amorphous = .38; ///< fraction of a lattice's contrast that is aperiodic, 0 to 1
     double detail = 6;      ///< size of the aperiodic detail, pixels; at least smallest_detail
     std::uint64_t seed = 1;
@@ -112,7 +112,7 @@ struct SeriesPlan {
     ImageShape shape;
     int frames = 1;
     double dose = 10;  ///< expected electrons per pixel where the specimen's brightness is 1
-    RigidMotion drift; ///< of the content, per frame
+    RigidMotion drift; ///< motion of the content per frame
     double wander = 0; ///< standard deviation of the random step per frame and coordinate, pixels
     double turn_wander = 0;       ///< standard deviation of the random rotation per frame, radians
     double warp = 0;              ///< amplitude of the distortion in the last frame, pixels
