@@ -51,7 +51,7 @@ TEST(Merging, takes_the_median_of_the_launches_and_the_interval_of_their_medians
     EXPECT_FALSE(profiles[0].links[0].switches.empty());
 }
 
-TEST(Merging, keeps_one_profile_a_state) {
+TEST(Merging, keeps_one_profile_per_state) {
     const std::vector<Profile> launches = {launch(1), launch(2, 3), launch(3), launch(4, 3.1),
                                            launch(5)};
     const std::vector<Profile> profiles = merged(launches);
@@ -63,7 +63,7 @@ TEST(Merging, keeps_one_profile_a_state) {
     EXPECT_THAT(profiles[1].origin.method, HasSubstr("2 of 5 launches"));
 }
 
-TEST(Merging, tells_states_apart_that_differ_in_the_cost_of_bytes_alone) {
+TEST(Merging, distinguishes_states_that_differ_only_in_the_cost_of_bytes) {
     const std::vector<Profile> profiles = merged(
         std::vector{launch(1), launch(2, 1, 3), launch(3), launch(4, 1, 3), launch(5, 1, 3)});
     ASSERT_EQ(profiles.size(), 2u);

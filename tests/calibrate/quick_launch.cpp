@@ -17,7 +17,7 @@ using machine::Link;
 using machine::Path;
 using machine::Profile;
 
-TEST(QuickLaunch, of_no_time_measures_nothing_and_every_rank_knows) {
+TEST(QuickLaunch, of_no_time_measures_nothing_on_every_rank) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [](const Communicator& communicator) {
             EXPECT_EQ(measure_quickly(communicator, 0), std::nullopt);

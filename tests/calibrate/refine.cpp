@@ -25,7 +25,7 @@ double jumps_at_5000(Bytes bytes) {
     return (bytes > 5000 ? 5e-6 : 1e-6) + 1e-10 * static_cast<double>(bytes);
 }
 
-TEST(Refinement, asks_for_nothing_on_a_line) {
+TEST(Refinement, adds_no_sizes_on_a_line) {
     const auto line = [](Bytes bytes) { return 1e-6 + 1e-9 * static_cast<double>(bytes); };
     const auto points = sampled({1, 64, 4096, 65536, 1048576}, line);
     EXPECT_TRUE(sizes_wanted(points).empty());

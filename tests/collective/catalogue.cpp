@@ -50,7 +50,7 @@ TEST(Collectives, claims_refuse_the_schedule_of_another_task) {
     }
 }
 
-TEST(Collectives, move_each_tile_once_if_flat_and_once_a_level_if_binomial) {
+TEST(Collectives, move_each_tile_once_if_flat_and_once_per_level_if_binomial) {
     const Grid grid{24, 24, 4, 6};
     const Elements tile_size = 24;
     for (const Algorithm& algorithm : trees()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every collective on values, over threads.
+// Every collective, executed on values over threads.
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/collective_runs.hpp"

@@ -53,7 +53,7 @@ TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsa
                       tolerance(algorithm, Association::in_order, 8));
         });
         EXPECT_EQ(own, 1) << algorithm.name;
-        EXPECT_GE(heard, 1) << algorithm.name; // at least the root
+        EXPECT_GE(heard, 1) << algorithm.name; // at least on the root
     }
 }
 
@@ -204,7 +204,7 @@ TEST(Failure, AThrownNonExceptionReachesEveryRank) {
         } catch (const AgreedFailure& error) {
             EXPECT_STREQ(error.what(), "threw an exception that is not a std::exception");
         }
-        communicator.barrier(); // still usable
+        communicator.barrier(); // the communicator is still usable
         EXPECT_EQ(first_failure(communicator, part),
                   "rank 1: threw an exception that is not a std::exception");
     });

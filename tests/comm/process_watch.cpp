@@ -45,7 +45,7 @@ bool system_tells() {
     return own >= 0;
 }
 
-TEST(ProcessWatch, tells_which_of_the_processes_has_ended) {
+TEST(ProcessWatch, reports_the_process_that_has_ended) {
     if (!system_tells())
         GTEST_SKIP() << "no pidfd_open here";
     Idler first, second;

@@ -165,7 +165,7 @@ double beside_input(const Algorithm& algorithm, const Task& task, const Tuning& 
 
 /// The memory limit of DESIGN.md without the input, in images.
 double most_scratch(std::string_view algorithm) {
-    return algorithm == "binary-tree" ? 2 : 1; // it folds whole images
+    return algorithm == "binary-tree" ? 2 : 1; // the tree folds whole images
 }
 
 TEST(CompositingCost, in_memory_is_one_image_besides_the_input_and_two_at_the_root) {

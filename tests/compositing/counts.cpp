@@ -123,14 +123,14 @@ void expect_radix_counts(const Task& task, const std::vector<int>& radices,
     }
 }
 
-TEST(CompositingCount, radix_k_sends_k_less_one_messages_a_round_and_all_but_its_piece) {
+TEST(CompositingCount, radix_k_sends_k_minus_1_messages_per_round_and_all_but_its_piece) {
     for_each_position("radix-k", most_positions,
                       [](const Task& task, const Tuning& tuning, int, const Program& program) {
                           expect_radix_counts(task, tuning.radices, program);
                       });
 }
 
-TEST(CompositingCount, binary_swap_sends_one_message_a_round_and_all_but_its_piece) {
+TEST(CompositingCount, binary_swap_sends_one_message_per_round_and_all_but_its_piece) {
     for_each_position("binary-swap", most_positions,
                       [](const Task& task, const Tuning&, int, const Program& program) {
                           const auto p = static_cast<unsigned>(task.positions());
@@ -229,7 +229,7 @@ int rounds_of_swap(int p) {
     return std::bit_width(static_cast<unsigned>(p)) - 1;
 }
 
-TEST(CompositingCount, two_three_swap_sends_up_to_three_messages_a_round_and_all_but_its_piece) {
+TEST(CompositingCount, two_three_swap_sends_up_to_three_messages_per_round_and_all_but_its_piece) {
     for_each_position("two-three-swap", 2 * most_positions,
                       [](const Task& task, const Tuning&, int, const Program& program) {
                           const Elements p = task.positions(), n = task.elements;

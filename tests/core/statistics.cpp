@@ -29,7 +29,7 @@ TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
         held += interval.low <= truth && truth <= interval.high;
     }
     EXPECT_GE(held, samples * 88 / 100); // nominally 95 %; the bootstrap has an error too
-    EXPECT_LT(held, samples);            // and it is no wider than necessary
+    EXPECT_LT(held, samples);            // the interval is no wider than necessary
 }
 
 TEST(Statistics, TheIntervalByRankHoldsTheTrueMedianInMostSamples) {

@@ -49,7 +49,7 @@ TEST(ListExchange, delivers_every_list_on_many_ranks) {
     }
 }
 
-TEST(ListExchange, tells_all_lists_of_about_one_length) {
+TEST(ListExchange, gathers_lists_of_about_the_same_length) {
     run_threads(5, [](Communicator communicator) {
         const int rank = communicator.rank();
         const std::vector<int> own(rank == 2 ? 3 : 4, 10 * rank);

@@ -56,7 +56,7 @@ TEST_F(LineFiles, of_svg_are_paths_over_the_pixels) {
     EXPECT_THAT(text, HasSubstr("<path d=\"M4.5 2.5l0 0\"/>"));
 }
 
-TEST_F(LineFiles, of_csv_have_a_row_a_point) {
+TEST_F(LineFiles, of_csv_have_one_row_per_point) {
     EXPECT_EQ(written("out.csv"), "contour,rank,x,y\n0,0,0,0\n0,1,1,0\n0,2,1,1\n0,3,0,1\n"
                                   "1,0,3,0\n1,1,4,0\n2,0,4,2\n");
 }

@@ -211,7 +211,7 @@ TEST_F(PngFile, ThatClaimsMoreThanItHoldsIsRejected) {
 }
 
 TEST_F(PngFile, IsNotDecodedWholeIfAFewBytesClaimManyPixels) {
-    png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as colours
+    png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as rgba f32
     png.samples.assign(2000 * 16000, 0);
     png.write(path);
     EXPECT_THAT(reading_fails(), HasSubstr("has 256000000 pixels in"));

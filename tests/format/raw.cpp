@@ -88,7 +88,7 @@ TEST_F(RawFile, IsReadWithFramesToSkipAndWindowsOfAnySize) {
     fill_file(packed, skipped + compressed(bytes.substr(0, 100)) + skipped +
                           compressed(bytes.substr(100)) + skipped);
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
-    std::string wide = streamed(bytes); // its window size is in the sixth byte
+    std::string wide = streamed(bytes); // the sixth byte contains the window size
     ASSERT_EQ(wide[4] & 0x20, 0);
     wide[5] = static_cast<char>((31 - 10) << 3);
     fill_file(packed, wide);

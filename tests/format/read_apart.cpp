@@ -151,7 +151,8 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
     }
     char opened = 0;
     ASSERT_EQ(read(ends[0], &opened, 1), 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the child has reached its loop
+    // Long enough for the child to reach its loop.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     ASSERT_EQ(kill(parent, SIGKILL), 0);
     ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
     pid_t ended = 0;

@@ -180,8 +180,8 @@ TEST_F(Sequence, ReadsInterlacedPngInRowsAsWell) {
     file.text("\x89PNG\r\n\x1a\n");
     const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);
     put_chunk(file, "IHDR", interlaced);
-    // The passes of 2×2 pixels: the first, the second, the lower row; each row begins with its
-    // filter type.
+    // The passes of 2×2 interlaced pixels are the first pixel, the second pixel and the lower row;
+    // each row begins with its filter type.
     put_chunk(file, "IDAT", stored_stream(std::string("\0\x0a\0\x14\0\x1e\x28", 7)));
     put_chunk(file, "IEND", "");
     const std::string path = folder.path("a.png");
@@ -220,7 +220,7 @@ TEST_F(Sequence, RefusesProgressiveJpegOutOfProportionToTheirFile) {
     std::string bytes = content(path);
     const std::size_t frame = bytes.find("\xff\xc2");
     ASSERT_NE(frame, std::string::npos);
-    bytes.replace(frame + 5, 4, "\x75\x30\x75\x30"); // 30000 by 30000, kept in 1.8 GB
+    bytes.replace(frame + 5, 4, "\x75\x30\x75\x30"); // 30000 by 30000 pixels, which need 1.8 GB
     fill_file(path, bytes + std::string(600000, '\0'));
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 HasSubstr("too few for the 1800000000 bytes"));

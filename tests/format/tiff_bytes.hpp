@@ -94,7 +94,8 @@ class TiffBytes {
         std::uint64_t count, value;
     };
 
-    /// Positions of the lists of tiles, of which there are three or more.
+    /// Number of tiles, three or more, and the positions in the file of the lists of their
+    /// positions and sizes.
     struct Tiles {
         std::uint64_t count = 0, positions = 0, sizes = 0;
     };

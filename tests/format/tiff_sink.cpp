@@ -173,7 +173,7 @@ TEST_F(TiffSink, ChoosesTheKindOfFileByItsLength) {
 TEST_F(TiffSink, KeepsToImageJsOwnConventionBeyond4GiB) {
     const FrameHeader header{90, {4096, 4096}, Sample::f32, 1, {.1, .1, "nm"}, {}, .5};
     std::vector<std::uint32_t> samples(4096);
-    samples[4095] = 0x40490fdb; // pi
+    samples[4095] = 0x40490fdb; // the bits of pi as a float
     write_sparse(header, 89, samples);
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().frames, 90);

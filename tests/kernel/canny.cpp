@@ -52,7 +52,7 @@ TEST(Canny, finds_the_same_in_a_tile_as_in_the_image) {
     }
 }
 
-/// An image with smooth bumps and small differences between neighbouring samples.
+/// An image of smooth bumps with some texture.
 template <class Sample>
 std::vector<Sample> bumps(ImageShape shape) {
     std::vector<Sample> samples;

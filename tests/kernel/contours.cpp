@@ -177,7 +177,7 @@ TEST(Contours, of_tiles_lead_from_entry_to_entry_to_those_of_the_image) {
     }
 }
 
-TEST(Contours, of_a_tile_read_two_pixels_around_it_and_no_more) {
+TEST(Contours, of_a_tile_read_only_two_pixels_around_it) {
     const DirectionMap map = random_directions(random_shape({40, 30}, 70), 3);
     const Tile own{10, 8, 12, 9}, needed{8, 6, 16, 13};
     std::vector<kernel::Direction> part;

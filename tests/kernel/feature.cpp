@@ -122,7 +122,7 @@ TEST(Feature, a_magnitude_is_infinite_or_NaN_only_if_a_derivative_is_or_floats_o
 }
 
 TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {
-    Picture<float> picture({40, 700}); // more rows than a band
+    Picture<float> picture({40, 700}); // more rows than are filtered at once
     picture.fill_random(5, 1000);
     const std::vector<float> five = filtered(picture, {"x", "y", "xx", "yy"});
     const std::vector<float> made = filtered(picture, {"gradient-magnitude", "y", "laplacian"});

@@ -71,7 +71,7 @@ TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_liter
     what.strategies = {"reduce-then-scan"};
     what.algorithms = {"kogge-stone"};
     const ScanResults results = rehearse_scan(what, 1024, 1);
-    EXPECT_EQ(results.results[0].rehearsed->median, 16); // 3 + 10 + 3
+    EXPECT_EQ(results.results[0].rehearsed->median, 16); // 3 + 10 + 3 applications
     EXPECT_EQ(results.serial, 4095);
     EXPECT_NEAR(results.results[0].usage.efficiency, .25, .001);
 }

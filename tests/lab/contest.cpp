@@ -79,7 +79,7 @@ TEST(Contest, WithBarriersNoRankRunsAhead) {
         options.rounds = 5;
         options.barriers = true;
         options.most_repeats = 7;
-        options.least_turn = 1; // each runs as often as allowed
+        options.least_turn = 1; // each repeats as often as allowed
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
     });

@@ -44,7 +44,7 @@ machine::Profile plain_machine(double per_element = 0) {
     return profile;
 }
 
-/// The same prices for all messages.
+/// Prices that are the same for all messages.
 Prices flat(double send, double receive, double full) {
     return {[=](const Message&) {
         return MessageCost{Span(send), Span(receive), Span(full), {}, {}};
@@ -126,7 +126,7 @@ TEST(CriticalPath, a_receiver_receives_one_message_after_another) {
 
 TEST(CriticalPath, a_path_shorter_than_a_side_delays_only_the_next_message) {
     const auto machine = plain_machine();
-    // Rank 2 receives from rank 1 what rank 1 received from rank 0: paths add up.
+    // Rank 1 forwards a message from rank 0 to rank 2; the times of both paths add up.
     const Schedule chain = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
         const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);

@@ -64,23 +64,23 @@ Total charged(std::string_view algorithm, const Grid& grid,
                    reading, distances);
 }
 
-TEST(Delta, one_to_all_directly_costs_256s_and_0_55_a_byte) {
+TEST(Delta, one_to_all_directly_costs_256s_and_0_55_per_byte) {
     expect_total(charged("flat-scatter", deals_L, of_figures_6_and_9), 256, .5508);
 }
 
-TEST(Delta, one_to_all_by_broadcast_costs_8s_and_27_a_byte) {
+TEST(Delta, one_to_all_by_broadcast_costs_8s_and_27_per_byte) {
     expect_total(charged("1-lev-br-broadcast", deals_L, of_halvings), 8, 27.00);
 }
 
-TEST(Delta, one_to_all_by_columns_and_rows_costs_32s_and_1_23_a_byte) {
+TEST(Delta, one_to_all_by_columns_and_rows_costs_32s_and_1_23_per_byte) {
     expect_total(charged("2-lev-rec-scatter", deals_L, of_figures_6_and_9), 32, 1.2285);
 }
 
-TEST(Delta, one_to_all_in_three_levels_costs_24s_and_0_93_a_byte) {
+TEST(Delta, one_to_all_in_three_levels_costs_24s_and_0_93_per_byte) {
     expect_total(charged("3-lev-sq-scatter", deals_L, of_figures_6_and_9), 24, .935);
 }
 
-TEST(Delta, one_to_all_by_halving_costs_8s_and_5_29_a_byte) {
+TEST(Delta, one_to_all_by_halving_costs_8s_and_5_29_per_byte) {
     expect_total(charged("logp-lev-sq-scatter", deals_L, of_halvings), 8, 5.285);
 }
 
@@ -115,7 +115,7 @@ TEST(Delta, all_to_one_costs_as_one_to_all_except_for_set_ups) {
     }
 }
 
-TEST(Delta, all_to_all_directly_costs_256s_and_14_a_byte) {
+TEST(Delta, all_to_all_directly_costs_256s_and_14_per_byte) {
     expect_total(charged("1-lev-dir-all-to-all", exchanges_L, {}), 256, 14.00);
 }
 
@@ -124,11 +124,11 @@ TEST(Delta, all_to_all_by_permutations_costs_the_same_but_for_the_p_that_the_pap
         expect_total(charged(algorithm, exchanges_L, {}), 255, 14.00 * 255 / 256);
 }
 
-TEST(Delta, all_to_all_by_columns_and_rows_costs_32s_and_23_a_byte) {
+TEST(Delta, all_to_all_by_columns_and_rows_costs_32s_and_23_per_byte) {
     expect_total(charged("2-lev-cr-all-to-all", exchanges_L, of_figures_6_and_9), 32, 23.00);
 }
 
-TEST(Delta, all_to_all_by_squares_costs_33s_and_23_a_byte_less_the_16_messages_that_stay_home) {
+TEST(Delta, all_to_all_by_squares_costs_33s_and_23_per_byte_less_the_16_messages_that_stay_local) {
     // The paper counts 256 pairs in the permutation; 16 of these stay on their processor.
     const double at_home = .5;
     expect_total(charged("2-lev-sq-all-to-all", exchanges_L, {}), 33, 22.667 - at_home);
@@ -152,7 +152,7 @@ TEST(Delta, all_to_all_touches_all_data_of_every_processor_in_each_superstep) {
     }
 }
 
-TEST(Delta, contours_directly_cost_8s_38_and_3_33_a_byte_with_the_longest_distance_first) {
+TEST(Delta, contours_directly_cost_8s_38_and_3_33_per_byte_with_the_longest_distance_first) {
     MeshPattern pattern;
     for (int i = 0; i < 8; ++i)
         exchange_halves(pattern, i, i, (Elements{1} << i) * L);
@@ -161,7 +161,7 @@ TEST(Delta, contours_directly_cost_8s_38_and_3_33_a_byte_with_the_longest_distan
     EXPECT_DOUBLE_EQ(total.latency, 38);
 }
 
-TEST(Delta, contours_directly_cost_12_1_a_byte_with_the_nearest_first) {
+TEST(Delta, contours_directly_cost_12_1_per_byte_with_the_nearest_first) {
     MeshPattern pattern;
     for (int i = 0; i < 8; ++i)
         exchange_halves(pattern, i, 7 - i, (Elements{1} << i) * L);
@@ -181,7 +181,7 @@ void exchange_lines(MeshPattern& pattern, int first_round, bool rows, Elements b
     }
 }
 
-TEST(Delta, contours_by_rows_and_columns_cost_8s_20_and_2_14_a_byte) {
+TEST(Delta, contours_by_rows_and_columns_cost_8s_20_and_2_14_per_byte) {
     MeshPattern pattern;
     exchange_lines(pattern, 0, true, L);
     exchange_lines(pattern, 4, false, L * 17 / 2); // the boundary of a row: (2 · 16 + 2) / 4
@@ -203,7 +203,7 @@ void merge_quads(MeshPattern& pattern, int first_round, int size, Elements bytes
     }
 }
 
-TEST(Delta, contours_by_quads_cost_8s_38_and_1_8_a_byte) {
+TEST(Delta, contours_by_quads_cost_8s_38_and_1_8_per_byte) {
     MeshPattern pattern;
     for (int j = 0; j < 4; ++j)
         merge_quads(pattern, 2 * j, 2 << j, (Elements{1} << j) * L);

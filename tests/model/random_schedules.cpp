@@ -122,7 +122,7 @@ TEST(RandomSchedules, begin_no_step_before_those_that_it_waits_for_have_ended) {
                 for (const auto& edge :
                      prepared.dependences[static_cast<std::size_t>(rank)].after(i)) {
                     if (steps[edge.step].verb == Verb::fold)
-                        continue; // it has no dependences
+                        continue; // folds begin before all operands have arrived
                     EXPECT_GE(begin[edge.step], end[static_cast<std::size_t>(i)] - 1e-9);
                 }
             }

@@ -67,7 +67,8 @@ TEST(Sharing, gives_others_the_capacity_left_by_a_message_limited_elsewhere) {
 TEST(Sharing, weights_a_message_by_the_inverse_latency_of_its_path) {
     machine::Wires far = wires(1e-6);
     far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
-    // The distant message has a quarter of the capacity until the near one has ended, then all.
+    // The message over both links has a quarter of the capacity until the other one has ended, then
+    // all of it.
     EXPECT_THAT(times(far, {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }

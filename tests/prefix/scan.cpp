@@ -144,7 +144,7 @@ TEST(SeriesOnThreads, ThreadsRequireReduceThenScan) {
     });
 }
 
-TEST(SeriesOnThreads, ATraceHasOneBarAnApplication) {
+TEST(SeriesOnThreads, ATraceHasOneBarPerApplication) {
     for (const int threads : {1, 3}) {
         run_threads(2, [&](const Communicator& communicator) {
             std::atomic<Elements> applied = 0;

@@ -93,7 +93,7 @@ TEST(Gaps, predicted_deviations_are_those_of_the_errors) {
     EXPECT_LT(rms_z(outcomes), 1.35);
 }
 
-TEST(Gaps, of_fields_are_not_known_and_the_rest_is_right) {
+TEST(Gaps, of_fields_are_unknown_and_the_rest_is_right) {
     const ImageShape small{192, 160};
     const Motion phi = warp(small, 150, 1.2, {.003, .6, -.4});
     WarpedPair pair = exposed_pair(Specimen::amorphous(3), small, phi, 40, 5);

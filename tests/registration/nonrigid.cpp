@@ -136,7 +136,7 @@ TEST(Nonrigid, masks_areas_of_noise) {
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
 }
 
-TEST(Nonrigid, of_frames_of_noise_alone_gives_the_start_and_knows_nothing) {
+TEST(Nonrigid, of_frames_of_noise_alone_gives_the_start_with_no_known_nodes) {
     const ImageShape shape{128, 96};
     const WarpedPair pair =
         exposed_pair([](Point) { return 1.; }, shape, warp(shape, 400, 0, start_of_warps), 10, 1);

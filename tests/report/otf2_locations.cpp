@@ -82,7 +82,7 @@ TEST(Otf2Locations, keep_zero_length_events_in_order) {
     expect_whole(recording, locations);
 }
 
-TEST(Otf2Locations, tell_messages_of_a_pair_apart) {
+TEST(Otf2Locations, distinguish_the_messages_of_a_pair) {
     Recording recording{.name = "twice", .ranks = 2, .trace = {}};
     recording.trace.events = {
         {0, 5, Activity::send, 0, 1, 7, 0, us},        {0, 2, Activity::send, 0, 1, 8, us, 3 * us},

@@ -85,7 +85,7 @@ TEST(Comparison, ClocksThatDisagreeAreReported) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) {
         if (event.rank == 0)
-            event.begin += 20e-6, event.end += 20e-6; // sends at 30, received at 14
+            event.begin += 20e-6, event.end += 20e-6; // sent at 30 µs, received at 14 µs
     }
     EXPECT_THAT(page_of({recording}), HasSubstr("its clocks differ by 16.0 µs or more"));
 }
@@ -122,7 +122,7 @@ TEST(TimelineSection, HoldsEveryEventOnceAndEveryMessageAsAnArrow) {
     EXPECT_THAT(html, HasSubstr("\"rank\":[0,1,1,2,0,1,1,2,2]"));
     EXPECT_THAT(html, HasSubstr("\"tick\":1e-12"));
     EXPECT_THAT(html, HasSubstr("\"arrows\":[0,10000000,1,14000000,1,20000000,2,26000000]"));
-    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // because there is only one run
+    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // only pages of several runs have it
 }
 
 TEST(TimelineSection, TooManyEventsInAllAreAggregatedWithANote) {

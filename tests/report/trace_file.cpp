@@ -71,7 +71,8 @@ TEST(TraceFile, WrittenTracesAreReadBack) {
 
 TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesHaveSeparateTracks) {
     Recording recording = test::relay();
-    recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6}); // unmatched
+    // A message without a receive.
+    recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6});
     const std::string json = to_json(recording);
     EXPECT_EQ(test::occurrences(json, "\"ph\": \"s\""), 2);
     EXPECT_EQ(test::occurrences(json, "\"ph\": \"f\""), 2);

@@ -29,7 +29,7 @@ TEST(WinnerMap, colours_each_known_case_by_its_winner) {
     const std::string picture = winner_map(small());
     EXPECT_EQ(count(picture, "<svg"), 1u);
     EXPECT_EQ(count(picture, "class=\"w0\""), 1 + 1u); // direct-send: its cell and the legend
-    EXPECT_EQ(count(picture, "class=\"w1\""), 2 + 1u); // radix-k
+    EXPECT_EQ(count(picture, "class=\"w1\""), 2 + 1u); // radix-k: its two cells and the legend
     EXPECT_EQ(count(picture, "8,8 &amp; more"), 1u);
     EXPECT_EQ(count(picture, "64 ranks"), 1u);
 }

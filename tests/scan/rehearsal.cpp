@@ -183,7 +183,7 @@ TEST(Draws, invalid_times_are_refused) {
     EXPECT_THROW(check({Kind::recorded, 1, 0, 0, {1, -2}}), InvalidTask);
 }
 
-TEST(Usage, tells_idle_time_and_imbalance) {
+TEST(Usage, reports_idle_time_and_imbalance) {
     const std::vector<Bar> bars = {{0, 0, {}, 0, 3}, {0, 1, {}, 1, 2}};
     const Usage used = usage(bars, 1, 2, 6);
     EXPECT_EQ(used.makespan, 3);

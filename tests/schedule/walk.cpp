@@ -184,7 +184,7 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_other_work_in_order
     EXPECT_EQ(walk.next_work(), Walk::none);
 }
 
-TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
+TEST(Walk, a_window_of_w_opens_round_r_when_round_r_minus_w_has_finished) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
     walk.finish(1); // round 0 is still incomplete

@@ -57,7 +57,7 @@ TEST(ProfileOfPlatform, lets_a_host_of_a_torus_send_on_all_its_links_at_once) {
     EXPECT_NEAR(seconds(profile, Link::other_node, Path::full, 0), 32.0 / 15 * 1e-6, 1e-15);
 }
 
-TEST(ProfileOfPlatform, tells_ranks_of_one_host_from_those_of_two) {
+TEST(ProfileOfPlatform, distinguishes_ranks_of_one_host_from_ranks_of_two) {
     const machine::Profile profile = profile_of(
         platform(R"({"shape": "crossbar", "hosts": 2})",
                  R"(, "node": {"cores": 4, "bytes_per_second": 1e10, "latency": 1e-7})"));

@@ -69,7 +69,7 @@ TEST(Platform, names_the_field_and_the_expected_value) {
     EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
 }
 
-TEST(Order, is_one_host_a_line_with_comments) {
+TEST(Order, is_one_host_per_line_with_comments) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("order.txt");
     const auto refused = [&](const std::string& text) -> std::string {

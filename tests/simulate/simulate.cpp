@@ -182,7 +182,7 @@ TEST_F(Simulate, one_rank_without_messages_takes_the_time_of_its_work) {
     EXPECT_EQ(simulated(alone).seconds, 0);
 }
 
-// Bad input.
+// Invalid input.
 
 TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
     const Schedule schedule = make_schedule(3, [](int rank) {

@@ -128,7 +128,7 @@ inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
                 }),
                 testing::HasSubstr("invalid: unknown operator 'ovre'"));
     expect_picture(communicator, *std::make_unique<Compositor>(communicator, ImageShape{8, 8}, 1),
-                   {8, 8}); // and the communicator is still usable
+                   {8, 8}); // the communicator is still usable
 }
 
 inline void several_compositors_take_turns(const Communicator& communicator) {

@@ -73,7 +73,7 @@ class Detector {
                                          (beside || upright ? heading_near : 0));
     }
 
-    /// The step to the neighbour on one side of a pixel, along its gradient.
+    /// The step from a pixel to one of its two neighbours along the gradient.
     static Step along(std::uint8_t heading) {
         if ((heading & heading_near) != 0)
             return (heading & heading_flat) != 0 ? Step{1, 0} : Step{0, 1};

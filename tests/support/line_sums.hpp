@@ -66,7 +66,7 @@ inline Case line_sums_case(int ranks) {
             line_sums_claim(ranks)};
 }
 
-/// The kernel on values.
+/// The kernel: sums each number and its neighbours.
 inline void sum_line(const Computation& computation) {
     const Region& from = computation.read[0];
     const float* const read =

@@ -434,7 +434,7 @@ class Mutator {
     }
 
     bool shift(Region& region) {
-        for (LooseProgram& program : schedule_) { // the rank is not known here
+        for (LooseProgram& program : schedule_) { // of all ranks: that of `region` is unknown
             for (BufferSpec& spec : program.rest.buffers)
                 spec.size += spec.role == Role::scratch;
         }

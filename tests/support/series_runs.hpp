@@ -80,8 +80,8 @@ void expect_agreed_failure(std::string_view word, Body body) {
     }
 }
 
-/// Reduce-then-scan with a few threads per rank and a few global scans, for any order of stealing:
-/// more threads than values, ranks without values, odd counts.
+/// Expects the serial scan from reduce-then-scan with several threads per rank and some global
+/// scans, for any order of stealing. Some ranks have fewer values than threads, or none.
 template <class Value>
 void threads_give_the_serial_scan(const Communicator& communicator) {
     const int rank = communicator.rank();

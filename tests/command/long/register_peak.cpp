@@ -71,9 +71,9 @@ double frames_a_thread(const char* model, bool masked) {
     return static_cast<double>(more) / static_cast<double>(ranks * frame);
 }
 
-class FramesAThread : public testing::TestWithParam<const char*> {};
+class FramesPerThread : public testing::TestWithParam<const char*> {};
 
-TEST_P(FramesAThread, are_ten_at_most) {
+TEST_P(FramesPerThread, are_ten_at_most) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
@@ -85,7 +85,7 @@ TEST_P(FramesAThread, are_ten_at_most) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, FramesAThread, testing::Values("rigid", "nonrigid"),
+INSTANTIATE_TEST_SUITE_P(Of, FramesPerThread, testing::Values("rigid", "nonrigid"),
                          [](const auto& test) { return std::string(test.param); });
 
 } // namespace

@@ -148,7 +148,7 @@ TEST(Otf2, LeavesNothingIfItCannotBeWritten) {
         }
         EXPECT_EQ(folder.entries(), 0) << limit;
     }
-    write_otf2(path, test::relay()); // and the library is still usable
+    write_otf2(path, test::relay()); // the library is still usable
     EXPECT_EQ(test::read_archive(path).events.size(), 18u);
     test::fill_file(path + "/diary", "mine");
     EXPECT_THROW(write_otf2(path, test::relay()), InvalidFile);
