@@ -123,7 +123,7 @@ class LabelRun {
 
   private:
     struct Strip {
-        Elements first; ///< its first row in the image
+        Elements first; ///< first row of the strip in the image
         distributed::Image image;
         Labelled labelled;
     };

@@ -32,16 +32,15 @@ struct LabelOptions {
 };
 Record record_of(LabelOptions& options);
 
-/// The components of an image, and how they were found. The same on every rank unless stated
-/// otherwise.
+/// The result of labelling an image. The same on every rank unless stated otherwise.
 struct LabelResult {
     Elements components = 0;
     std::vector<kernel::Component> table;     ///< [label − 1]; at rank 0, if `measure`
-    std::optional<distributed::Image> labels; ///< of kernel::Label; only for an image in tiles
-    Grid grid;                                ///< of the image, or of a strip
+    std::optional<distributed::Image> labels; ///< of type kernel::Label; only for an image in tiles
+    Grid grid;                                ///< tiles of the image, or of a strip
     Elements strips = 1;                      ///< number of strips; 1 if the image fits in memory
     distributed::MergingPlan plan;            ///< ranks other than 0 have only its configuration
-    MergingTrace merging; ///< this rank's part for the first strip, if `timeline` is set
+    MergingTrace merging; ///< this rank's trace for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< times on this rank
 };
 
@@ -58,8 +57,8 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 ///
 /// Input     an image that every rank can read, each from a source of its own, opened with
 ///           ReadAs::values; each rank reads the rows of its tiles. Or an image in tiles.
-/// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 is the
-///           background, samples of 0. Rank 0 passes all rows to `write`, in order.
+/// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 marks the
+///           background, where samples are 0. Rank 0 passes all rows to `write`, in order.
 /// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
 ///           options differ between ranks, if the number of tiles is not that of ranks, if colours
 ///           with more than 16 bits per sample are to be connected by value, if the memory cannot
@@ -67,7 +66,7 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 ///           Cancelled. No output remains except the rows passed to `write`.
 /// Collective.
 /// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
-///           bytes per component of the strips, 76 if measured.
+///           bytes per component of each strip (76 bytes with `measure`).
 /// Deterministic  the same labels for every grid, pattern, memory and number of ranks.
 class Labelling {
   public:

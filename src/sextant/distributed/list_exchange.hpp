@@ -20,7 +20,7 @@
 // Exchange of lists of any length between all ranks.
 namespace sextant {
 
-/// Lists, one after another in the order of ranks.
+/// One list per rank, stored one after another in the order of ranks.
 template <class Value>
 struct ByRank {
     std::vector<Elements> counts; ///< by rank

@@ -13,12 +13,12 @@ namespace sextant {
 /// its pixels (y · width + x), in any tile: a component by its first pixel, a contour by its head.
 struct Share {
     Elements pixel = 0;
-    Elements weight = 0; ///< this tile's part
+    Elements weight = 0; ///< contribution of this tile
 };
 
 /// An item's number.
 struct Standing {
-    Elements number = 0; ///< from 0
+    Elements number = 0; ///< counted from 0
     Elements before = 0; ///< total weight of the items numbered before it
     Elements weight = 0; ///< its own weight, in all tiles
     bool operator==(const Standing&) const = default;
@@ -26,15 +26,16 @@ struct Standing {
 
 struct Numbering {
     std::vector<Standing> standings; ///< one per contribution
-    Elements count = 0, weight = 0;  ///< of all items
+    Elements count = 0, weight = 0;  ///< totals of all items
 };
 
-/// Numbers items in the row-major order of their pixels in the image, whatever the grid. The rank
-/// whose tile contains an item's pixel sums its contributions and replies to the contributing
-/// ranks.
+/// Numbers items in the row-major order of their pixels in the image, independently of the grid.
+/// The rank whose tile contains an item's pixel sums its contributions and replies to the
+/// contributing ranks.
 ///
 /// Input     this rank's contributions; an item may have several.
-/// Requires  as many ranks as tiles; a contribution to each item from the tile of its pixel.
+/// Requires  as many ranks as tiles; a contribution to each item from the tile that contains its
+///           pixel.
 /// Collective.
 /// Cost      messages as long as the contributions to items whose pixels are in other tiles; an
 ///           all-gather of two numbers for each row of pixels of each tile.

@@ -59,7 +59,7 @@ class LineWriter {
     ScratchWriter<Elements> pixels_;
     ScratchWriter<ContourLine> lines_;
     const Elements min_points_;
-    ContourLine line_; // without points before the first contour
+    ContourLine line_; // has no points before the first contour
     Elements closed_ = 0;
 };
 

@@ -22,7 +22,7 @@ struct RankedPoint {
 /// The linear representation of contours that do not fit in memory. Points are added in any order;
 /// an external merge sort orders them by head and rank. Then contours are read one after another.
 ///
-/// Cost      disk: 24 bytes per point, then up to 32 more; memory: as given.
+/// Cost      disk: 24 bytes per point, then up to 32 more; memory: as passed to the constructor.
 class PointOrder {
   public:
     /// Creates scratch files in the folder of `scratch`. Throws InvalidFile.

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-// Edges and contours of an image that does not fit in memory: as distributed/canny.hpp and
+// Edges and contours of an image that does not fit in memory: like distributed/canny.hpp and
 // distributed/contour_merging.hpp, but strip by strip. Every rank reads its tiles from its own
 // source; rank 0 keeps planes of codes (kernel/edge/edge_vectors.hpp), lists and points in scratch
 // files. All functions are collective and throw AgreedFailure, or Cancelled between strips.
 namespace sextant::distributed {
 
-/// The context of each step.
+/// The context that all steps share.
 struct StripWork {
     const Communicator& communicator;
     const StripTiles& tiles;
@@ -37,7 +37,7 @@ kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source,
 BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds);
 
-/// Thins edges to lines of one pixel. Each pass runs `rounds` rounds on one strip after another,
+/// Thins edges to lines one pixel wide. Each pass runs `rounds` rounds on one strip after another,
 /// with the margin that these rounds need; passes are repeated until nothing changes.
 BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
 
@@ -48,7 +48,7 @@ BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4)
 void convert_directions(const kernel::SampleView& samples, const std::string& path,
                         kernel::Direction* to);
 
-/// The margin around a tile that ranking reads.
+/// The width of the margin around a tile that ranking reads.
 inline constexpr Elements ranking_margin = 2;
 
 /// Returns the directions of this rank's tile of a strip, with `ranking_margin` pixels around it,

@@ -90,7 +90,7 @@ class StripLists {
         std::function<std::vector<Entry>(Lists)> join;
     };
 
-    /// Collective.
+    /// Creates a scratch file on rank 0. Collective.
     StripLists(const Communicator& communicator, const StripTiles& tiles, Merging merging,
                const std::string& scratch)
         : communicator_(communicator),

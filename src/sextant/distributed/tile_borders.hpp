@@ -13,7 +13,7 @@ namespace sextant::distributed {
 
 /// This rank's tile with a margin, row by row.
 struct Padded {
-    Tile held; ///< its position in the image
+    Tile held; ///< rectangle of the tile and its margin in the image
     Memory pixels;
 };
 
@@ -21,13 +21,13 @@ struct Padded {
 /// ranks that own its pixels, by exchange() after each change of the tile.
 class PaddedTile {
   public:
-    /// All pixels are 0. Throws InvalidTask.
+    /// Sets all pixels to 0. Throws InvalidTask.
     PaddedTile(const Communicator& communicator, const Grid& grid, const ElementFormat& element,
                Elements margin);
 
     const Tile& held() const { return padded_.held; }
     std::byte* data() { return padded_.pixels.data(); }
-    /// The tile's first pixel; the row stride is the width of `held`.
+    /// Returns the tile's first pixel; the row stride is the width of `held`.
     std::byte* own();
     /// Updates the margin. Collective. Cost: halo::axis_exchange.
     void exchange();

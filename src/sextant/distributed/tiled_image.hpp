@@ -20,8 +20,8 @@ namespace sextant::distributed {
 /// pixels.
 class Image {
   public:
-    /// All pixels are 0. Throws InvalidTask unless the grid has as many tiles as the communicator
-    /// has ranks.
+    /// Creates an image whose pixels are 0. Throws InvalidTask unless the grid has as many tiles as
+    /// the communicator has ranks.
     Image(Communicator communicator, const Grid& grid, ElementFormat element);
     /// Creates an image with this rank's tile in existing memory, from byte `offset` on.
     Image(Communicator communicator, const Grid& grid, ElementFormat element,

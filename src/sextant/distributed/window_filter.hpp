@@ -60,7 +60,7 @@ class WindowFilter {
     using Fill = std::function<void(const Tile& part, std::span<std::byte> to)>;
 
     /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
-    /// feature of the last filter; empty: this object's own.
+    /// feature of the last filter; if empty, this object's own memory is used.
     /// Throws    InvalidTask unless the configuration is for this number of ranks, the rows are in
     ///           the image, all planes together have at most 2³⁴ pixels, and `planes` is empty or
     ///           has the required size.

@@ -11,9 +11,8 @@ namespace sextant::registration {
 
 /// The positions of a series' frames, found by a scan of non-rigid motions.
 struct FieldSeries {
-    std::vector<FrameRegistration>
-        frames; ///< this rank's frames, with the rigid motions nearest to `motions`
-    std::vector<SplineMotion> motions; ///< motion of each of these frames to the reference
+    std::vector<FrameRegistration> frames; ///< this rank's frames, with nearest rigid motions
+    std::vector<SplineMotion> motions;     ///< motion of each of these frames to the reference
 };
 
 /// Registers every frame of a series to the reference, by default its first frame, by displacement
