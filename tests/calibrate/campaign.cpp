@@ -131,7 +131,7 @@ TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
     CampaignOptions options;
     options.budget = .05;
     const Measurements measured = measure(truth, make_cells({}), options);
-    EXPECT_LT(truth.elapsed(), .15) << "what is measured whatever the time is little";
+    EXPECT_LT(truth.elapsed(), .15) << "only little is measured regardless of the time";
     EXPECT_LT(static_cast<int>(measured.cells.size()), measured.planned);
     EXPECT_TRUE(measured.cells.contains(message(Kind::round_trip, 65536)));
     EXPECT_GT(measured.unsettled(), 0);

@@ -78,7 +78,8 @@ TEST(Merging, reports_and_omits_launches_of_a_unique_or_changed_state) {
     ASSERT_EQ(profiles.size(), 1u);
     EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches, 2 left out"));
     EXPECT_THROW(merged({}), std::invalid_argument);
-    EXPECT_EQ(merged(std::vector{launches[3]}).size(), 1u) << "unless there is no other";
+    EXPECT_EQ(merged(std::vector{launches[3]}).size(), 1u)
+        << "a unique state is kept if it is the only one";
 }
 
 TEST(LaunchFile, gives_the_launches_back_and_is_a_profile) {

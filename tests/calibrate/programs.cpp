@@ -177,7 +177,7 @@ TEST(CellPrograms, written_files_are_read_back) {
     const Blocks places[] = {{bytes.data(), 5000, 5000}};
     what.kernels[0](
         {program.steps[0], {}, program.made_by(program.steps[0]), buffers, places, nothing});
-    EXPECT_EQ(bytes[0], std::byte{0}) << "of a file of zeros";
+    EXPECT_EQ(bytes[0], std::byte{0}) << "the file contains zeros";
 }
 
 TEST(CellPrograms, a_kernel_with_more_work_takes_longer) {

@@ -44,7 +44,8 @@ TEST(Refinement, closes_in_on_a_switch_and_has_both_sides_of_it) {
     EXPECT_GT(switches[0], 4750);
     EXPECT_TRUE(sizes.upper_bound(5000) != sizes.end() && *sizes.upper_bound(5000) < 5260);
     EXPECT_LE(sizes.size(), 40u);
-    EXPECT_TRUE(sizes_wanted(sampled(sizes, jumps_at_5000)).empty()) << "and then it ends";
+    EXPECT_TRUE(sizes_wanted(sampled(sizes, jumps_at_5000)).empty())
+        << "no more sizes are requested";
 }
 
 TEST(Refinement, adds_no_sizes_for_noise) {

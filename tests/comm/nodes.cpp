@@ -75,7 +75,7 @@ TEST(Nodes, AllUseMessagesIfOneRankHasNoSharedMemory) {
         const SharedNodes nodes =
             share_nodes(communicator, {0, odd ? Bytes{1} << 62 : Bytes{1} << 20});
         EXPECT_THAT(nodes.why_not, testing::StartsWith("rank 1: "));
-        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the given communicator";
         nodes.communicator.barrier();
     });
 }
@@ -100,7 +100,7 @@ TEST(Nodes, AFileSizeLimitIsReportedWithoutASignal) {
         const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
         EXPECT_THAT(nodes.why_not, testing::AllOf(testing::StartsWith("rank 0: "),
                                                   testing::HasSubstr("RLIMIT_FSIZE")));
-        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the given communicator";
     });
 }
 
@@ -159,7 +159,7 @@ TEST(Arenas, ProvideDisjointMemoryAndZeroReusedMemory) {
     EXPECT_THAT(b->bytes(), testing::Each(std::byte{0}));
     EXPECT_FALSE(arena->take(Bytes{4} << 20));
     a.reset(), c.reset(), b.reset();
-    EXPECT_TRUE(arena->take((Bytes{2} << 20) - 8192)) << "what lay apart is together again";
+    EXPECT_TRUE(arena->take((Bytes{2} << 20) - 8192)) << "free blocks are merged";
     EXPECT_TRUE(arena->take(0));
 }
 

@@ -119,7 +119,7 @@ TEST(FramesInFlightOnThreads, AFrameOutlivesItsFramesInFlight) {
         frames.reset();
         const Frame frame = pending.wait();
         const std::vector<FlightImage> others(8, FlightImage(expected.size(), {7, 7, 7, 7}));
-        EXPECT_EQ(flown_pixels(frame), expected) << "its memory is still its own";
+        EXPECT_EQ(flown_pixels(frame), expected) << "the memory of the frame was reused";
         EXPECT_TRUE(pending.ready());
         EXPECT_THROW(pending.wait(), InvalidTask);
     });

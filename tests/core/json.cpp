@@ -102,7 +102,8 @@ TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
     std::string many = "{\"frames\": [0";
     for (int i = 1; i < 1000; ++i)
         many += ",[1,{\"a\":2}]";
-    EXPECT_EQ(streamed(many + "]}", {.values = 8}).size(), 1001U) << "no more are held at a time";
+    EXPECT_EQ(streamed(many + "]}", {.values = 8}).size(), 1001U)
+        << "few values are held at a time";
     EXPECT_THAT(streamed("{\"frames\": 3}", {}), ElementsAre("{\"frames\":3}"));
     EXPECT_THAT(streamed("[[1]]", {}), ElementsAre("[[1]]"));
 }

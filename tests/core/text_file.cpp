@@ -39,7 +39,7 @@ TEST_F(TextFile, is_read_whole) {
 TEST_F(TextFile, that_is_too_long_is_refused) {
     EXPECT_EQ(refusal(written("0123456789")), "");
     EXPECT_EQ(refusal(written("0123456789a")), "has 11 bytes, expected at most 10");
-    EXPECT_EQ(refusal("/proc/self/maps"), "has more than 10 bytes") << "which states no size";
+    EXPECT_EQ(refusal("/proc/self/maps"), "has more than 10 bytes") << "a file that states no size";
 }
 
 TEST_F(TextFile, that_is_no_regular_file_is_refused_without_waiting) {

@@ -204,7 +204,7 @@ TEST(ContourTracing, is_cancelled_on_every_rank_by_any_at_any_step) {
             int steps = 1;
             while (!ends_before(steps, communicator, options, samples))
                 ++steps;
-            EXPECT_EQ(steps, 5) << "read, edges, contours, sink; then it ends";
+            EXPECT_EQ(steps, 5) << "reading, edges, contours, output, and the end";
             options.memory = little_memory;
             steps = 1;
             while (!ends_before(steps, communicator, options, samples))

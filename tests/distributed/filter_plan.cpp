@@ -197,7 +197,7 @@ TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
     EXPECT_EQ(plan(alike).configuration.distribute, nullptr);
     ASSERT_TRUE(plan(in_turn).configuration.distribute);
     const Seconds best = plan(in_turn).expected().value_or(0);
-    EXPECT_GT(best, 512 * 512 * 4 / 1e8) << "reading is part of it";
+    EXPECT_GT(best, 512 * 512 * 4 / 1e8) << "the time includes reading";
     for (const auto& other : plan(in_turn).alternatives)
         EXPECT_GE(other.expected ? other.expected->seconds : best, best);
     distributed::FilterTask requested = five_of({512, 512}, 4);
@@ -206,7 +206,7 @@ TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
                   .configuration.distribute,
               nullptr);
     EXPECT_EQ(plan(slow_messages()).configuration.distribute, nullptr)
-        << "nothing is known of reading";
+        << "the profile has no reading rates";
 }
 
 TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
@@ -223,7 +223,7 @@ TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     const Seconds image = 512 * 512 * 4 / 1e8;
     const auto* scatter = &collective::find("flat-scatter");
     EXPECT_NEAR(predicted({1, 4}, 512).read.value_or(0), image / 4, 1e-9);
-    EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "rows are read whole";
+    EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "whole rows are read";
     EXPECT_NEAR(predicted({1, 4, scatter}, 512).read.value_or(0), image, 1e-9);
     EXPECT_NEAR(predicted({1, 4}, 512).write.value_or(0), 5 * image, 1e-9);
     // Four planes are also kept in a file, which is written and read once.

@@ -141,7 +141,7 @@ TEST(ContourStrips, thin_regions_thicker_than_the_margin_round_by_round) {
     int needed = 1;
     while (thinning.round() > 0)
         ++needed;
-    EXPECT_GT(needed, 3) << "or one look at each strip is enough";
+    EXPECT_GT(needed, 3) << "otherwise one pass over each strip would suffice";
     for (const int ranks : {1, 2}) {
         run_threads(ranks, [&](Communicator communicator) {
             for (const distributed::StripTiles& tiles : strips_of(ranks, image)) {

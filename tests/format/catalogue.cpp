@@ -45,7 +45,8 @@ TEST(FormatCatalogue, RefusesPathsThatAreNotFiles) {
         EXPECT_EQ(reading_fails(), path + ": is a folder, expected a file");
         std::filesystem::remove(path);
         ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-        EXPECT_EQ(reading_fails(), path + ": is not a regular file") << "and it does not wait";
+        EXPECT_EQ(reading_fails(), path + ": is not a regular file")
+            << "reading must not wait for a pipe";
         std::filesystem::remove(path);
     }
 }

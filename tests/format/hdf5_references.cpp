@@ -57,7 +57,8 @@ TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
               path + ": has samples in another file, " + other + ": --allow-external allows this");
     EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, "other.bin", 91);
-    EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed))) << "beside the file";
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)))
+        << "a relative path starts at the file's folder";
     fill_file(other, std::string(50, 'x'));
     EXPECT_THAT(opening_fails(path, allowed), EndsWith("has 50 bytes, expected 91 from byte 0 on"));
 }
@@ -95,7 +96,7 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesAreReadInTheFoldersOfTheFile) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
     Hdf5File(path).stack("/x", {"/nowhere/0.h5", "/nowhere/parts/1.h5"}, 2, 7, 13);
     EXPECT_EQ(read_frame(*format::open_frames(path), 1), pattern_frame<float>(1, {13, 7}))
-        << "moved, found by its name";
+        << "a moved source is found by its name";
 }
 
 TEST_F(Hdf5Elsewhere, VirtualSourcesInOtherFoldersAreReadOnlyIfTheyAreAllowed) {

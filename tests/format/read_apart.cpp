@@ -160,7 +160,7 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         ended = waitpid(-1, nullptr, WNOHANG);
     }
-    EXPECT_GT(ended, 0) << "the child goes on";
+    EXPECT_GT(ended, 0) << "the child is still running";
     close(ends[0]);
     close(ends[1]);
     prctl(PR_SET_CHILD_SUBREAPER, 0);

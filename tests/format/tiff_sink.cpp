@@ -85,7 +85,7 @@ TEST_F(TiffSink, StoresTheSamplesOfAllFramesConsecutivelyAsImageJExpects) {
         const std::uint64_t first = file.directories().front().value(273);
         for (std::size_t frame = 0; frame < 5; ++frame) {
             const TiffDirectory& directory = file.directories()[frame];
-            EXPECT_EQ(directory.entries.at(273).count, 1) << "a strip a frame";
+            EXPECT_EQ(directory.entries.at(273).count, 1) << "one strip per frame";
             EXPECT_EQ(directory.value(273), first + frame * one) << name(sample);
             EXPECT_EQ(directory.value(279), one);
             EXPECT_EQ(directory.value(278), 7);
@@ -108,7 +108,8 @@ TEST_F(TiffSink, PutsDirectoriesAndTextsAtEvenPositions) {
 
 TEST_F(TiffSink, WritesPixelSizeUnitAndIntervalAsImageJReadsThem) {
     const TiffParser file = written({2, shape, Sample::u8, 1, {.3, 7, "µm"}, {}, .05});
-    EXPECT_THAT(description(file), HasSubstr("\nunit=\\u00B5m\n")) << "Java's properties";
+    EXPECT_THAT(description(file), HasSubstr("\nunit=\\u00B5m\n"))
+        << "escaped as in Java properties";
     EXPECT_THAT(description(file), HasSubstr("\nfinterval=0.05\n"));
     for (const TiffDirectory& directory : file.directories()) {
         EXPECT_NEAR(file.rational(directory, 282) * .3, 1, 1e-12);
@@ -152,14 +153,14 @@ TEST_F(TiffSink, ChoosesTheKindOfFileByItsLength) {
     const auto small = layout(1, {1 << 15, 65000}, Sample::u8);
     EXPECT_TRUE(small.for_imagej() && !small.big());
     const auto large = layout(1, {1 << 16, 65000}, Sample::u8);
-    EXPECT_TRUE(!large.for_imagej() && !large.big()) << "no array of Java is that long";
+    EXPECT_TRUE(!large.for_imagej() && !large.big()) << "longer than a Java array can be";
     const auto single = layout(1, {1 << 16, 1 << 16}, Sample::u8);
     EXPECT_TRUE(!single.for_imagej() && single.big());
     const auto many = layout(5 << 20, {1, 1}, Sample::u8);
     EXPECT_TRUE(many.for_imagej() && !many.big());
     EXPECT_EQ(many.directories(), 5 << 20);
     const auto counted = layout(50 << 20, {1, 1}, Sample::u8);
-    EXPECT_EQ(counted.directories(), 1) << "directories count too";
+    EXPECT_EQ(counted.directories(), 1) << "directories would need too much space";
     const auto movie = layout(200, {4096, 4096}, Sample::f32);
     EXPECT_TRUE(movie.for_imagej() && !movie.big());
     EXPECT_EQ(movie.directories(), 1);

@@ -88,8 +88,8 @@ TEST(Contours, closed_ones_are_marked_and_have_their_smallest_pixel_as_head) {
     EXPECT_EQ(ranking.chains()[0].points, 2 * (9 + 7) - 4);
     EXPECT_EQ(ranking.chains()[1].end, 2 * 9 + 2);
     const auto made = ranked(ranking, map.image);
-    EXPECT_EQ(made[9].rank, 1) << "the last before it";
-    EXPECT_EQ(made[1].rank, 2 * (9 + 7) - 5) << "the first after it";
+    EXPECT_EQ(made[9].rank, 1) << "the last point before the head";
+    EXPECT_EQ(made[1].rank, 2 * (9 + 7) - 5) << "the first point after the head";
 }
 
 TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_others) {

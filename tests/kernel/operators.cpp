@@ -41,7 +41,7 @@ TEST(NearestSample, hides_nothing_if_transparent_and_infinitely_far) {
     EXPECT_EQ(winner(infinity, infinity, 0, 1), 2);
     EXPECT_EQ(winner(infinity, infinity, 1, 0), 1);
     EXPECT_EQ(winner(infinity, infinity, 0, 0), 1);
-    EXPECT_EQ(winner(4, 5, 0, 1), 1) << "a nearer one hides, transparent or not";
+    EXPECT_EQ(winner(4, 5, 0, 1), 1) << "a nearer pixel hides others even if it is transparent";
 }
 
 TEST(NearestSample, is_associative_with_ties_infinities_nan_and_transparency) {
@@ -115,7 +115,8 @@ TEST(OverPixel, of_many_layers_in_u8_or_f16_is_rounded_once) {
     EXPECT_EQ(folded("over", faint), (RgbaU8{2, 2, 2, 254}));
     std::vector<RgbaF16> halves(9, kernel::Wide<RgbaF16>::narrow({0x1p-11f, 0, 0, 0}));
     halves[0] = kernel::Wide<RgbaF16>::narrow({1, 0, 0, 0});
-    EXPECT_EQ(to_float(folded("over", halves).r), 1 + 0x1p-8f) << "each alone would be lost";
+    EXPECT_EQ(to_float(folded("over", halves).r), 1 + 0x1p-8f)
+        << "rounding after each pixel would lose it";
 }
 
 TEST(AddedPixels, saturate_in_u8_and_overflow_to_infinity_in_f16) {

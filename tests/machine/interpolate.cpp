@@ -58,7 +58,8 @@ TEST(Interpolation, of_passes_is_linear_in_elements_and_in_operands) {
     EXPECT_DOUBLE_EQ(at_pass(passes, 150, 2).median, 20);
     EXPECT_DOUBLE_EQ(at_pass(passes, 150, 3).median, 23.5);
     EXPECT_FALSE(at_pass(passes, 150, 3).extrapolated);
-    EXPECT_DOUBLE_EQ(at_pass(passes, 100, 10).median, 23) << "each operand more as the last";
+    EXPECT_DOUBLE_EQ(at_pass(passes, 100, 10).median, 23)
+        << "each further operand costs as much as the last one";
     EXPECT_TRUE(at_pass(passes, 100, 10).extrapolated);
     EXPECT_DOUBLE_EQ(at_pass(passes, 100, 1).median, 8);
     EXPECT_TRUE(at_pass(passes, 300, 2).extrapolated);

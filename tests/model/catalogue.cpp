@@ -267,12 +267,14 @@ TEST(P3pcExtended, moves_no_data_between_threads_that_is_only_folded) {
                       .within_node = within})
             .seconds;
     };
-    EXPECT_DOUBLE_EQ(predicted(Link::same_process), 1 + 200) << "as an empty message, and the fold";
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process), 1 + 200)
+        << "the cost of an empty message and of the fold";
     machine.links[0].curves.push_back(curve(Path::full, Layout::cc, Strategy::lending,
                                             {{0, 0, exactly(3)}, {100, 100, exactly(43)}}));
     EXPECT_DOUBLE_EQ(predicted(Link::same_process), 43 + 200);
     const Schedule schedule = pair_that_folds();
-    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", schedule, machine), 43) << "the only link there is";
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", schedule, machine), 43)
+        << "the profile has only this link";
     machine.links[0].link = Link::same_node;
     EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
 }
@@ -305,8 +307,9 @@ TEST(P3pcExtended, moves_no_kernel_results_written_at_their_destination) {
                       .within_node = within})
             .seconds;
     };
-    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 100'000), 1) << "as an empty message";
-    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 1000), 1001) << "too little to be made there";
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 100'000), 1) << "the cost of an empty message";
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 1000), 1001)
+        << "too small to be written at its destination";
     EXPECT_GT(predicted(Link::same_node, 100'000), 50'000);
 }
 

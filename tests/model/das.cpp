@@ -237,7 +237,7 @@ TEST(Das, margins_all_round_make_strips_strided_which_costs_more_than_fewer_mess
                 DasCosts(true)(Path::full, Layout::cc, 4 * 512) +
                     DasCosts(true)(Path::receive, Layout::cc, 4 * 512),
                 1e-6)
-        << "which knows no layouts, and sees both messages at once";
+        << "LogGP* ignores layouts and overlaps both messages";
 }
 
 } // namespace

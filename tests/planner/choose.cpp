@@ -277,7 +277,7 @@ TEST(Choose, does_not_evaluate_equivalent_candidates) {
     const auto as =
         std::count_if(choice.ranking.begin(), choice.ranking.end(),
                       [](auto& evaluated) { return evaluated.remark.starts_with("as "); });
-    EXPECT_GE(as, 2) << "of two ranks, radix-k 2, binary swap and direct send are one";
+    EXPECT_GE(as, 2) << "radix-k 2, binary swap and direct send are the same on two ranks";
 }
 
 TEST(Choose, of_64_ranks_loses_little_by_evaluating_some_candidates) {

@@ -101,9 +101,10 @@ CompositingPlan plan_of(const std::vector<Expected>& expected) {
 
 TEST(RacingOrder, has_those_that_may_be_as_fast) {
     const auto close = racing_order(plan_of({{10, 10, 10}, {12, 12, 12}, {13, 13, 13}}), 1000);
-    EXPECT_THAT(close.configurations, ElementsAre(shift(1), shift(2))) << "predictions err";
+    EXPECT_THAT(close.configurations, ElementsAre(shift(1), shift(2))) << "predictions have errors";
     const auto wide = racing_order(plan_of({{10, 1, 30}, {20, 20, 20}, {29, 29, 50}}), 1000);
-    EXPECT_THAT(wide.configurations, ElementsAre(shift(1), shift(2), shift(3))) << "intervals meet";
+    EXPECT_THAT(wide.configurations, ElementsAre(shift(1), shift(2), shift(3)))
+        << "intervals overlap";
     EXPECT_THAT(racing_order(plan_of({{10, 9, 11}, {20, 19, 21}}), 1000).configurations,
                 ElementsAre());
     EXPECT_THAT(racing_order(plan_of({{10, 9, 11}}), 1000).configurations, ElementsAre());

@@ -110,7 +110,7 @@ TEST(Nonrigid, follows_rotated_frames) {
             EXPECT_TRUE(field.known[i]) << at.x << ", " << at.y;
         }
     }
-    EXPECT_LT(rms_distance(field, dense(truth, shape)), .3) << "where it is known";
+    EXPECT_LT(rms_distance(field, dense(truth, shape)), .3) << "at known nodes";
 }
 
 TEST(Nonrigid, masks_areas_of_noise) {
@@ -132,7 +132,7 @@ TEST(Nonrigid, masks_areas_of_noise) {
             beyond = std::max(beyond, static_cast<double>(field.sigma[i]));
         }
     }
-    EXPECT_GT(beyond, 2 * within) << "extrapolation is less sure";
+    EXPECT_GT(beyond, 2 * within) << "extrapolation is less certain";
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
 }
 

@@ -178,9 +178,10 @@ TEST(Series, with_a_ledger_reuses_its_results) {
         const auto run = [&] { return register_series({communicator, source, options, &ledger}); };
         const std::vector<FrameRegistration> once = run();
         const int kept = std::exchange(ledger.kept, 0);
-        EXPECT_GE(kept, 5 + 4 + 3 + 4) << "neighbours, skips, and the scan";
+        EXPECT_GE(kept, 5 + 4 + 3 + 4)
+            << "links to neighbours, links over skipped frames, and the scan";
         const std::vector<FrameRegistration> again = run();
-        EXPECT_EQ(ledger.kept, 0) << "all of it was known";
+        EXPECT_EQ(ledger.kept, 0) << "all results were in the ledger";
         for (std::size_t frame = 0; frame < once.size(); ++frame)
             EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);
     });

@@ -60,7 +60,7 @@ TEST(Combined, frames_have_less_noise_and_count_their_samples) {
     const kernel::FloatPlane truth = made.series.expected(0);
     const auto at = [](Elements x, Elements y) { return static_cast<std::size_t>(y * 128 + x); };
     EXPECT_EQ(all.count[at(64, 64)], 12);
-    EXPECT_LT(all.count[at(0, 127)], 12) << "the specimen drifted out there";
+    EXPECT_LT(all.count[at(0, 127)], 12) << "the specimen drifted out of this corner";
     std::vector<float> alone(128 * 128);
     MadeSource(made.frames).read_frame(0, alone);
     EXPECT_LT(difference(all.mean, truth), .33 * difference(alone, truth));

@@ -171,7 +171,8 @@ TEST(ThesisRigid, names_the_fault_of_its_frames) {
     ThesisOptions upside_down;
     upside_down.finest = 3;
     EXPECT_THAT(complaint(good, good, upside_down), HasSubstr("from 2 to 3 halvings"));
-    EXPECT_EQ(complaint(good, constant, {}), "") << "which correlates with nothing, and stays";
+    EXPECT_EQ(complaint(good, constant, {}), "")
+        << "a constant template correlates with nothing and is not moved";
 }
 
 } // namespace

@@ -220,7 +220,7 @@ void check_read(const Lender& lender, const Origins& origins, int step, std::uin
                 loans[i] = use.offset;
         }
     }
-    ASSERT_LE(loans.size(), 1u) << "borrowed from two messages";
+    ASSERT_LE(loans.size(), 1u) << "shares the buffers of two messages";
     const std::vector<Elements> elements = test::elements_in_order(read);
     for (std::size_t e = 0; e < elements.size(); ++e) {
         const Origin origin = origins.of(read.buffer, elements[e]);

@@ -41,7 +41,7 @@ TEST(Platform, every_shipped_one_is_valid_and_names_its_source) {
         EXPECT_EQ(platform.name, entry.path().stem());
         EXPECT_GT(platform.source.size(), 20u) << platform.name;
         EXPECT_EQ(platform.loss.per_doubling > 0 && platform.fitted.empty(), false)
-            << platform.name << " loses capacity and does not say to what that was fitted";
+            << platform.name << " loses capacity without stating what this was fitted to";
         ++count;
     }
     EXPECT_GE(count, 12);

@@ -213,7 +213,7 @@ inline void raced_frames_come_out_right(const Communicator& communicator) {
             plans.insert(compositor.plan().text());
             ++frames;
         }
-        EXPECT_LE(frames, 25) << "a quarter of the frames, and the one that ends it";
+        EXPECT_LE(frames, 25) << "a quarter of the frames, and the one that ends the race";
         if (!races)
             continue;
         EXPECT_GE(plans.size(), 2u);

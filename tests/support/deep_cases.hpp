@@ -110,7 +110,7 @@ inline void faulty_deep_images_are_refused(const Communicator& communicator) {
                   image.shape = {2, 3};
               }),
               rank + "2x3 pixels, expected 3x2");
-    EXPECT_EQ(said_of([](DeepImage&) {}), "nothing") << "and the next frame is right again";
+    EXPECT_EQ(said_of([](DeepImage&) {}), "nothing") << "the next frame must be right again";
 }
 
 inline void a_pixel_without_room_is_refused(const Communicator& communicator) {

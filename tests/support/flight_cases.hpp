@@ -94,8 +94,7 @@ inline void handles_are_waited_for_once(const Communicator& communicator) {
     EXPECT_EQ(flown_pixels(first.wait()), expected);
     for (int i = 0; i < 5; ++i)
         frames.start(pixels); // discarded
-    EXPECT_EQ(flown_pixels(frames.start(pixels).wait()), expected)
-        << "after five that were dropped";
+    EXPECT_EQ(flown_pixels(frames.start(pixels).wait()), expected) << "after five discarded frames";
 }
 
 inline void a_frame_that_fails_leaves_the_others(const Communicator& communicator) {

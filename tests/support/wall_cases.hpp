@@ -153,7 +153,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     EXPECT_EQ(said_of(3, 0, false), lie(0, "(3, 0)"));
     EXPECT_EQ(said_of(3, 6, false), lie(0, "(3, 6)"));
     EXPECT_EQ(said_of(12, 7, true), lie(1, "(12, 7)"));
-    EXPECT_EQ(said_of(2, 1, false), "nothing") << "and the next frame is right again";
+    EXPECT_EQ(said_of(2, 1, false), "nothing") << "the next frame must be right again";
 }
 
 inline void odd_walls_are_refused(const Communicator& communicator) {
