@@ -103,7 +103,7 @@ fi
 
 # If a part is missing, the command names the paths it searched.
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/clocked" 2>"$folder/warned"
-grep -q "own clock.*sextant-simgrid is not in $moved/libexec/sextant or " "$folder/warned" ||
+grep -q "own simulator.*sextant-simgrid is not in $moved/libexec/sextant or " "$folder/warned" ||
     fail "no word of the missing simulator: $(cat "$folder/warned")"
 status=0
 said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?

@@ -400,7 +400,7 @@ Record record_of(FilterOptions& options) {
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
                 {"constant", Border::constant}},
-               "HOW", "how the image is extended beyond its border");
+               "HOW", "how to extend the image");
     record
         .add("border_value", options.border_value, "V",
              "value of samples outside the image, with --border constant")
