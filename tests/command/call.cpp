@@ -85,7 +85,7 @@ TEST(Call, refuses_options_without_effect_and_fields_that_do_not_exist) {
     EXPECT_THROW(run_command(trial(), with("outptu", {"c"})), std::logic_error);
 }
 
-TEST(Call, every_number_of_every_operation_declares_its_bounds) {
+TEST(Call, every_numeric_option_of_every_command_declares_its_range) {
     constexpr double exact = 1LL << 53, int_most = 2147483647, int_least = -2147483648.;
     int numbers = 0;
     const auto expect_bounds = [&](const std::string& where, double least, double most, bool whole,

@@ -125,7 +125,7 @@ refused 2 "unknown machine or platform 'torus-4x4x5'; did you mean " "$SEXTANT" 
 refused 2 "13 ranks, but .* has 12 cores" "$SEXTANT" explain --ranks 13 --machine crossbar-12-calibrated
 refused 2 "transport .*: the platform states where ranks run" \
     "$SEXTANT" explain --transport mpi --machine torus-4x4x4
-refused 2 "a platform has no costs of filters" "$SEXTANT" explain filter --machine torus-4x4x4
+refused 2 "a platform has no filter costs" "$SEXTANT" explain filter --machine torus-4x4x4
 
 # A race is decided by measured medians, which are shown and stored in the plan.
 composite --race --plan "$work/raced.json" | grep -q "raced over [0-9]* frames: .* ms; .* ms" ||

@@ -165,8 +165,7 @@ TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
         EXPECT_EQ(plan.alternatives.front().configuration.text(), plan.text());
         EXPECT_GT(plan.alternatives.front().expected->seconds, 0);
         EXPECT_THAT(plan.reason, HasSubstr(plan.machine));
-        // Combining a whole operand takes 1 ms, so the tree, which does not divide them, is
-        // slowest.
+        // Combining whole operands takes 1 ms, so the tree, which does not split them, is slowest.
         EXPECT_NE(plan.configuration.algorithm, "binary-tree");
     });
 }

@@ -168,7 +168,7 @@ TEST_F(TiffHyperstack, OfOmeWithPagesOfAnotherImageLeavesThoseOut) {
     EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and ignored");
 }
 
-TEST_F(TiffHyperstack, OfOmeThatWasNotFinishedGivesTheFramesThatAreThere) {
+TEST_F(TiffHyperstack, UnfinishedOmeFileGivesTheFramesItContains) {
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"", "<TiffData/>"), 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
     EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames complete");

@@ -64,7 +64,7 @@ class Neighbourhood {
     virtual void leave_run() = 0;
     /// Ends the run of all neighbours by PeerFailed; returns when none of them is in a run.
     virtual void abandon_run() = 0;
-    /// Leaves a run that every neighbour ends by itself; returns when none of them is in a run.
+    /// Leaves a run that every neighbour leaves too; returns when all have left it.
     virtual void leave_with_all() = 0;
 
     std::vector<Note> early;         ///< notes for the next run

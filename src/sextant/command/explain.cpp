@@ -318,7 +318,7 @@ int explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {
         throw InvalidTask(fmt::format(
-            "--machine {}: a platform has no costs of filters, expected a profile", machine));
+            "--machine {}: a platform has no filter costs, expected a profile", machine));
     }
     const FilterTask task = task_of(command);
     const Placement placement = placement_of(command.placement, task.ranks);

@@ -143,7 +143,7 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
                    }};
     record
         .add("no_probe", std::move(codec), "",
-             "without a profile, do not measure this machine; use a built-in one")
+             "without a profile, use a built-in one; do not measure this machine")
         .kind = Field::Kind::flag;
 }
 

@@ -95,7 +95,7 @@ Record record_of(PredictCommand& command) {
     record.add("element_size", command.element_size, "BYTES", "size of an element")
         .between(1, 1 << 20);
     record.add("operator", command.operator_name, "NAME",
-               "operator of folds; its cost comes from the profile");
+               "operator to apply; the profile has its cost");
     record.add("element", command.element, "TYPE", "pixel element type of the operator")
         .one_of({"f32", "f16", "u8"});
     record

@@ -66,7 +66,7 @@ Record record_of(SimulateCommand& command) {
         .add("machine", command.machine, "FILE", "profile with the costs of combining and copying")
         .file();
     record.add("operator", command.operator_name, "NAME",
-               "operator of folds, as named in the profile");
+               "operator to apply, as named in the profile");
     record.add("clock", command.clock,
                "use Sextant's simulator, not SimGrid: faster with much contention");
     record

@@ -329,7 +329,7 @@ constexpr Experiment experiments[] = {
      "paper's factor is between the two",
      figure_1},
     {paper, "Figure 3", "Binary-Swap and [8, 8] on 64 nodes", blue_gene, "", figure_3},
-    {paper, "Figure 4", "image and system size, radix 8 first; the paper prints the mean of all",
+    {paper, "Figure 4", "image and system size, first radix 8; the paper gives only the mean",
      blue_gene,
      "from 1,024 nodes on, a group of eight is half of a ring of 16 and cannot send around it, as "
      "on a mesh",
