@@ -40,7 +40,7 @@ void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, 
     EXPECT_LE(outside, 2 + static_cast<int>(curve->points.size()) / 8);
 }
 
-TEST(Campaign, leaves_out_an_operator_of_which_only_passes_alone_were_measured) {
+TEST(CalibrationCampaign, omits_operators_measured_only_by_passes_of_a_single_rank) {
     Measurements measured;
     const Sample sample{{1e-6, 1e-6}, false};
     for (int i = 0; i < 4; ++i) {
@@ -54,7 +54,7 @@ TEST(Campaign, leaves_out_an_operator_of_which_only_passes_alone_were_measured) 
     EXPECT_NE(costs.find_operator("add", "f32"), nullptr);
 }
 
-TEST(Campaign, recovers_the_true_costs_of_a_machine) {
+TEST(CalibrationCampaign, recovers_the_true_costs_of_a_machine) {
     SyntheticMachine truth(1);
     const machine::Profile profile = calibrated(truth);
     ASSERT_EQ(profile.links.size(), 1u);
@@ -86,7 +86,7 @@ TEST(Campaign, recovers_the_true_costs_of_a_machine) {
     EXPECT_NEAR(lent->points.front().seconds.median, 7e-7, 3e-8);
 }
 
-TEST(Campaign, samples_both_sides_of_a_switch_of_protocol) {
+TEST(CalibrationCampaign, samples_both_sides_of_a_protocol_switch) {
     SyntheticMachine truth(2);
     const machine::Profile profile = calibrated(truth);
     const machine::Curve* whole =
@@ -98,7 +98,7 @@ TEST(Campaign, samples_both_sides_of_a_switch_of_protocol) {
     }
 }
 
-TEST(Campaign, predicts_messages_that_it_has_not_seen) {
+TEST(CalibrationCampaign, predicts_messages_of_unmeasured_sizes) {
     SyntheticMachine truth(3);
     const machine::Profile profile = calibrated(truth);
     const std::vector<HeldOut> held =
@@ -110,7 +110,7 @@ TEST(Campaign, predicts_messages_that_it_has_not_seen) {
     EXPECT_LT(quantile(errors, .9), .15);
 }
 
-TEST(Campaign, drops_disturbed_samples_unless_there_are_no_others) {
+TEST(CalibrationCampaign, drops_disturbed_samples_if_others_exist) {
     Series series;
     for (int i = 0; i < 10; ++i)
         series.add({{1, 1}, false});
@@ -126,7 +126,7 @@ TEST(Campaign, drops_disturbed_samples_unless_there_are_no_others) {
     EXPECT_EQ(loud.value(1).median, 20);
 }
 
-TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
+TEST(CalibrationCampaign, stops_at_its_time_limit_after_measuring_the_most_important_cells) {
     SyntheticMachine truth(4, .3);
     CampaignOptions options;
     options.budget = .05;
@@ -137,7 +137,7 @@ TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
     EXPECT_GT(measured.unsettled(), 0);
 }
 
-TEST(Campaign, ends_early_when_every_cell_has_converged) {
+TEST(CalibrationCampaign, stops_early_when_every_cell_has_converged) {
     SyntheticMachine truth(5, .001);
     CampaignOptions options;
     options.budget = 1000;
@@ -147,12 +147,12 @@ TEST(Campaign, ends_early_when_every_cell_has_converged) {
     EXPECT_EQ(static_cast<int>(measured.cells.size()), measured.planned);
 }
 
-TEST(Campaign, gives_the_same_figures_for_the_same_seed) {
+TEST(CalibrationCampaign, gives_the_same_results_for_the_same_seed) {
     SyntheticMachine one(6), other(6);
     EXPECT_EQ(calibrated(one, .5), calibrated(other, .5));
 }
 
-TEST(Campaign, says_when_the_machine_changed_its_state_meanwhile) {
+TEST(CalibrationCampaign, reports_a_change_of_the_machine_state_during_measurement) {
     class Changing : public SyntheticMachine {
       public:
         Changing() : SyntheticMachine(7) {}

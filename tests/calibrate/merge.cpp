@@ -36,7 +36,7 @@ const machine::Value& value_of(const Profile& profile, std::size_t point) {
         .seconds;
 }
 
-TEST(Merging, takes_the_median_of_the_launches_and_the_interval_of_their_medians) {
+TEST(ProfileMerging, takes_the_median_and_interval_of_the_launch_medians) {
     std::vector<Profile> launches;
     for (const double state : {1.0, 1.1, .95, 1.05, .9})
         launches.push_back(launch(static_cast<unsigned>(launches.size()), state));
@@ -51,7 +51,7 @@ TEST(Merging, takes_the_median_of_the_launches_and_the_interval_of_their_medians
     EXPECT_FALSE(profiles[0].links[0].switches.empty());
 }
 
-TEST(Merging, keeps_one_profile_per_state) {
+TEST(ProfileMerging, keeps_one_profile_per_state) {
     const std::vector<Profile> launches = {launch(1), launch(2, 3), launch(3), launch(4, 3.1),
                                            launch(5)};
     const std::vector<Profile> profiles = merged(launches);
@@ -63,7 +63,7 @@ TEST(Merging, keeps_one_profile_per_state) {
     EXPECT_THAT(profiles[1].origin.method, HasSubstr("2 of 5 launches"));
 }
 
-TEST(Merging, distinguishes_states_that_differ_only_in_the_cost_of_bytes) {
+TEST(ProfileMerging, distinguishes_states_that_differ_only_in_the_cost_of_bytes) {
     const std::vector<Profile> profiles = merged(
         std::vector{launch(1), launch(2, 1, 3), launch(3), launch(4, 1, 3), launch(5, 1, 3)});
     ASSERT_EQ(profiles.size(), 2u);
@@ -71,18 +71,18 @@ TEST(Merging, distinguishes_states_that_differ_only_in_the_cost_of_bytes) {
     EXPECT_LT(value_of(profiles[1], 0).median, 1.2 * value_of(profiles[0], 0).median);
 }
 
-TEST(Merging, reports_and_omits_launches_of_a_unique_or_changed_state) {
+TEST(ProfileMerging, omits_and_reports_launches_whose_state_is_unique_or_changed) {
     std::vector<Profile> launches = {launch(1), launch(2), launch(3), launch(4, 9), launch(5)};
     launches[4].state = unsteady;
     const std::vector<Profile> profiles = merged(launches);
     ASSERT_EQ(profiles.size(), 1u);
-    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches, 2 left out"));
+    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches, 2 excluded"));
     EXPECT_THROW(merged({}), std::invalid_argument);
     EXPECT_EQ(merged(std::vector{launches[3]}).size(), 1u)
         << "a unique state is kept if it is the only one";
 }
 
-TEST(LaunchFile, gives_the_launches_back_and_is_a_profile) {
+TEST(LaunchFile, can_be_read_as_launches_and_as_their_merged_profile) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("machine.json");
     const std::vector<Profile> launches = {launch(1), launch(2)};
@@ -92,7 +92,7 @@ TEST(LaunchFile, gives_the_launches_back_and_is_a_profile) {
     EXPECT_EQ(machine::read_launches(path), launches);
 }
 
-TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
+TEST(LaunchFile, rejects_damaged_newer_and_unrelated_files_by_name) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("machine.json");
     const std::vector<Profile> launches = {launch(1)};
@@ -116,17 +116,18 @@ TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
                 HasSubstr("launches[0].version is 9"));
 }
 
-TEST(Staleness, names_only_the_differences) {
+TEST(Staleness, lists_only_the_properties_that_differ) {
     Profile then = launch(1), now = then;
     then.cores = now.cores = 2;
     EXPECT_THAT(differences(then, now), IsEmpty());
     now.host = "there", now.mpi_version = "5", then.mpi_version = "4", now.cores = 4;
     EXPECT_THAT(differences(then, now),
-                testing::ElementsAre("host: measured here, here there", "cores: measured 2, here 4",
-                                     "version of MPI: measured 4, here 5"));
+                testing::ElementsAre("host: here in the profile, there on this machine",
+                                     "cores: 2 in the profile, 4 on this machine",
+                                     "version of MPI: 4 in the profile, 5 on this machine"));
     now = then;
     now.origin.date = "2026-12-31T00:00:00Z";
-    EXPECT_THAT(differences(then, now), testing::ElementsAre(HasSubstr("age: 36")));
+    EXPECT_THAT(differences(then, now), testing::ElementsAre(HasSubstr("age: the profile is 36")));
     EXPECT_EQ(difference_of_state(then, then.state_probe.median * 1.2), "");
     EXPECT_THAT(difference_of_state(then, then.state_probe.median * 3), HasSubstr("state: "));
 }

@@ -24,7 +24,7 @@ Schedule schedule_of(const Cell& cell, std::size_t program) {
     return make_schedule(2, [&](int rank) { return timed(cell, rank).programs[program]; });
 }
 
-TEST(CellPrograms, every_planned_cell_is_a_schedule_whose_messages_match) {
+TEST(CellPrograms, every_planned_cell_gives_a_schedule_with_matching_messages) {
     std::set<Cell> seen;
     for (const std::vector<Cell>& level : make_cells({.lending = true})) {
         for (const Cell& cell : level) {
@@ -57,7 +57,7 @@ TEST(CellPrograms, only_zero_copy_cells_share_their_buffer) {
     EXPECT_EQ(borrowed(message(Kind::round_trip, 1024)), 0);
 }
 
-TEST(CellPrograms, strided_sides_follow_the_layout) {
+TEST(CellPrograms, the_layout_determines_which_side_is_strided) {
     const auto region = [](Layout layout, int rank, Verb verb) {
         const Cell cell = strided(Kind::round_trip, layout, Strategy::datatype, 4096, 256);
         const Program program = timed(cell, rank).programs[0];
@@ -74,7 +74,7 @@ TEST(CellPrograms, strided_sides_follow_the_layout) {
     EXPECT_EQ(region(Layout::nn, 1, Verb::receive).stride, row_bytes);
 }
 
-TEST(CellPrograms, large_messages_come_from_memory_in_every_layout) {
+TEST(CellPrograms, large_messages_use_uncached_memory_in_every_layout) {
     for (const Layout layout : {Layout::cc, Layout::cn, Layout::nc, Layout::nn}) {
         for (const Bytes block : {Bytes{256}, Bytes{1200}, Bytes{4096}, Bytes{16384}}) {
             const bool contiguous = layout == Layout::cc;
@@ -83,7 +83,7 @@ TEST(CellPrograms, large_messages_come_from_memory_in_every_layout) {
                 contiguous ? message(Kind::round_trip, bytes)
                            : strided(Kind::round_trip, layout, Strategy::datatype, bytes, block);
             const Timed what = timed(cell, 0);
-            Bytes touched = 0; // the next test checks that the messages use distinct memory
+            Bytes touched = 0; // number of elements, which the next test shows to be distinct
             for (const Region& place : what.fresh)
                 touched += place.elements();
             EXPECT_GT(touched, 48 << 20) << bytes << " of " << block;
@@ -91,7 +91,7 @@ TEST(CellPrograms, large_messages_come_from_memory_in_every_layout) {
     }
 }
 
-TEST(CellPrograms, places_of_messages_share_nothing_and_stay_within_the_memory_of_a_rank) {
+TEST(CellPrograms, message_regions_are_disjoint_and_fit_into_the_memory_of_a_rank) {
     const CellOptions options{.lending = true, .work = false};
     for (const std::vector<Cell>& level : make_cells(options)) {
         for (const Cell& cell : level) {
@@ -112,7 +112,7 @@ TEST(CellPrograms, places_of_messages_share_nothing_and_stay_within_the_memory_o
     }
 }
 
-TEST(Rig, times_every_kind_of_cell_on_two_threads) {
+TEST(CellTimer, times_every_kind_of_cell_with_two_threads) {
     run_threads(2, [](const Communicator& communicator) {
         Rig rig(communicator, Bytes{64} << 20);
         for (const Cell& cell :
@@ -152,7 +152,7 @@ TEST(CellPrograms, a_kernel_computes_the_elements_of_its_cell) {
     }
 }
 
-TEST(CellPrograms, a_kernel_of_rank_0_alone_leaves_the_other_nothing_to_do) {
+TEST(CellPrograms, a_single_rank_kernel_gives_rank_1_an_empty_program) {
     for (const TimedKernel& kernel : timed_kernels()) {
         if (!kernel.alone)
             continue;
@@ -168,7 +168,7 @@ TEST(CellPrograms, a_kernel_of_rank_0_alone_leaves_the_other_nothing_to_do) {
     }
 }
 
-TEST(CellPrograms, written_files_are_read_back) {
+TEST(CellPrograms, the_file_reading_kernel_returns_the_contents_of_its_file) {
     const Timed what = timed(kernel_run("read-file", "u8", 5000, 1), 0);
     std::vector<std::byte> bytes(5000, std::byte{1});
     std::byte* const buffers[] = {bytes.data()};
@@ -201,7 +201,7 @@ TEST(CellPrograms, a_kernel_with_more_work_takes_longer) {
     });
 }
 
-TEST(CellPrograms, a_launch_without_time_measures_what_every_prediction_needs) {
+TEST(CellPrograms, a_launch_with_zero_budget_measures_what_every_prediction_needs) {
     run_threads(2, [](Communicator communicator) {
         CampaignOptions options;
         options.budget = 0;

@@ -17,7 +17,7 @@ using machine::Link;
 using machine::Path;
 using machine::Profile;
 
-TEST(QuickLaunch, of_no_time_measures_nothing_on_every_rank) {
+TEST(QuickLaunch, with_zero_budget_measures_nothing_on_any_rank) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [](const Communicator& communicator) {
             EXPECT_EQ(measure_quickly(communicator, 0), std::nullopt);
@@ -25,14 +25,14 @@ TEST(QuickLaunch, of_no_time_measures_nothing_on_every_rank) {
     }
 }
 
-TEST(QuickLaunch, of_one_rank_is_refused) {
+TEST(QuickLaunch, refuses_a_single_rank) {
     run_threads(1, [](const Communicator& communicator) {
         EXPECT_THROW(measure_quickly(communicator, 1), InvalidTask);
     });
 }
 
 /// On a busy processor, a probe may not finish in the usual time, so a longer one is tried.
-TEST(QuickLaunch, gives_every_rank_the_same_profile_with_which_a_model_can_predict) {
+TEST(QuickLaunch, gives_every_rank_the_same_profile_for_predictions) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [&](const Communicator& communicator) {
             std::optional<Profile> profile;

@@ -25,14 +25,14 @@ double jumps_at_5000(Bytes bytes) {
     return (bytes > 5000 ? 5e-6 : 1e-6) + 1e-10 * static_cast<double>(bytes);
 }
 
-TEST(Refinement, adds_no_sizes_on_a_line) {
+TEST(SizeRefinement, adds_no_sizes_if_times_are_linear) {
     const auto line = [](Bytes bytes) { return 1e-6 + 1e-9 * static_cast<double>(bytes); };
     const auto points = sampled({1, 64, 4096, 65536, 1048576}, line);
     EXPECT_TRUE(sizes_wanted(points).empty());
     EXPECT_TRUE(switches_in(points).empty());
 }
 
-TEST(Refinement, closes_in_on_a_switch_and_has_both_sides_of_it) {
+TEST(SizeRefinement, narrows_down_a_protocol_switch_from_both_sides) {
     std::set<Bytes> sizes = {1, 64, 1024, 16384, 262144};
     for (int round = 0; round < 20; ++round) {
         for (const Bytes bytes : sizes_wanted(sampled(sizes, jumps_at_5000)))
@@ -48,12 +48,12 @@ TEST(Refinement, closes_in_on_a_switch_and_has_both_sides_of_it) {
         << "no more sizes are requested";
 }
 
-TEST(Refinement, adds_no_sizes_for_noise) {
+TEST(SizeRefinement, adds_no_sizes_because_of_noise) {
     const auto points = sampled({1, 1024, 16384, 262144}, jumps_at_5000, 2);
     EXPECT_TRUE(sizes_wanted(points).empty());
 }
 
-TEST(Refinement, keeps_to_whole_blocks) {
+TEST(SizeRefinement, adds_only_multiples_of_the_block_length) {
     for (const Bytes bytes : sizes_wanted(sampled({256, 4096, 65536}, jumps_at_5000), 256))
         EXPECT_EQ(bytes % 256, 0);
 }

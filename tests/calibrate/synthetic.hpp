@@ -7,8 +7,8 @@
 
 namespace sextant::test {
 
-/// A machine with known costs, measured on its own clock. It adds noise of some per cent and
-/// occasional interruptions by another program.
+/// A machine with known costs, measured on its own clock. It adds noise of a few per cent, and
+/// occasional interruptions as if by another program.
 class SyntheticMachine : public calibrate::Stopwatch {
   public:
     explicit SyntheticMachine(unsigned seed, double noise = .02) : random_(seed), noise_(noise) {}

@@ -7,7 +7,7 @@
 namespace sextant::calibrate {
 namespace {
 
-TEST(TopologyHere, counts_cores_and_is_reproducible) {
+TEST(LocalTopology, states_the_number_of_cores_and_is_reproducible) {
     const std::string first = topology_here();
     EXPECT_THAT(first, testing::ContainsRegex("[1-9][0-9]* cores?"));
     EXPECT_EQ(topology_here(), first);

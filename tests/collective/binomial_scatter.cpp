@@ -15,7 +15,7 @@ test::Case scatter_case(int ranks, Elements elements) {
             test::scatter_claim(ranks, elements)};
 }
 
-TEST(BinomialScatter, gives_each_rank_its_part) {
+TEST(BinomialScatter, delivers_each_part_to_its_rank) {
     for (int p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 30, 36, 100}) {
         for (Elements elements :
              {Elements{0}, Elements{1}, Elements{3}, Elements{37}, Elements{4 * p + 1}}) {
@@ -25,7 +25,7 @@ TEST(BinomialScatter, gives_each_rank_its_part) {
     }
 }
 
-TEST(BinomialScatter, costs_the_root_log2_p_messages_and_all_but_its_own_part) {
+TEST(BinomialScatter, root_sends_log2_p_messages_and_all_parts_but_its_own) {
     for (int p = 1; p <= 130; ++p) {
         const Elements elements = 3 * p;
         const test::Case c = scatter_case(p, elements);
@@ -38,7 +38,7 @@ TEST(BinomialScatter, costs_the_root_log2_p_messages_and_all_but_its_own_part) {
     }
 }
 
-TEST(BinomialScatter, sends_every_part_once_for_each_level_between_its_owner_and_the_root) {
+TEST(BinomialScatter, sends_each_part_once_per_set_bit_of_its_rank) {
     for (int p = 1; p <= 130; ++p) {
         Elements moved = 0; // a part is sent once for each set bit of its owner's number
         for (int rank = 1; rank < p; ++rank)
@@ -47,7 +47,7 @@ TEST(BinomialScatter, sends_every_part_once_for_each_level_between_its_owner_and
     }
 }
 
-TEST(BinomialScatter, labels_a_send_and_its_receive_with_one_round_below_log2_p) {
+TEST(BinomialScatter, labels_a_send_and_its_receive_with_the_same_round) {
     for (int p : {2, 3, 7, 8, 13, 32}) {
         const test::Case c = scatter_case(p, 4 * p);
         for (int rank = 0; rank < p; ++rank) {
@@ -64,7 +64,7 @@ TEST(BinomialScatter, labels_a_send_and_its_receive_with_one_round_below_log2_p)
     }
 }
 
-TEST(BinomialScatter, programs_are_logarithmic) {
+TEST(BinomialScatter, programs_have_logarithmic_length) {
     for (int p : {1000, 1 << 20, (1 << 20) + 1}) {
         for (int rank : {0, 1, p / 2, p - 1}) {
             EXPECT_LE(binomial_scatter(p, 4 * p, rank).steps.size(),

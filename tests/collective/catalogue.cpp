@@ -29,7 +29,7 @@ test::Case case_of(const Algorithm& algorithm, const Grid& grid) {
             algorithm.claim(grid)};
 }
 
-TEST(Collectives, deal_or_collect_every_tile_of_any_grid) {
+TEST(Collectives, scatter_or_gather_every_tile_of_any_grid) {
     for (const Algorithm& algorithm : catalogue()) {
         for (const Grid& grid : grids) {
             const test::Case c = case_of(algorithm, grid);
@@ -38,7 +38,7 @@ TEST(Collectives, deal_or_collect_every_tile_of_any_grid) {
     }
 }
 
-TEST(Collectives, claims_refuse_the_schedule_of_another_task) {
+TEST(Collectives, are_refused_by_the_claims_of_other_operations) {
     const Grid grid{6, 6, 2, 3};
     for (const Algorithm& algorithm : catalogue()) {
         for (const Algorithm& other : catalogue()) {
@@ -78,7 +78,7 @@ int strided(const Schedule& schedule, Verb verb) {
     return count;
 }
 
-TEST(Collectives, are_strided_only_at_the_root_and_only_for_narrow_tiles) {
+TEST(Collectives, use_strided_messages_only_for_narrow_tiles_at_the_root) {
     const Grid strips{16, 32, 1, 16}, squares{16, 32, 4, 4}, columns{32, 16, 16, 1};
     for (const Algorithm& algorithm : trees()) {
         const bool scatters = algorithm.name.ends_with("scatter");
@@ -95,7 +95,7 @@ TEST(Collectives, are_strided_only_at_the_root_and_only_for_narrow_tiles) {
     }
 }
 
-TEST(Collectives, have_unique_names_which_find_them) {
+TEST(Collectives, have_unique_names_and_are_found_by_them) {
     std::set<std::string_view> names;
     for (const Algorithm& algorithm : catalogue()) {
         EXPECT_TRUE(names.insert(algorithm.name).second);

@@ -20,7 +20,7 @@ struct Counts {
     int rounds = 0; ///< rounds with messages
 };
 
-/// Counts of a schedule, which is proved first.
+/// Proves a schedule and counts its messages, their data and its rounds.
 Counts counts(std::string_view name, const Grid& grid) {
     const Algorithm& algorithm = find(name);
     const Schedule schedule =
@@ -45,7 +45,7 @@ Grid blocks(int side, Elements each) {
     return {side * side, side * side * each, side, side};
 }
 
-TEST(Levels, one_to_all_and_all_to_one_send_p_minus_1_messages) {
+TEST(MultiLevelCollectives, one_to_all_and_all_to_one_send_p_minus_1_messages) {
     for (const int side : {2, 3, 4, 5, 8}) {
         for (const Algorithm& algorithm : catalogue()) {
             if (algorithm.what != CollectiveKind::all_to_all &&
@@ -58,7 +58,7 @@ TEST(Levels, one_to_all_and_all_to_one_send_p_minus_1_messages) {
     }
 }
 
-TEST(Levels, two_levels_move_each_tile_along_columns_and_rows) {
+TEST(MultiLevelCollectives, two_levels_move_each_tile_along_columns_and_rows) {
     for (const int n : {2, 3, 4, 7}) {
         const Elements each = 3;
         for (const char* name : {"2-lev-rec-scatter", "2-lev-rec-gather"}) {
@@ -71,7 +71,7 @@ TEST(Levels, two_levels_move_each_tile_along_columns_and_rows) {
     }
 }
 
-TEST(Levels, three_levels_go_to_squares_rows_and_processors) {
+TEST(MultiLevelCollectives, three_levels_divide_into_squares_rows_and_processors) {
     for (const int q : {2, 3, 4}) { // q * q squares of q * q processors
         const int n = q * q;
         const Elements squares = Elements{1} * n * n - n; // tiles outside the root's square
@@ -85,7 +85,7 @@ TEST(Levels, three_levels_go_to_squares_rows_and_processors) {
     }
 }
 
-TEST(Levels, halving_moves_half_of_the_image_per_level) {
+TEST(MultiLevelCollectives, halving_moves_half_of_the_image_per_level) {
     for (const int side : {2, 4, 8, 16}) {
         const int levels = 2 * test::ceil_log2(side);
         for (const char* name : {"logp-lev-sq-scatter", "logp-lev-sq-gather"}) {
@@ -99,7 +99,7 @@ TEST(Levels, halving_moves_half_of_the_image_per_level) {
     }
 }
 
-TEST(Levels, halving_of_any_grid_takes_the_logarithms_of_its_sides) {
+TEST(MultiLevelCollectives, halving_takes_log2_rounds_per_side_of_any_grid) {
     for (const int columns : {1, 2, 3, 5, 6, 7}) {
         for (const int rows : {1, 2, 3, 4, 9}) {
             const Grid grid{2 * columns, rows, columns, rows};
@@ -110,7 +110,7 @@ TEST(Levels, halving_of_any_grid_takes_the_logarithms_of_its_sides) {
     }
 }
 
-TEST(Levels, uneven_halves_take_more_rounds_and_fractions_are_between_0_and_1) {
+TEST(MultiLevelCollectives, unequal_halving_takes_more_rounds_and_rejects_invalid_fractions) {
     const Grid grid = tiles(8, 1);
     EXPECT_GT(counts("logp-lev-rec-scatter", grid).rounds,
               counts("logp-lev-sq-scatter", grid).rounds);
@@ -118,7 +118,7 @@ TEST(Levels, uneven_halves_take_more_rounds_and_fractions_are_between_0_and_1) {
         EXPECT_THROW(halving_scatter(grid, 0, share), InvalidTask) << share;
 }
 
-TEST(Levels, all_to_all_sends_the_messages_of_its_levels) {
+TEST(MultiLevelCollectives, all_to_all_sends_the_expected_messages_per_level) {
     for (const int n : {2, 3, 4, 6}) {
         const std::int64_t p = n * n;
         const Elements each = 2;
@@ -137,7 +137,8 @@ TEST(Levels, all_to_all_sends_the_messages_of_its_levels) {
     }
 }
 
-TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
+TEST(MultiLevelCollectives,
+     all_to_all_by_squares_moves_data_twice_within_squares_and_once_between) {
     for (const int q : {2, 3}) { // q * q squares of q * q processors
         const std::int64_t n = q * q, p = n * n;
         const Counts sent = counts("2-lev-sq-all-to-all", blocks(q * q, 2));
@@ -148,7 +149,7 @@ TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
     }
 }
 
-TEST(Levels, all_to_all_by_butterfly_sends_half_of_the_data_per_level) {
+TEST(MultiLevelCollectives, all_to_all_by_butterfly_sends_half_of_the_data_per_level) {
     for (const int n : {2, 4, 8}) {
         const std::int64_t p = n * n;
         const int levels = test::ceil_log2(n * n);
@@ -160,7 +161,7 @@ TEST(Levels, all_to_all_by_butterfly_sends_half_of_the_data_per_level) {
     }
 }
 
-TEST(Levels, labels_identify_the_submachine_of_a_step) {
+TEST(MultiLevelCollectives, labels_identify_the_submachine_of_a_step) {
     const Grid grid{12, 10, 6, 5};
     std::set<int> labels;
     for (int row = 0; row < grid.rows; ++row) {
@@ -179,7 +180,7 @@ TEST(Levels, labels_identify_the_submachine_of_a_step) {
     EXPECT_THROW(group_of({1, 1, 300, 200}, {0, 0, 1, 1}), InvalidTask);
 }
 
-TEST(Levels, a_message_stays_on_the_submachine_of_its_label) {
+TEST(MultiLevelCollectives, messages_stay_within_the_submachine_of_their_label) {
     const Grid grid{14, 15, 7, 5};
     for (const Algorithm& algorithm : catalogue()) {
         for (int rank = 0; rank < grid.ranks(); ++rank) {

@@ -72,7 +72,7 @@ Claim pairs_claim(const std::vector<Elements>& lengths, int p) {
             {}};
 }
 
-TEST(UnevenBlocks, go_from_all_to_all_by_every_algorithm) {
+TEST(UnevenBlocks, are_exchanged_all_to_all_by_every_algorithm) {
     test::Random random(11);
     for (const Algorithm& algorithm : catalogue()) {
         if (algorithm.what != CollectiveKind::all_to_all)
@@ -90,7 +90,7 @@ TEST(UnevenBlocks, are_not_sent_if_empty) {
     EXPECT_EQ(prove(schedule, claim_of(CollectiveKind::gather, data)).messages, 1);
 }
 
-TEST(UnevenBlocks, of_equal_lengths_are_one_region_for_a_subtree) {
+TEST(UnevenBlocks, form_one_region_per_subtree_if_their_lengths_are_equal) {
     const Partition data = Partition::blocks(std::vector<Elements>(8, 5));
     const Program root = binomial_scatter(data, 0);
     for (const Step& step : root.steps)

@@ -23,7 +23,7 @@ HostClock skewed(std::uint64_t identity, Seconds before, double faster) {
     return {identity, [=] { return steady() + before + faster * (steady() - start); }};
 }
 
-TEST(ClockOffsets, match_skewed_clocks_within_the_stated_uncertainty) {
+TEST(ClockOffsets, estimate_skewed_clocks_within_the_stated_uncertainty) {
     run_threads(5, [](const Communicator& communicator) {
         // Ranks 1 and 3 on rank 0's host, 2 and 4 on others.
         const int rank = communicator.rank();
@@ -41,7 +41,7 @@ TEST(ClockOffsets, match_skewed_clocks_within_the_stated_uncertainty) {
     });
 }
 
-TEST(ClockOffsets, of_one_clock_cost_no_message) {
+TEST(ClockOffsets, need_no_message_for_a_single_clock) {
     run_threads(3, [](const Communicator& communicator) {
         const auto offsets = clock_offsets(communicator, skewed(7, 5, 0));
         ASSERT_EQ(offsets.size(), 1u);
@@ -49,7 +49,7 @@ TEST(ClockOffsets, of_one_clock_cost_no_message) {
     });
 }
 
-TEST(ClockOffsets, trust_no_clock_that_runs_backwards) {
+TEST(ClockOffsets, reject_a_clock_that_runs_backwards) {
     run_threads(2, [](const Communicator& communicator) {
         const bool wrong = communicator.rank() == 1;
         const auto offsets =
@@ -59,10 +59,10 @@ TEST(ClockOffsets, trust_no_clock_that_runs_backwards) {
     });
 }
 
-TEST(ClockOffsets, measured_twice_give_the_drift) {
+TEST(ClockOffsets, give_the_drift_if_measured_twice) {
     run_threads(2, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        constexpr double faster = .01; // so that the drift is visible after 50 ms
+        constexpr double faster = .01; // large enough that 50 ms show the drift
         const HostClock clock =
             skewed(static_cast<std::uint64_t>(rank), rank == 0 ? 0 : 3, rank == 0 ? 0 : faster);
         const ClockOffset before = clock_offsets(communicator, clock).back();
@@ -74,7 +74,7 @@ TEST(ClockOffsets, measured_twice_give_the_drift) {
     });
 }
 
-TEST(Correction, follows_a_drift_that_is_known_well_enough) {
+TEST(ClockCorrection, includes_the_drift_only_if_it_is_measured_precisely) {
     const ClockOffset before{1, 100, 5, 1e-6}, after{1, 200, 5.01, 1e-6};
     EXPECT_DOUBLE_EQ(correction(before, after, 100), 5);
     EXPECT_DOUBLE_EQ(correction(before, after, 150), 5.005);

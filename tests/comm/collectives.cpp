@@ -7,9 +7,9 @@
 namespace sextant::test {
 namespace {
 
-TEST(Threads, EveryCollectiveFulfilsItsClaimFrom1To17Ranks) {
+TEST(Threads, EveryCollectiveGivesTheClaimedResultOn1To17Ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks)
-        run_threads(ranks, every_collective_deals_what_it_claims);
+        run_threads(ranks, every_collective_gives_the_claimed_result);
 }
 
 } // namespace

@@ -36,7 +36,7 @@ std::vector<float> result_of(const Execution& execution) {
     return {first, first + bytes.size() / sizeof(float)};
 }
 
-TEST(ThreadsComputing, sums_reach_over_the_edges_of_ranks_run_after_run) {
+TEST(KernelsOnThreads, neighbour_sums_across_ranks_are_right_in_repeated_runs) {
     for (int ranks = 1; ranks <= 9; ++ranks) {
         run_threads(ranks, [&](Communicator communicator) {
             const int rank = communicator.rank();
@@ -58,7 +58,7 @@ TEST(ThreadsComputing, sums_reach_over_the_edges_of_ranks_run_after_run) {
     }
 }
 
-TEST(ThreadsComputing, a_kernel_that_throws_fails_its_rank_without_a_hang) {
+TEST(KernelsOnThreads, an_exception_in_a_kernel_fails_its_rank_without_a_deadlock) {
     std::atomic<int> own = 0;
     run_threads(3, [&](Communicator communicator) {
         const int rank = communicator.rank();
@@ -82,13 +82,13 @@ TEST(ThreadsComputing, a_kernel_that_throws_fails_its_rank_without_a_hang) {
     EXPECT_EQ(own, 2);
 }
 
-TEST(ThreadsComputing, a_kernel_that_is_missing_is_a_bug_that_is_named) {
+TEST(KernelsOnThreads, a_missing_kernel_is_reported_as_a_logic_error) {
     run_threads(1, [](Communicator communicator) {
         EXPECT_THROW(Execution(communicator, line_sums(1, 0), floats), std::logic_error);
     });
 }
 
-TEST(ThreadsComputing, a_trace_has_the_times_and_results_of_kernels) {
+TEST(KernelsOnThreads, the_trace_contains_times_and_results_of_kernels) {
     run_threads(2, [](Communicator communicator) {
         const int rank = communicator.rank();
         Execution execution(communicator, line_sums(2, rank), floats, {.trace = true}, {sum_line});

@@ -30,7 +30,7 @@ void expect_conformance(const compositing::Algorithm& algorithm, const Task& tas
     }
 }
 
-TEST(Threads, EveryAlgorithmEqualsTheSerialFoldFrom1To17Ranks) {
+TEST(Threads, EveryAlgorithmEqualsTheSerialFoldOn1To17Ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks) {
         for (const Elements elements : {1, 997, 509 * 503}) {
             for (const auto& algorithm : compositing::catalogue()) {
@@ -47,7 +47,7 @@ TEST(Threads, EveryAlgorithmEqualsTheSerialFoldFrom1To17Ranks) {
     }
 }
 
-TEST(Threads, ByArrivalAgreesWithinTheBoundOfReassociation) {
+TEST(Threads, ArrivalOrderChangesResultsOnlyWithinTheRoundingBound) {
     for (int ranks : {2, 3, 5, 8, 12}) {
         for (const auto& algorithm : compositing::catalogue()) {
             for (const Tuning& tuning : algorithm.tunings(ranks)) {
@@ -69,7 +69,7 @@ TEST(Threads, RepeatedFramesGiveTheSameImage) {
     }
 }
 
-TEST(Threads, LayersOrdersEmptyRanksAndDistributedResultsAreRight) {
+TEST(Threads, LayersInAnyOrderEmptyRanksAndDistributedResultsWork) {
     Task task;
     task.ranks = 6;
     task.elements = 1003;

@@ -27,7 +27,7 @@ Operator failing_over(bool fails) {
     return op;
 }
 
-TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsable) {
+TEST(Failure, AnExceptionInAnOperatorReachesAffectedRanksAndTheGroupStaysUsable) {
     for (const auto& algorithm : compositing::catalogue()) {
         const Task task = compositing::one_image_each(8, 1000, 0);
         const auto tuning = algorithm.tunings(8).front();
@@ -53,11 +53,11 @@ TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsa
                       tolerance(algorithm, Association::in_order, 8));
         });
         EXPECT_EQ(own, 1) << algorithm.name;
-        EXPECT_GE(heard, 1) << algorithm.name; // at least on the root
+        EXPECT_GE(heard, 1) << algorithm.name; // at least the root fails because of its peer
     }
 }
 
-TEST(Failure, ARankThatThrowsOutsideARunCancelsThoseThatWaitForIt) {
+TEST(Failure, AnExceptionOutsideARunCancelsTheRanksThatWait) {
     const Task task = compositing::one_image_each(5, 1 << 16, 0);
     for (int failing = 0; failing < 5; ++failing) {
         try {
@@ -75,7 +75,7 @@ TEST(Failure, ARankThatThrowsOutsideARunCancelsThoseThatWaitForIt) {
     }
 }
 
-TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
+TEST(Failure, AnExceptionBeforeABarrierAlsoEndsRanksInSplitGroups) {
     EXPECT_THROW(run_threads(4,
                              [](Communicator communicator) {
                                  const Communicator pair =
@@ -88,7 +88,7 @@ TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
                  InvalidTask);
 }
 
-TEST(Failure, AgreeGivesEveryRankTheSameTextOfAnyLength) {
+TEST(Failure, AgreementGivesEveryRankTheSameTextOfAnyLength) {
     const std::string is_cut_off = "is cut off" + std::string(3000, '.') + "!";
     run_threads(4, [&](Communicator communicator) {
         std::string text;
@@ -137,7 +137,7 @@ std::string thrown_without_rank_2(const std::function<void(const Communicator&)>
     return "nothing";
 }
 
-TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsNamed) {
+TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsReported) {
     const char* const said =
         "rank 2 has returned, but other ranks wait for it in a collective call";
     EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.barrier(); }), said);
@@ -146,7 +146,7 @@ TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsNamed) {
     EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.split(0, 0); }), said);
 }
 
-TEST(Failure, ARankThatReturnsBeforeOthersExchangeMessagesWithItIsNamed) {
+TEST(Failure, ARankThatReturnsBeforeAMessageExchangeIsReported) {
     const Task task = compositing::one_image_each(4, 1000, 0);
     for (const char* name : {"direct-send", "radix-k"}) {
         const auto& algorithm = compositing::find(name);
@@ -160,7 +160,7 @@ TEST(Failure, ARankThatReturnsBeforeOthersExchangeMessagesWithItIsNamed) {
     }
 }
 
-TEST(Failure, ARankThatReturnsIsNamedByItsRankInTheGroup) {
+TEST(Failure, AReturnedRankIsReportedByItsRankInTheGroup) {
     std::atomic<int> named = 0;
     try {
         run_threads(4, [&](const Communicator& communicator) {

@@ -18,7 +18,7 @@ TEST(FirstFailure, is_empty_without_a_failure) {
     }
 }
 
-TEST(FirstFailure, is_that_of_the_lowest_rank_that_failed_on_every_rank) {
+TEST(FirstFailure, is_the_failure_of_the_lowest_failed_rank_on_every_rank) {
     run_threads(5, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         const auto fails = [&] {
@@ -29,7 +29,7 @@ TEST(FirstFailure, is_that_of_the_lowest_rank_that_failed_on_every_rank) {
     });
 }
 
-TEST(Agreement, cancels_every_rank_and_stays_usable) {
+TEST(Agreement, cancels_every_rank_after_a_failure_and_stays_usable) {
     run_threads(4, [](const Communicator& communicator) {
         const RunControl control{{}, [&] { return communicator.rank() == 3; }};
         const auto step = [&] { agree(communicator, [&] { control.check(); }); };
@@ -38,7 +38,7 @@ TEST(Agreement, cancels_every_rank_and_stays_usable) {
     });
 }
 
-TEST(Agreement, reports_a_failure_rather_than_a_cancellation) {
+TEST(Agreement, reports_a_failure_in_preference_to_a_cancellation) {
     run_threads(3, [](const Communicator& communicator) {
         try {
             agree(communicator, [&] {

@@ -35,7 +35,7 @@ std::vector<std::byte> folded(const Operator& op, int threads, Elements elements
     return to;
 }
 
-TEST(FoldTeam, GivesTheBitsOfOneThread) {
+TEST(FoldTeam, GivesTheSameBitsAsOneThread) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
             for (const Elements elements : {1, 4099, 50021}) {
@@ -48,7 +48,7 @@ TEST(FoldTeam, GivesTheBitsOfOneThread) {
     }
 }
 
-TEST(FoldTeam, DividesLargeFoldsOnly) {
+TEST(FoldTeam, DividesOnlyLargeFoldsAmongThreads) {
     std::atomic<int> calls{0};
     Operator op = kernel::find("over");
     op.fold = [&](FoldFunction::Sources, std::byte*, Elements) { ++calls; };
@@ -58,7 +58,7 @@ TEST(FoldTeam, DividesLargeFoldsOnly) {
     EXPECT_EQ(calls.load(), 3);
 }
 
-TEST(FoldTeam, RethrowsTheExceptionOfAnyThread) {
+TEST(FoldTeam, RethrowsAnExceptionOfAnyThread) {
     FoldTeam team(3);
     const std::thread::id own = std::this_thread::get_id();
     for (const bool by_helper : {true, false}) {
@@ -77,7 +77,7 @@ TEST(FoldTeam, RethrowsTheExceptionOfAnyThread) {
     }
 }
 
-TEST(FoldTeam, ProgramsGiveTheSameBits) {
+TEST(FoldTeam, GivesTheSameBitsForWholePrograms) {
     const Elements elements = 60007;
     for (const auto& algorithm : compositing::catalogue()) {
         const int ranks = 4;

@@ -41,7 +41,7 @@ Program waiting_to_fold(int operands, Elements pixels) {
     return builder.finish(sum);
 }
 
-TEST(Folding, OfTwoWaitsForItsDestination) {
+TEST(Folding, TwoOperandsAreNotCombinedBeforeTheirDestinationIsFree) {
     constexpr Elements pixels = 1000;
     const std::vector<RgbaF32> images = layers(0, 2, pixels);
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};
@@ -49,7 +49,7 @@ TEST(Folding, OfTwoWaitsForItsDestination) {
     EXPECT_EQ(buffers[0], images); // not sent yet
 }
 
-TEST(Folding, OfThreeDoesNotWaitForItsDestination) {
+TEST(Folding, ThreeOperandsAreCombinedBeforeTheirDestinationIsFree) {
     constexpr Elements pixels = 1000;
     const std::vector<RgbaF32> images = layers(0, 3, pixels);
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};

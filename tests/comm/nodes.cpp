@@ -17,13 +17,13 @@
 namespace sextant::test {
 namespace {
 
-TEST(Nodes, OfAnySizeGiveTheBitsOfMessages) {
+TEST(Nodes, SharedMemoryGivesTheSameBitsAsMessagesForAnyNodeSize) {
     for (const int ranks : {1, 2, 3, 4, 7})
-        run_threads(ranks, nodes_of_any_size_give_the_bits_of_messages);
+        run_threads(ranks, shared_memory_gives_the_same_bits_as_messages);
 }
 
-TEST(Nodes, LayersAndEmptyRanksGiveTheRightImage) {
-    run_threads(5, layers_and_empty_ranks_come_out_right_on_nodes);
+TEST(Nodes, SharedMemoryWorksWithLayersAndEmptyRanks) {
+    run_threads(5, shared_memory_works_with_layers_and_empty_ranks);
 }
 
 TEST(Nodes, HaveTheRequestedSize) {
@@ -37,7 +37,7 @@ TEST(Nodes, HaveTheRequestedSize) {
     });
 }
 
-TEST(Nodes, SplitGroupsShareToo) {
+TEST(Nodes, SplitGroupsShareMemoryToo) {
     run_threads(5, [](Communicator communicator) {
         const Communicator shared = share_nodes(communicator, {2, Bytes{4} << 20}).communicator;
         const Communicator half = shared.split(shared.rank() % 2, 0);
@@ -52,7 +52,7 @@ TEST(Nodes, SplitGroupsShareToo) {
     });
 }
 
-TEST(Nodes, UnavailableMemoryIsReplacedByMessages) {
+TEST(Nodes, MessagesAreUsedIfSharedMemoryIsUnavailable) {
     run_threads(3, [](Communicator communicator) {
         for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
             // Rank 2 gets all the memory it requests, the other ranks only a part of it or none.
@@ -69,7 +69,7 @@ TEST(Nodes, UnavailableMemoryIsReplacedByMessages) {
     });
 }
 
-TEST(Nodes, AllUseMessagesIfOneRankHasNoSharedMemory) {
+TEST(Nodes, AllRanksUseMessagesIfOneHasNoSharedMemory) {
     run_threads(3, [](Communicator communicator) {
         const bool odd = communicator.rank() == 1;
         const SharedNodes nodes =
@@ -94,7 +94,7 @@ class FileLimit {
     rlimit was_{};
 };
 
-TEST(Nodes, AFileSizeLimitIsReportedWithoutASignal) {
+TEST(Nodes, AFileSizeLimitIsReportedAndRaisesNoSignal) {
     const FileLimit limit(1 << 20);
     run_threads(2, [](Communicator communicator) {
         const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
@@ -104,18 +104,18 @@ TEST(Nodes, AFileSizeLimitIsReportedWithoutASignal) {
     });
 }
 
-TEST(Nodes, SegmentsHaveNoName) {
+TEST(Nodes, SegmentsHaveNoNameInTheFileSystem) {
     const Segment segment = Segment::create(1 << 20);
     const auto path =
         std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(segment.descriptor()));
     EXPECT_THAT(path.string(), testing::EndsWith("(deleted)"));
 }
 
-TEST(Nodes, AnUnownedSegmentIsRefused) {
+TEST(Nodes, OpeningAnUnknownSegmentFails) {
     EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
 }
 
-TEST(Nodes, AFailingOperatorReachesItsReceiversAndTheGroupStaysUsable) {
+TEST(Nodes, AnOperatorExceptionReachesItsReceiversAndTheGroupStaysUsable) {
     for (const int node : node_sizes) {
         run_threads(4, [&](Communicator communicator) {
             const Communicator shared =
@@ -145,7 +145,7 @@ TEST(Nodes, AFailingOperatorReachesItsReceiversAndTheGroupStaysUsable) {
     }
 }
 
-TEST(Arenas, ProvideDisjointMemoryAndZeroReusedMemory) {
+TEST(Arenas, GiveDisjointBlocksAndZeroReusedMemory) {
     const auto arena = std::make_shared<Arena>(Segment::create(Bytes{4} << 20), 100);
     std::optional<Memory> a = arena->take(5000), b = arena->take(4096), c = arena->take(1);
     ASSERT_TRUE(a && b && c);
@@ -165,7 +165,7 @@ TEST(Arenas, ProvideDisjointMemoryAndZeroReusedMemory) {
 
 /// Simulates a file system with 1 MB of free space, where touching more memory would kill the
 /// process.
-TEST(Arenas, AreAllocatedFirstIfAShortageWouldKillTheProcess) {
+TEST(Arenas, RefuseMemoryThatTheSystemCannotProvide) {
     constexpr Bytes there = Bytes{1} << 20, promised = Bytes{2} << 20;
     const int file = memfd_create("full", 0);
     ASSERT_EQ(ftruncate(file, there), 0);
@@ -185,7 +185,7 @@ TEST(Arenas, AreAllocatedFirstIfAShortageWouldKillTheProcess) {
     close(file);
 }
 
-TEST(Arenas, OutliveTheirOwnersMemory) {
+TEST(Arenas, StayMappedWhileTheirMemoryIsInUse) {
     auto arena = std::make_shared<Arena>(Segment::create(1 << 20), 0);
     std::optional<Memory> memory = arena->take(10);
     arena.reset();

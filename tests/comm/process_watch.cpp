@@ -45,7 +45,7 @@ bool system_tells() {
     return own >= 0;
 }
 
-TEST(ProcessWatch, reports_the_process_that_has_ended) {
+TEST(ProcessWatch, reports_an_ended_process) {
     if (!system_tells())
         GTEST_SKIP() << "no pidfd_open here";
     Idler first, second;
@@ -62,7 +62,7 @@ TEST(ProcessWatch, reports_the_process_that_has_ended) {
     EXPECT_EQ(watch.first_ended(), 0u);
 }
 
-TEST(ProcessWatch, reports_a_process_that_it_cannot_watch_as_not_ended) {
+TEST(ProcessWatch, reports_an_unwatchable_process_as_running) {
     ProcessWatch watch;
     watch.add(-1);
     EXPECT_FALSE(watch.has_ended(0));

@@ -52,7 +52,7 @@ Operator calling(std::function<void()> work) {
     return op;
 }
 
-TEST(Threads, MessagesMoveBetweenTwoStepsOfWork) {
+TEST(Threads, MessagesMakeProgressBetweenTwoStepsOfWork) {
     std::atomic<bool> came_back = false, seen = false;
     const auto work = [&, done = 0]() mutable {
         std::this_thread::sleep_for(milliseconds(2));

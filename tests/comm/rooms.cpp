@@ -30,7 +30,7 @@ bool lies_in(const std::byte* at, std::span<const std::byte> memory) {
     return at >= memory.data() && at < memory.data() + memory.size();
 }
 
-TEST(Rooms, ACollectedImageIsWrittenInTheRootsMemory) {
+TEST(ReceiveBuffers, GatheredImagesAreWrittenDirectlyIntoTheRootsMemory) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-swap", "shift-based"}) {
         constexpr int ranks = 4, root = 2;
         const compositing::Task task = compositing::one_image_each(ranks, 4 * 1024, root);
@@ -57,7 +57,7 @@ TEST(Rooms, ACollectedImageIsWrittenInTheRootsMemory) {
     }
 }
 
-TEST(Rooms, AResultIsUnchangedUntilItsOwnerRunsAgain) {
+TEST(ReceiveBuffers, AResultStaysUnchangedUntilItsOwnerRunsAgain) {
     constexpr int ranks = 3;
     const compositing::Task task = compositing::one_image_each(ranks, 3 * 1024, 0);
     const auto& row = compositing::find("direct-send");
@@ -161,7 +161,7 @@ Made make_rows(const Rows& rows, bool used_before) {
     return by_rank_1;
 }
 
-TEST(Rooms, KernelResultsForARankAreWrittenInItsMemory) {
+TEST(ReceiveBuffers, KernelResultsAreWrittenDirectlyIntoTheReceiversMemory) {
     // Contiguous rows, and rows of a tile that has another tile next to it.
     for (const Rows& rows : {Rows{300, 200, 300}, Rows{300, 200, 700}}) {
         const Made made = make_rows(rows, false);
@@ -172,7 +172,7 @@ TEST(Rooms, KernelResultsForARankAreWrittenInItsMemory) {
     }
 }
 
-TEST(Rooms, KernelResultsAreCopiedIfTheirDestinationIsStillUsed) {
+TEST(ReceiveBuffers, KernelResultsAreCopiedIfTheirDestinationIsInUse) {
     const Made made = make_rows({300, 200, 700}, true);
     EXPECT_TRUE(made.right);
     ASSERT_EQ(made.at.size(), 2u);
@@ -180,12 +180,12 @@ TEST(Rooms, KernelResultsAreCopiedIfTheirDestinationIsStillUsed) {
         EXPECT_FALSE(lies_in(at, made.picture));
 }
 
-TEST(Rooms, SmallKernelResultsArriveAsWell) {
+TEST(ReceiveBuffers, SmallKernelResultsArriveCorrectly) {
     for (const Rows& rows : {Rows{3, 2, 3}, Rows{3, 2, 7}, Rows{50, 30, 60}})
         EXPECT_TRUE(make_rows(rows, false).right);
 }
 
-TEST(Rooms, AReceiverThatFailsOrIsLateDoesNotBlockKernels) {
+TEST(ReceiveBuffers, AFailedOrLateReceiverDoesNotBlockKernels) {
     const Rows rows{300, 200, 300};
     Operator floats;
     floats.element = {"f32", sizeof(float)};

@@ -6,9 +6,9 @@
 namespace sextant::test {
 namespace {
 
-TEST(ShortElements, arrive_without_the_rest) {
+TEST(ShortElements, are_sent_without_padding) {
     for (const int ranks : {2, 3, 7})
-        run_threads(ranks, short_elements_arrive_without_the_rest);
+        run_threads(ranks, short_elements_are_sent_without_padding);
 }
 
 } // namespace

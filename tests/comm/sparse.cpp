@@ -8,28 +8,28 @@
 namespace sextant::test {
 namespace {
 
-TEST(SparseThreads, EveryAlgorithmGivesTheBitsOfDenseMessages) {
+TEST(SparseThreads, EveryAlgorithmGivesTheSameBitsAsDenseMessages) {
     for (const int ranks : {1, 2, 3, 4, 6})
         run_threads(ranks, every_algorithm_gives_the_same_bits);
 }
 
-TEST(SparseThreads, EveryOperatorGivesTheBitsOfDenseMessages) {
+TEST(SparseThreads, EveryOperatorGivesTheSameBitsAsDenseMessages) {
     for (const int ranks : {2, 5})
         run_threads(ranks, every_operator_gives_the_same_bits);
 }
 
-TEST(SparseThreads, ByArrivalTheNearestIsTheSame) {
+TEST(SparseThreads, FoldingInArrivalOrderGivesTheSameNearestSamples) {
     for (const int ranks : {3, 6})
-        run_threads(ranks, by_arrival_the_nearest_is_the_same);
+        run_threads(ranks, folding_in_arrival_order_gives_the_same_nearest_samples);
 }
 
-TEST(SparseThreads, LayersOrdersAndEmptyRanksGiveTheBitsOfDenseMessages) {
+TEST(SparseThreads, AnyLayersOrdersAndEmptyRanksGiveTheSameBitsAsDenseMessages) {
     run_threads(7, layers_and_empty_ranks_give_the_same_bits);
 }
 
 TEST(SparseThreads, EmptyPixelsAreNotSent) {
     for (const int ranks : {2, 3, 5})
-        run_threads(ranks, what_was_not_drawn_is_not_sent);
+        run_threads(ranks, empty_pixels_are_not_sent);
 }
 
 TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
@@ -40,7 +40,7 @@ TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
     });
 }
 
-TEST(SparseThreads, AFailingOperatorReachesTheOthersAndTheNextRunIsRight) {
+TEST(SparseThreads, AfterAnOperatorExceptionTheNextRunSucceeds) {
     run_threads(4, [](const Communicator& communicator) {
         const auto task = compositing::one_image_each(4, 4003, 0);
         const auto& algorithm = compositing::find("radix-k");

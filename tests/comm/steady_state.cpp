@@ -48,7 +48,7 @@ MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm
     return after - before;
 }
 
-TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
+TEST(SteadyState, NoMemoryIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
     for (const Association association : {Association::in_order, Association::by_arrival}) {
         for (const auto& algorithm : compositing::catalogue()) {
             for (const int ranks : {1, 2, 4, 7}) {
@@ -67,7 +67,7 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
     }
 }
 
-TEST(SteadyState, NothingIsAllocatedForMessagesThatSkipEmptyPixels) {
+TEST(SteadyState, NoMemoryIsAllocatedForMessagesThatSkipEmptyPixels) {
     for (const auto& algorithm : compositing::catalogue()) {
         const MemoryEvents events = events_of_frames(4, algorithm, 100'003, {.sparse = true}, 2, 5);
         EXPECT_EQ(events.allocations, 0) << algorithm.name;

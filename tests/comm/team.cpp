@@ -26,7 +26,7 @@ TEST(Team, runs_every_part_once_for_any_team_size) {
     }
 }
 
-TEST(Team, makes_writes_before_and_within_a_job_visible) {
+TEST(Team, makes_writes_of_the_caller_and_of_parts_visible) {
     Team team(3);
     std::vector<int> values(64);
     for (int round = 1; round <= 2000; ++round) {
@@ -40,7 +40,7 @@ TEST(Team, makes_writes_before_and_within_a_job_visible) {
         EXPECT_EQ(value, 2000 * 2001 / 2);
 }
 
-TEST(Team, rethrows_the_exception_of_a_part_and_stays_usable) {
+TEST(Team, rethrows_an_exception_of_a_part_and_stays_usable) {
     Team team(2);
     const auto all = [&] {
         team.run(10, [](int part, int) {
@@ -54,11 +54,11 @@ TEST(Team, rethrows_the_exception_of_a_part_and_stays_usable) {
     EXPECT_EQ(done, 1);
 }
 
-TEST(Team, without_members_is_refused) {
+TEST(Team, refuses_a_size_of_zero) {
     EXPECT_THROW(Team(0), InvalidTask);
 }
 
-TEST(Team, without_a_team_parts_run_in_order) {
+TEST(Team, null_runs_parts_in_order) {
     std::vector<int> order;
     run_parts(nullptr, 4, [&](int part, int) { order.push_back(part); });
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));

@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Texts, reach_every_rank_whole_at_any_length) {
+TEST(Texts, are_delivered_completely_to_every_rank_at_any_length) {
     const std::vector<std::string> texts = {"", "é", std::string(1023, 'a') + "é",
                                             std::string(1024, 'b'), std::string(5000, 'c')};
     run_threads(static_cast<int>(texts.size()), [&](const Communicator& communicator) {
@@ -17,7 +17,7 @@ TEST(Texts, reach_every_rank_whole_at_any_length) {
     });
 }
 
-TEST(Lists, of_any_length_come_one_after_another_in_rank_order) {
+TEST(Lists, are_gathered_in_rank_order_at_any_length) {
     for (const int ranks : {1, 3, 5}) {
         std::vector<double> expected;
         for (int i = 0; i < 300 * ranks * (ranks - 1) / 2; ++i)

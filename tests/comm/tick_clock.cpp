@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-TEST(TickClock, passes_as_the_steady_clock_does) {
+TEST(TickClock, agrees_with_the_steady_clock) {
     TickClock clock;
     clock.restart();
     const auto begin = std::chrono::steady_clock::now();
@@ -26,7 +26,7 @@ TEST(TickClock, passes_as_the_steady_clock_does) {
     EXPECT_LE(clock.origin(), std::chrono::duration<double>(begin.time_since_epoch()).count());
 }
 
-TEST(TickClock, knows_its_tick_at_once) {
+TEST(TickClock, gives_its_tick_length_even_after_a_short_run) {
     TickClock clock;
     clock.restart();
     const Seconds short_run = clock.tick();
@@ -34,7 +34,7 @@ TEST(TickClock, knows_its_tick_at_once) {
     EXPECT_NEAR(clock.tick() / short_run, 1, .01);
 }
 
-TEST(Trace, of_a_run_has_seconds_within_it_on_every_rank) {
+TEST(Trace, contains_times_within_the_run_on_every_rank) {
     run_threads(3, [](const Communicator& communicator) {
         const compositing::Task task =
             compositing::one_image_each(3, 4096, compositing::Task::distributed);

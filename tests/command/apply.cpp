@@ -97,7 +97,7 @@ class Apply : public testing::Test {
     std::string movie = folder.path("movie.npy"), shown = folder.path("shown.npy");
 };
 
-TEST_F(Apply, AlignsFramesWithNaNOutside) {
+TEST_F(Apply, AlignsFramesAndFillsOutsidePixelsWithNaN) {
     write_movie(movie, 4);
     apply(movie, shown);
     const auto source = format::open_frames(shown);
@@ -112,7 +112,7 @@ TEST_F(Apply, AlignsFramesWithNaNOutside) {
         std::isnan(pixels[static_cast<std::size_t>(4 * 12 + 10)])); // beyond the right border
 }
 
-TEST_F(Apply, AlignsOneImageLikeAnyFrame) {
+TEST_F(Apply, AlignsASingleSelectedFrame) {
     write_movie(movie, 1);
     apply(movie, shown, {{"frame", {"2"}}});
     std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
@@ -135,7 +135,7 @@ std::vector<float> odd_samples() {
     return samples;
 }
 
-TEST_F(Apply, CopiesSamplesBitForBitForMotionsByWholePixels) {
+TEST_F(Apply, CopiesSamplesExactlyForWholePixelMotions) {
     const std::vector<float> samples = odd_samples();
     FrameHeader header;
     header.frames = 1;
@@ -162,7 +162,7 @@ TEST_F(Apply, CopiesSamplesBitForBitForMotionsByWholePixels) {
     }
 }
 
-TEST_F(Apply, LetsAGapGrowOnlyAlongTheAxisThatIsInterpolated) {
+TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
     SeriesTransforms all;
     all.series = "movie.npy";
     all.model = "rigid";
@@ -190,7 +190,7 @@ TEST_F(Apply, LetsAGapGrowOnlyAlongTheAxisThatIsInterpolated) {
     EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
 }
 
-TEST_F(Apply, RefusesFieldsThatAreNotNumbers) {
+TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
     SeriesTransforms all;
     all.series = "movie.npy";
     all.model = "nonrigid";
@@ -215,12 +215,12 @@ TEST_F(Apply, RefusesFieldsThatAreNotNumbers) {
     EXPECT_FALSE(std::filesystem::exists(shown));
 }
 
-TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
+TEST_F(Apply, MapsCoordinatesToTheReferenceAndBack) {
     const std::vector<FramePoint> there = points_of("frame,x,y\n2,8,2\n3,5.5,6\n");
     ASSERT_EQ(there.size(), 2U);
     EXPECT_DOUBLE_EQ(there[0].at.x, 5);
     EXPECT_DOUBLE_EQ(there[0].at.y, 4);
-    EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two below the centre (5.5, 4), rotated back
+    EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two pixels below the centre (5.5, 4), rotated back
     EXPECT_NEAR(there[1].at.y, 4, 1e-4);
     const std::vector<FramePoint> back =
         points_of("2,5,4\n3,7.5,4\n", {{"from_reference", {"true"}}});
@@ -231,7 +231,7 @@ TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
     EXPECT_EQ(points_of("Frame, X (px), Y (px)\r\n0,1,2\r\n").size(), 1U);
 }
 
-TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
+TEST_F(Apply, RefusesMismatchedInputAndWritesNoOutput) {
     write_movie(movie, 3);
     EXPECT_THAT(refusal(movie, shown),
                 HasSubstr("has 3 frames, expected the 4 that were registered"));
@@ -245,7 +245,7 @@ TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "rigid", "reference": 0, "width": 12, "height": 9, "frames":
         [{"frame": 0, "left_out": "a"}, {"frame": 0, "left_out": "b"}]})";
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("has frame 0 twice"));
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("lists frame 0 twice"));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
     EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields is missing"));
@@ -257,7 +257,7 @@ TEST_F(Apply, RefusesMismatchedInputAndLeavesNoOutput) {
     apply(movie, shown, {{"frame", {"5"}}});
 }
 
-TEST_F(Apply, OfCoordinatesNamesTheInvalidLine) {
+TEST_F(Apply, NamesTheInvalidLineOfACoordinateFile) {
     const auto refused = [&](const std::string& text) {
         const std::string from = folder.path("bad.csv");
         std::ofstream(from) << text;

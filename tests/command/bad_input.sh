@@ -49,8 +49,8 @@ refuses 2 "shared-memory off: ranks are threads .*expected processes" $composite
 refuses 2 "output" $composite "$SAMPLE"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/front.png" >/dev/null
 "$SEXTANT" composite "$SAMPLE" -o "$folder/part.exr" >/dev/null
-refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr linear ones" $composite "$folder/front.png" "$folder/part.exr" -o $out
-refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr linear ones" $composite "$folder/part.exr" "$folder/front.png" -o $out --ranks 1
+refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr holds linear values" $composite "$folder/front.png" "$folder/part.exr" -o $out
+refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr holds linear values" $composite "$folder/part.exr" "$folder/front.png" -o $out --ranks 1
 refuses 2 "unknown option '--orderr'; did you mean --order" $composite "$SAMPLE" -o $out --orderr 0,1
 refuses 2 "output needs a value" $composite "$SAMPLE" --output
 refuses 2 "output is given 2 times" $composite "$SAMPLE" -o $out -o $out
@@ -79,10 +79,10 @@ refuses 2 "IN... is empty: expected a name" $composite '' -o $out
 refuses 2 "window 0: expected a whole number from 1 to 1073741824" $composite "$SAMPLE" -o $out --window 0
 
 # An option takes effect or is refused, never ignored.
-refuses 2 "sigma has no effect here: it is an option of explain filter" "$SEXTANT" explain --sigma 3
-refuses 2 "operator has no effect here: it is an option of explain composite" "$SEXTANT" explain filter --operator max
-refuses 2 "ranks has no effect here: it is an option of explain composite and filter" "$SEXTANT" explain scan --ranks 3
-refuses 2 "cores has no effect here: it is an option of explain scan" "$SEXTANT" explain filter --cores 3
+refuses 2 "sigma has no effect here: only explain filter uses this option" "$SEXTANT" explain --sigma 3
+refuses 2 "operator has no effect here: only explain composite uses this option" "$SEXTANT" explain filter --operator max
+refuses 2 "ranks has no effect here: only explain composite and filter use this option" "$SEXTANT" explain scan --ranks 3
+refuses 2 "cores has no effect here: only explain scan uses this option" "$SEXTANT" explain filter --cores 3
 refuses 2 "size has no effect here: it sets the size of the built-in case" "$SEXTANT" bench scan --size 64
 refuses 2 "launcher has no effect here: .*--transport mpi" "$SEXTANT" calibrate --launcher 'mpirun -n 2' -o "$out"
 refuses 2 "cases has no effect here: nothing is measured" "$SEXTANT" evaluate --platform crossbar-12-calibrated --cases 2
@@ -90,8 +90,8 @@ refuses 2 "clock has no effect here: expected --platform" "$SEXTANT" evaluate --
 refuses 2 "operator has no effect here: expected --machine" "$SEXTANT" simulate --platform crossbar-12 --operator max
 "$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
 "$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
-refuses 2 "algorithm radix-k: $folder/plan.json has direct-send; omit one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
-refuses 2 "sparse on: $folder/plan.json has direct-send; omit one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
+refuses 2 "algorithm radix-k: the plan $folder/plan.json has direct-send; omit" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
+refuses 2 "sparse on: the plan $folder/plan.json has direct-send; omit" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
 
 # Files.
 sed 's/"window": 0/"window": 9999999999/' "$folder/plan.json" >"$folder/many.json"
@@ -150,7 +150,7 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 1 "cut.exr" $MPIRUN -n 3 $composite "$folder/good.exr" "$folder/good.exr" "$folder/cut.exr" -o $out
     refuses 2 "radices 3,2 multiply to 6" $MPIRUN -n 3 $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
     refuses 1 "nowhere" $MPIRUN -n 2 $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
-    refuses 2 "ranks 5 under a launcher that started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
+    refuses 2 "ranks 5: the launcher started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
     "$SEXTANT" synthesize -o "$folder/scan.npy" --frames 1 --width 40 --height 30 || failed=1
     filter="$SEXTANT filter $folder/scan.npy -o $folder/out.npy"
     refuses 2 "--sigma: rank 0 has 2, rank 1 has 3" $MPIRUN -n 1 $filter --sigma 2 : -n 1 $filter --sigma 3
@@ -170,18 +170,18 @@ echo '{"size": [3, 1], "order_front_to_back": [0], "bricks": [{"id": 0, "file": 
 said=$("$SEXTANT" composite "$odd/manifest.json" -o "$folder/odd.png" 2>&1 >/dev/null)
 echo "$said"
 case $said in
-*"$odd"*"not a number: 1 pixel;"*"not premultiplied ("*"): 1 pixel; used as they are"*) ;;
+*"$odd"*"not a number: 1 pixel;"*"not premultiplied ("*"): 1 pixel; these pixels are used unchanged"*) ;;
 *) echo "FAILED: odd pixels: $said"; failed=1 ;;
 esac
 # Traces.
 page=$folder/out.html
 : >"$folder/trace.json"
-refuses 1 "trace.json: empty; expected a trace" "$SEXTANT" report "$folder/trace.json" -o "$page"
+refuses 1 "trace.json: is empty, expected a trace" "$SEXTANT" report "$folder/trace.json" -o "$page"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/picture.exr" --trace "$folder/trace.json" >/dev/null
 head -c 5000 "$folder/trace.json" >"$folder/cut.json"
 refuses 1 "cut.json: is not JSON: unexpected end of the text: the file is truncated" "$SEXTANT" report "$folder/cut.json" -o "$page"
 sed 's/"sextant_trace": 1/"sextant_trace": 7/' "$folder/trace.json" >"$folder/newer.json"
-refuses 1 "newer.json: a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
+refuses 1 "newer.json: is a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
 refuses 1 "partial_0.rgba32f.zst: is not JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
 refuses 2 "expected --model NAME" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
 

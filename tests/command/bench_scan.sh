@@ -10,7 +10,7 @@ CASES
 "$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 \
     --report "$folder/r.html" --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
 grep -q "<svg" "$folder/r.html" || fail "no picture"
-grep -q "Idle share of the cores" "$folder/r.html" || fail "no page"
+grep -q "Idle fraction of the cores" "$folder/r.html" || fail "no page"
 grep -q '"trace_of_fastest"' "$folder/r.json" || fail "no trace"
 
 "$SEXTANT" bench scan --simulated --cases "$folder/cases.json" --ranks 3000 --rounds 5 |

@@ -56,7 +56,7 @@ std::string refusal(const Given& given) {
     return "";
 }
 
-TEST(Call, returns_given_values_or_defaults) {
+TEST(Call, returns_given_values_and_defaults) {
     const Operation operation = trial();
     EXPECT_EQ(run_command(operation, with("fast", {"true"})), 2);
     const Operation other = trial();
@@ -67,7 +67,7 @@ TEST(Call, returns_given_values_or_defaults) {
     EXPECT_FALSE(call.has("kind"));
 }
 
-TEST(Call, names_an_option_as_its_user_calls_it) {
+TEST(Call, names_options_by_their_command_line_spelling_in_errors) {
     EXPECT_EQ(refusal(enough), "");
     EXPECT_THAT(refusal({{"output", {"c"}}}), HasSubstr("IN... is missing"));
     EXPECT_THAT(refusal({{"inputs", {"a"}}}), HasSubstr("--output is missing"));
@@ -77,7 +77,7 @@ TEST(Call, names_an_option_as_its_user_calls_it) {
     EXPECT_LT(refusal(with("ranks", {std::string(100'000, '9')})).size(), 300U);
 }
 
-TEST(Call, refuses_options_without_effect_and_fields_that_do_not_exist) {
+TEST(Call, refuses_unused_options_and_unknown_fields) {
     const Operation operation = trial();
     const Call call = call_of(operation, with("fast", {"true"}));
     EXPECT_NO_THROW(call.refuse({"kind", "ranks"}, "not here"));
@@ -121,7 +121,7 @@ Record record_of(Listing& listing) {
     return record;
 }
 
-TEST(Call, names_the_option_that_took_a_missing_argument) {
+TEST(Call, names_the_option_that_consumed_a_missing_argument) {
     const Operation operation =
         declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
             return listing.json == "-" ? 1 : 0;
@@ -136,10 +136,10 @@ TEST(Call, names_the_option_that_took_a_missing_argument) {
     };
     EXPECT_EQ(
         refused({{"json", {"a.npy"}}}),
-        "FILE is missing: read; a.npy was taken as the value of --json, which must come last");
+        "FILE is missing: read; a.npy was taken as the value of --json: give that option last");
     EXPECT_EQ(
         refused({{"file", {"a"}}, {"json", {"some"}}}),
-        "WHAT is missing: which; some was taken as the value of --json, which must come last");
+        "WHAT is missing: which; some was taken as the value of --json: give that option last");
     EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some.json"}}}), "");
     EXPECT_EQ(refused({{"json", {""}}}), "FILE is missing: read");
     EXPECT_EQ(run_command(operation, {{"file", {"a"}}, {"json", {""}}}), 1);

@@ -117,7 +117,7 @@ for format in csv geojson svg npy; do
 done
 "$SEXTANT" contours "$work/large.npy" -o "$work/many.csv" --memory 2 --pattern 2-lev-rc 2>"$work/said" >"$work/text"
 grep -q 'pattern 2-lev-rc has no effect' "$work/said" || fail "no warning of a pattern without effect"
-grep -q 'strips, merged as they are read' "$work/text" || fail "strips are not reported"
+grep -q 'strips, merged one after another' "$work/text" || fail "strips are not reported"
 
 # --- Edges of an image: the same on every grid, also with thresholds, and over MPI.
 { i=0; while [ $i -lt 3000 ]; do bytes $(((i % 60 - 30) * (i % 60 - 30) / 5 + (i / 60 - 25) * (i / 60 - 25) / 4)); i=$((i + 1)); done; } |
@@ -177,16 +177,16 @@ refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
 refuses 2 'out.png: frames of u32 can be written as .tif' label "$work/cells.npy" -o "$work/out.png"
 refuses 2 '--sigma has no effect here: a direction map has no gradients' \
     contours "$work/leaves.npy" --directions -o "$work/out.csv" --sigma 2
-refuses 2 '--quantiles has no effect here: --thresholds sets' \
+refuses 2 '--quantiles has no effect here: --thresholds replaces' \
     contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4,9 --quantiles .5,.9
 refuses 2 "unknown merging pattern 'quad'" contours "$work/bowl.npy" -o "$work/out.csv" --pattern quad
 refuses 1 'expected positive numbers' contours "$work/empty.npy" -o "$work/out.csv"
 refuses 1 'expected positive numbers' label "$work/empty.npy" -o "$work/out.tif"
 refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
-refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
+refuses 2 '--grid 2x2: 4 tiles, expected one for each of the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
 head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
-refuses 2 '--memory 1: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
-refuses 2 '--memory 1: a row of 100000 pixels and the rows needed around it take' \
+refuses 2 '--memory 1 MiB is too small: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
+refuses 2 '--memory 1 MiB is too small: a row of 100000 pixels and the rows needed around it take' \
     contours "$work/wide.npy" -o "$work/out.csv" --memory 1
 head -c 300000 "$work/large.npy" >"$work/short.npy"
 refuses 1 'short.npy' contours "$work/short.npy" -o "$work/out.csv" --memory 2

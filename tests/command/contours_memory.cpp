@@ -27,7 +27,7 @@ long peak_of_contours(const std::string& image, const std::string& output, const
     return peak_memory_of([&] { find_contours(image, output, memory); });
 }
 
-TEST(ContoursMemory, of_strips_is_within_the_limit) {
+TEST(ContoursMemory, processing_in_strips_stays_within_the_memory_limit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
@@ -45,7 +45,7 @@ TEST(ContoursMemory, of_strips_is_within_the_limit) {
     EXPECT_EQ(content(output), content(folder.path("whole.csv")));
 }
 
-TEST(ContoursMemory, of_strips_leaves_no_file_on_a_full_disk) {
+TEST(ContoursMemory, processing_in_strips_leaves_no_file_on_a_full_disk) {
     const TemporaryFolder folder;
     const ImageShape shape{256, 700};
     const std::string image = gray_file(folder, "image.npy", shape, waves(shape));
@@ -60,7 +60,8 @@ TEST(ContoursMemory, of_strips_leaves_no_file_on_a_full_disk) {
             find_contours(image, output, "1");
             FAIL() << limit << " bytes were enough";
         } catch (const Error& error) {
-            EXPECT_THAT(error.what(), testing::HasSubstr("lines.csv: a scratch file next to it"));
+            EXPECT_THAT(error.what(),
+                        testing::HasSubstr("lines.csv: a scratch file in the same folder"));
         }
         EXPECT_EQ(folder.entries(), 1) << "after " << limit << " bytes";
     }

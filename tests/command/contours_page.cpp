@@ -37,7 +37,7 @@ report::OutlinedPicture outlined_of(const std::vector<Elements>& lengths) {
     return outlined(reader);
 }
 
-TEST(OutlinedContours, are_the_longest_the_earlier_of_equals_first) {
+TEST(OutlinedContours, are_the_longest_ones_and_keep_file_order_for_ties) {
     std::vector<Elements> lengths(40, 3);
     lengths[7] = 5;
     const report::OutlinedPicture picture = outlined_of(lengths);
@@ -48,7 +48,7 @@ TEST(OutlinedContours, are_the_longest_the_earlier_of_equals_first) {
     EXPECT_EQ(picture.caption, "The longest 24 of 40 contours.");
 }
 
-TEST(OutlinedContours, of_very_many_points_are_thinned_with_a_note) {
+TEST(OutlinedContours, are_simplified_with_a_note_if_they_have_too_many_points) {
     const report::OutlinedPicture picture = outlined_of({100'000, 2, 1});
     EXPECT_LE(picture.outlines[0].points.size(), 2'001u);
     EXPECT_EQ(picture.outlines[0].length, 100'000);
@@ -58,7 +58,7 @@ TEST(OutlinedContours, of_very_many_points_are_thinned_with_a_note) {
     EXPECT_THAT(picture.caption, HasSubstr("At most 2000 points"));
 }
 
-TEST(OutlinedContours, may_be_none) {
+TEST(OutlinedContours, are_empty_for_an_image_without_contours) {
     const report::OutlinedPicture picture = outlined_of({});
     EXPECT_THAT(picture.outlines, IsEmpty());
     EXPECT_EQ(picture.caption, "The longest 0 of 0 contours.");
@@ -86,7 +86,7 @@ std::string all_of(const std::vector<report::Section>& sections) {
     return html;
 }
 
-TEST(MergingSections, show_the_prediction_above_the_run_if_there_is_one) {
+TEST(MergingSections, show_the_prediction_above_the_measured_run) {
     GatheredMerging merging;
     merging.trace = {
         {{0, 0, Activity::send, 0, 1, 1, 0, 5e-6}, {1, 0, Activity::receive, 0, 0, 1, 0, 5e-6}},
@@ -107,7 +107,7 @@ TEST(MergingSections, are_empty_for_one_rank) {
     EXPECT_THAT(merging_sections(plan_of(true), merging), IsEmpty());
 }
 
-TEST(GatherMerging, brings_every_ranks_events_and_bytes_to_the_first) {
+TEST(GatherMerging, collects_events_and_bytes_of_all_ranks_on_rank_0) {
     run_threads(3, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         MergingTrace own{{{{rank, 0, Activity::fold, 0, -1, 1, 0, 1e-6}}, 1e-6, 0}, 10 * rank};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sign convention of motions, checked in pixels: a series that drifts to the right shows this,
-// is registered with this drift, and is aligned.
+// The sign convention of motions, checked in pixels: the frames of a series that drifts to the
+// right show this drift, registration reports it, and aligned frames are free of it.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
@@ -101,7 +101,7 @@ class Drift : public testing::Test {
     std::string image = folder.path("discs.npy"), movie = folder.path("movie.npy");
 };
 
-TEST_F(Drift, IsVisibleInPixelsAsRequested) {
+TEST_F(Drift, MovesTheSpecimenByTheRequestedPixels) {
     const Seen first = seen_in(movie, 0);
     for (std::int64_t frame = 1; frame < frames; ++frame) {
         const Seen seen = seen_in(movie, frame);
@@ -117,7 +117,7 @@ TEST_F(Drift, IsVisibleInPixelsAsRequested) {
     EXPECT_LT(seen_in(movie, 3).y, first.y - 3);
 }
 
-TEST_F(Drift, EqualsTheStatedTruth) {
+TEST_F(Drift, IsWrittenToTheTruthFile) {
     const auto truth = nlohmann::json::parse(std::ifstream(movie + ".json"));
     for (const auto& frame : truth["frames"]) {
         const auto i = frame["frame"].get<double>();
@@ -128,7 +128,7 @@ TEST_F(Drift, EqualsTheStatedTruth) {
     }
 }
 
-TEST_F(Drift, IsRegisteredSoAndUndoneByAligning) {
+TEST_F(Drift, IsRecoveredByRegistrationAndRemovedByAlignment) {
     const std::string out = folder.path("out"), page = folder.path("page.html");
     run(register_operation(), {{"series", {movie}},
                                {"output", {out}},

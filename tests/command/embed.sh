@@ -96,7 +96,7 @@ if [ -x "$moved/libexec/sextant/sextant-simgrid" ]; then
     ldd "$moved/libexec/sextant/sextant-simgrid" | grep -q simgrid || fail "SimGrid's program does not load it"
     [ ! -s "$folder/warned" ] || fail "$(cat "$folder/warned")"
     "$command" simulate --ranks 4 --platform crossbar-12 >/dev/null || fail "SimGrid's own platform is refused"
-    "$moved/libexec/sextant/sextant-simgrid" </dev/null 2>&1 | grep -q "expected to be started by Sextant" ||
+    "$moved/libexec/sextant/sextant-simgrid" </dev/null 2>&1 | grep -q "must be started by Sextant" ||
         fail "a simulator started by hand prints no error"
     rm "$moved/libexec/sextant/sextant-simgrid"
 fi

@@ -75,7 +75,7 @@ filter --sigma 3 >"$work/filter"
 grep -q "^filter 512x512 pixels, x, y, xx, xy, yy at sigma 3, kernel p3pc, margin 12$" "$work/filter" ||
     fail "the filters: $(cat "$work/filter")"
 grep -q "^1x16 tiles, .*: fastest of 35" "$work/filter" || fail "no choice: $(cat "$work/filter")"
-grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" || fail "no state before the filter"
+grep -q "in the file -> in 1x16 tiles: each rank reads its own tile" "$work/filter" || fail "no state before the filter"
 grep -q "in 1x16 tiles -> on rank 0: planes sent directly to rank 0" "$work/filter" || fail "no state after the filter"
 [ "$(filter --sigma 3 --all | grep -c '^  [0-9]*x[0-9]* ')" = 35 ] || fail "not every grid with every gather"
 filter --sigma 3 --distribute scatter >"$work/filter"
@@ -103,12 +103,12 @@ margin() { "$SEXTANT" explain filter --ranks 4 --size 512 --sigma 5 --json "$@" 
     fail "borders are not those of the kernel: $(margin) $(margin --kernel p3pc) $(margin --truncate 4)"
 refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1
-refused 2 "9 tiles, expected as many as the 16 ranks" filter --grid 3x3
+refused 2 "9 tiles, expected one for each of the 16 ranks" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --distribute flat-scater
-refused 2 "distributed has no effect here: it is an option of explain composite" filter --distributed
+refused 2 "distributed has no effect here: only explain composite uses this option" filter --distributed
 for option in "--sigma 2" "--kernel p3pc" "--truncate 4"; do
     for what in composite scan; do # shellcheck disable=SC2086
-        refused 2 "it is an option of explain filter" "$SEXTANT" explain $what $option
+        refused 2 "only explain filter uses this option" "$SEXTANT" explain $what $option
     done
 done
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
@@ -123,7 +123,7 @@ grep -q "^hierarchical radix-k\|^radix-k.* by p3pc-extended on cluster-64x128" "
     fail "a machine by its name"
 refused 2 "unknown machine or platform 'torus-4x4x5'; did you mean " "$SEXTANT" explain --machine torus-4x4x5
 refused 2 "13 ranks, but .* has 12 cores" "$SEXTANT" explain --ranks 13 --machine crossbar-12-calibrated
-refused 2 "transport .*: the platform states where ranks run" \
+refused 2 "transport .*: the platform specifies where ranks run" \
     "$SEXTANT" explain --transport mpi --machine torus-4x4x4
 refused 2 "a platform has no filter costs" "$SEXTANT" explain filter --machine torus-4x4x4
 

@@ -31,7 +31,7 @@ ScheduleRequest request_for(std::string family, std::string algorithm,
     return request;
 }
 
-TEST(Families, list_each_algorithm_once_and_make_each) {
+TEST(AlgorithmFamilies, list_and_create_each_algorithm_once) {
     std::set<std::string_view> names;
     for (const FamilyAlgorithm& row : family_algorithms()) {
         EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -44,7 +44,7 @@ TEST(Families, list_each_algorithm_once_and_make_each) {
     EXPECT_TRUE(names.contains("radix-k") && names.contains("kogge-stone"));
 }
 
-TEST(Families, take_every_tuning_or_the_one_given) {
+TEST(AlgorithmFamilies, list_every_tuning_or_only_the_requested_one) {
     EXPECT_EQ(titles(request_for("compositing", "radix-k")),
               (std::vector<std::string>{"radix-k, radices 8", "radix-k, radices 4,2",
                                         "radix-k, radices 2,4", "radix-k, radices 2,2,2"}));
@@ -54,7 +54,7 @@ TEST(Families, take_every_tuning_or_the_one_given) {
                 testing::Contains("shift-based, window 5"));
 }
 
-TEST(Families, visit_nothing_for_a_number_that_an_algorithm_does_not_take) {
+TEST(AlgorithmFamilies, list_nothing_if_an_algorithm_does_not_support_the_number_of_ranks) {
     ScheduleRequest request = request_for("compositing", "binary-swap");
     request.ranks = 6;
     EXPECT_TRUE(titles(request).empty());
@@ -68,7 +68,7 @@ void expect_refused(const ScheduleRequest& request, const std::string& why) {
     EXPECT_THAT([&] { make_schedule(request); }, refused);
 }
 
-TEST(Families, refuse_parameters_that_they_do_not_use) {
+TEST(AlgorithmFamilies, refuse_parameters_that_they_do_not_use) {
     expect_refused(request_for("scans", ""), "unknown family 'scans'; did you mean scan");
     expect_refused(request_for("scan", "radix-k"), "unknown scan algorithm 'radix-k'");
     expect_refused(request_for("compositing", "radixk"), "did you mean radix-k");

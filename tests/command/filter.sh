@@ -59,7 +59,7 @@ if [ -n "${MPIRUN:-}" ]; then
         cmp "$work/one.npy" "$work/mpi.npy" || fail "with shared memory $shared it has other bits"
         case $shared in on) used=true ;; off) used=false ;; auto) used='[a-z]*' ;; esac
         grep -q "\"used\": $used," "$work/json" || fail "shared memory $shared: $(cat "$work/json")"
-        grep -Eq '^(shared memory|messages) within nodes \((requested|predicted .* ms|by rule, .*)\)$' "$work/text" ||
+        grep -Eq '^(shared memory|messages) within nodes \((requested|predicted .* ms|chosen by rule, .*)\)$' "$work/text" ||
             fail "the exchange within nodes is not reported"
     done
 fi
@@ -81,7 +81,7 @@ filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
 cmp "$work/one.npy" "$work/many.npy" || fail "other bits with another plan"
 sed 's/"distribute": "binomial-scatter"/"distribute": null/' "$work/other.json" >"$work/plan.json"
 filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/plan.json" --distribute scatter |
-    grep -q "^2x1 tiles, each rank reads its own, " || fail "the plan does not choose the reading ranks"
+    grep -q "^2x1 tiles, each rank reads its own tile, " || fail "the plan does not choose the reading ranks"
 cmp "$work/one.npy" "$work/many.npy" || fail "by a plan that has ranks read it has other bits"
 for how in scatter broadcast 2-lev-rec-scatter; do
     filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --grid 2x2 --distribute $how >"$work/text"
@@ -115,7 +115,7 @@ for window in 307 100; do
     grep -q '^2x3 tiles, then 6x1 from filter 2, then 1x5 from filter 3, each rank' "$work/text" ||
         fail "tiles do not change as planned: $(cat "$work/text")"
     cmp "$work/one.npy" "$work/many.npy" || fail "other bits if tiles change, windows of $window rows"
-    grep -q 'Tiles from filter 3 on' "$work/page.html" || fail "the page does not show all tiles"
+    grep -q 'The tiles of filter 3 and of later filters' "$work/page.html" || fail "the page does not show all tiles"
     [ -n "${MPIRUN:-}" ] || continue
     $MPIRUN -n 6 "$SEXTANT" filter "$work/u8.npy" --before smooth@2,x@1.5 --derivatives laplacian,y \
         -o "$work/mpi.npy" --plan "$work/plan.json" >/dev/null
@@ -193,28 +193,28 @@ refuses 2 "kernel" "$work/u8.npy" --kernel box
 refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
 refuses 2 'is requested twice' "$work/u8.npy" --derivatives xy,yx
 refuses 2 'expected an order of at most 4 along each axis' "$work/u8.npy" --derivatives yyyyy
-refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
+refuses 2 '--grid 2x2: 4 tiles, expected one for each of the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
 filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --grid 2x2 --plan "$work/fresh.json" >/dev/null
-refuses 2 '--grid 4x1: .*fresh.json has 2x2 tiles; omit one' "$work/u16.npy" --ranks 4 --grid 4x1 --plan "$work/fresh.json"
+refuses 2 '--grid 4x1: the plan .*fresh.json has 2x2 tiles; omit' "$work/u16.npy" --ranks 4 --grid 4x1 --plan "$work/fresh.json"
 refuses 2 '--grid 99x99: 9801 tiles, expected 1024 or fewer' "$work/u8.npy" --grid 99x99
 refuses 2 '--border-value has no effect here: expected --border constant' "$work/u8.npy" --border mirror --border-value 3
 refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --distribute pigeon
 refuses 2 'flat-gather cannot distribute: it performs gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
 refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
 refuses 2 '--before smooth@x: expected' "$work/u8.npy" --before smooth@x
-refuses 2 '--before smooth@9000: expected a derivative or feature @ its sigma' "$work/u8.npy" --before smooth@9000
+refuses 2 '--before smooth@9000: expected a derivative or feature, @ and a sigma' "$work/u8.npy" --before smooth@9000
 refuses 2 "derivative 'z'" "$work/u8.npy" --before z@1
 refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
 refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1
 refuses 1 '<c8' "$work/complex.npy"
 refuses 2 'has 2 frames: expected one, or --frame N' "$work/cube.npy"
-refuses 2 'frame 2 of .*, which has 2' "$work/cube.npy" --frame 2
+refuses 2 'frame 2 of .* does not exist: the series has 2' "$work/cube.npy" --frame 2
 refuses 1 'short.npy' "$work/short.npy"
 refuses 1 'cut.npy' "$work/cut.npy"
 refuses 1 'is not of a known frame format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
-refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
+refuses 1 '3x2 tiles: expected at most one tile for each of the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
 refuses 1 'retilings\[0\].filter is 2, expected a whole number from 1 to 1' "$work/u8.npy" --ranks 6 --plan "$work/tiles.json"
 refuses 2 'shared-memory off: ranks are threads' "$work/u8.npy" --ranks 2 --shared-memory off
 # A file that shrinks while it is read, in thousands of windows.

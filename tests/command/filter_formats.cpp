@@ -65,7 +65,7 @@ FrameHeader header_of(Sample sample) {
     return header;
 }
 
-TEST(FilterFormats, the_same_numbers_come_out_of_every_format_and_go_into_each) {
+TEST(FilterFormats, every_input_and_output_format_gives_the_same_values) {
     const test::TemporaryFolder folder;
     const auto file = [&](const char* name, Sample sample) {
         test::write_pattern(folder.path(name), header_of(sample));
@@ -113,7 +113,7 @@ void expect_cut_reported(const std::string& path) {
     });
 }
 
-TEST(FilterFormats, a_file_that_shrinks_while_it_is_read_is_an_error_that_names_it) {
+TEST(FilterFormats, a_file_that_shrinks_during_reading_is_named_in_the_error) {
     const test::TemporaryFolder folder;
     for (const char* name : {"a.npy", "a.mrc", "a.tif"}) {
         test::write_pattern(folder.path(name), header_of(Sample::f32), {});

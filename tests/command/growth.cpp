@@ -42,7 +42,7 @@ std::vector<GrowthPoint> points_of(const std::vector<std::string>& launches) {
     return points;
 }
 
-TEST(Growth, reads_schedules_each_by_its_usual_tuning_and_one_name_at_all_numbers_of_ranks) {
+TEST(Growth, reads_default_tunings_under_one_name_for_all_numbers_of_ranks) {
     const std::vector<GrowthPoint> points = points_of({launch(4, .5)});
     ASSERT_EQ(points.size(), 4U);
     EXPECT_EQ(points[0].configuration, "radix-k, shared");
@@ -54,7 +54,7 @@ TEST(Growth, reads_schedules_each_by_its_usual_tuning_and_one_name_at_all_number
     EXPECT_EQ(points[3].cpu, 1);
 }
 
-TEST(Growth, is_plotted_over_ranks_by_size_and_over_pixels_by_ranks) {
+TEST(Growth, is_plotted_over_ranks_and_over_pixels) {
     const auto charts = growth_charts(points_of({launch(2, .5), launch(4, .7), launch(8, 1.1)}));
     ASSERT_EQ(charts.size(), 5U);
     EXPECT_THAT(charts[0].svg, HasSubstr("Compositing over ranks"));
@@ -64,11 +64,11 @@ TEST(Growth, is_plotted_over_ranks_by_size_and_over_pixels_by_ranks) {
     EXPECT_THAT(charts[2].svg, HasSubstr("8 ranks"));
 }
 
-TEST(Growth, of_one_launch_is_over_pixels_alone) {
+TEST(Growth, is_plotted_only_over_pixels_for_a_single_launch) {
     EXPECT_EQ(growth_charts(points_of({launch(2, .5)})).size(), 1U);
 }
 
-TEST(Growth, recognises_its_files_and_reports_their_errors) {
+TEST(Growth, recognises_its_files_and_reports_errors_in_them) {
     EXPECT_TRUE(is_composite_bench(launch(2, .5)));
     EXPECT_FALSE(is_composite_bench(R"({"operation": "bench scan"})"));
     EXPECT_FALSE(is_composite_bench(R"({"traceEvents": []})"));

@@ -11,7 +11,7 @@ raw="$folder/a.raw::100x60,u16"
 "$SEXTANT" info "$raw" --json | grep -q '"pixel_size": null' || fail "an unknown pixel size in JSON"
 "$SEXTANT" info "$raw" --json "$folder/info.json" | grep -q '^  frames      2$' || fail "text in addition to a JSON file"
 "$SEXTANT" info "$raw" --json | cmp -s - "$folder/info.json" || fail "JSON in a file"
-"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames complete' || fail "unreadable frames"
+"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames are complete' || fail "unreadable frames"
 
 "$SEXTANT" composite "$SAMPLE" -o "$folder/f1.png" >/dev/null
 "$SEXTANT" info "$folder/f1.png" --check | grep -q 'u8, 4 channels' || fail "a PNG"

@@ -37,7 +37,7 @@ long peak_of_labels(const std::string& image, const TemporaryFolder& folder, con
     });
 }
 
-TEST(LabelMemory, of_strips_is_within_the_limit) {
+TEST(LabelMemory, processing_in_strips_stays_within_the_memory_limit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif

@@ -74,7 +74,7 @@ class LabelValues : public testing::Test {
     std::string image = folder.path("image.npy"), labels = folder.path("labels.npy");
 };
 
-TEST_F(LabelValues, AreDistinguishedHoweverClose) {
+TEST_F(LabelValues, AreDistinguishedHoweverCloseTheyAre) {
     expect_columns<std::uint32_t>(Sample::u32, {16777216, 16777217, 4294967295, 4294967294}, 6);
     expect_columns<std::int32_t>(Sample::i32, {-16777216, -16777217, 2147483647, 2147483646}, 6);
     constexpr std::uint64_t beyond = std::uint64_t{1} << 53;
@@ -89,7 +89,7 @@ TEST_F(LabelValues, AreDistinguishedHoweverClose) {
                          6);
 }
 
-TEST_F(LabelValues, OfZeroOfEitherSignAreBackgroundAndNaNsAreUnequal) {
+TEST_F(LabelValues, TreatZeroOfEitherSignAsBackgroundAndNaNsAsUnequal) {
     constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
     write(Sample::f64, columns<double>({0, -0., 5, 0, -0., 5}));
     EXPECT_EQ(label(), 2);
@@ -100,12 +100,12 @@ TEST_F(LabelValues, OfZeroOfEitherSignAreBackgroundAndNaNsAreUnequal) {
     }
 }
 
-TEST_F(LabelValues, SoSmallThatFloatsLoseThemAreNoBackground) {
+TEST_F(LabelValues, KeepDoublesTooSmallForFloatsInTheForeground) {
     write(Sample::f64, columns<double>({0, 1e-60, 1e-200, 0, 0, 1}));
     EXPECT_EQ(label({}), 2);
 }
 
-TEST_F(LabelValues, OfColoursAreThoseOfEachChannel) {
+TEST_F(LabelValues, DistinguishColoursOfEqualLuminance) {
     // Both colours have the same luminance, 2126 r + 7152 g + 722 b.
     constexpr RgbaF32 green{0, 10 / 255.F, 0, 1}, purple{17 / 255.F, 0, 49 / 255.F, 1};
     Image colours(shape, rgba_f32);
@@ -117,7 +117,7 @@ TEST_F(LabelValues, OfColoursAreThoseOfEachChannel) {
     EXPECT_EQ(label({}), 2);
 }
 
-TEST_F(LabelValues, NameTheTypeThatIsStored) {
+TEST_F(LabelValues, AreReportedWithTheStoredSampleType) {
     write(Sample::i64, columns<std::int64_t>({1, 2}));
     const std::string json = folder.path("run.json");
     label({{"by_value", {"true"}}, {"json", {json}}});

@@ -60,7 +60,7 @@ for file in /dev/zero pipe; do
 done
 
 # Outputs: a pipe needs a reader; /dev/null is allowed.
-refuses 1 "pipe.json: cannot be written: it is a pipe without a reader" draw scan --ranks 2 -o pipe.json
+refuses 1 "pipe.json: cannot be written: the path is a pipe without a reader" draw scan --ranks 2 -o pipe.json
 ln -s /dev/null null.json
 "$SEXTANT" composite "$SAMPLE" -o out.png --json null.json >/dev/null || fails "--json to /dev/null"
 [ -c /dev/null ] && [ -s out.png ] || fails "/dev/null or the picture is gone"
@@ -75,9 +75,9 @@ refuses 2 "--dose 4294967296: expected a number from 1e-06 to 1000000" synthesiz
 refuses 2 "--contrast 1e18: expected a number from 0 to 10" synthesize -o out.tif --contrast 1e18
 refuses 2 "--detail 1e-320: expected a number from 1.5 to 1000" synthesize -o out.tif --specimen particles --detail 1e-320
 refuses 2 "--blanks 4294967296: expected a whole number from 0 to 16777216" synthesize -o out.tif --blanks 4294967296
-refuses 2 "--before names 40, expected 16 or fewer" filter movie.npy --frame 0 -o out.npy \
+refuses 2 "--before lists 40 names, expected 16 or fewer" filter movie.npy --frame 0 -o out.npy \
     --before "$(yes smooth@2 | head -n 40 | paste -sd, -)"
-refuses 2 "--before smooth@1e-320: expected a derivative or feature @ its sigma from 0.5 to 1000" \
+refuses 2 "--before smooth@1e-320: expected a derivative or feature, @ and a sigma from 0.5 to 1000" \
     filter movie.npy --frame 0 -o out.npy --before smooth@1e-320
 refuses 2 "--ci 1e-320%: expected a fraction from .01% to 100%" calibrate -o out.json --ci 1e-320%
 refuses 2 "--budget 0x5s: expected a time from 1ms to 1440m" calibrate -o out.json --budget 0x5s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A large offset of samples costs no precision: a series is registered, shown, averaged and
-// filtered as without the offset, which is added to the results again.
+// A large offset of samples costs no precision: registering, showing, averaging and filtering a
+// series give the results without the offset, to which the offset is then added.
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"
@@ -103,7 +103,7 @@ class LargeOffset : public testing::Test {
     std::string plain = folder.path("plain.npy"), large = folder.path("large.npy");
 };
 
-TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsInTheAverage) {
+TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsKeptInAverages) {
     register_to(plain, folder.path("plain"), "npy");
     const auto expect_kept = [&](const char* name, double offset) {
         SCOPED_TRACE(name);
@@ -140,7 +140,7 @@ TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsInTheAverage) {
     expect_kept("u32", 2147483648.);
 }
 
-TEST_F(LargeOffset, IsOmittedFromFloatsWithAWarning) {
+TEST_F(LargeOffset, IsOmittedWithAWarningIfFloatsCannotRepresentIt) {
     register_to(plain, folder.path("plain"), "tif");
     write<double>(Sample::f64, 1e9);
     const std::string out = folder.path("out");
@@ -153,7 +153,7 @@ TEST_F(LargeOffset, IsOmittedFromFloatsWithAWarning) {
     EXPECT_LT(std::abs(average[static_cast<std::size_t>(shape.elements() / 2)]), 30);
 }
 
-TEST_F(LargeOffset, IsAddedWhenTransformsAreApplied) {
+TEST_F(LargeOffset, IsAddedToAlignedFrames) {
     SeriesTransforms all;
     all.series = "large.npy";
     all.model = "rigid";
@@ -180,7 +180,7 @@ TEST_F(LargeOffset, IsAddedWhenTransformsAreApplied) {
     }
 }
 
-TEST_F(LargeOffset, DoesNotAffectDerivativesAndIsAddedToSmoothedPlanes) {
+TEST_F(LargeOffset, DoesNotAffectDerivativesAndIsAddedToSmoothedImages) {
     write<double>(Sample::f64, 1e9);
     const auto filter = [&](const std::string& image, const std::string& output, double border) {
         run(filter_operation(), {{"image", {image}},

@@ -42,5 +42,5 @@ echo mine >"$archive/diary"
 refused 1 "also holds 'diary', which would be lost" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
 [ ! -e "$folder/p.exr" ] || fail "an image was written although its trace could not be"
 # Other outputs are not archives, whatever their names, and archives cannot be read.
-refused 1 "it is a folder" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --json "$archive"
+refused 1 "the path is a folder" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --json "$archive"
 refused 2 "OTF2 cannot be read; expected a trace in JSON" "$SEXTANT" report "$archive" -o "$folder/page.html"

@@ -12,26 +12,26 @@ namespace {
 using test::TemporaryFolder;
 using Paths = std::vector<std::string>;
 
-TEST(Outputs, are_the_files_that_have_names_in_order) {
+TEST(OutputFiles, are_the_named_files_in_order) {
     EXPECT_EQ(files_named({"-", "", "a.json"}), (Paths{"-", "a.json"}));
     EXPECT_EQ(files_named({""}), Paths{});
 }
 
-TEST(Outputs, require_an_extension_that_can_be_written) {
+TEST(OutputFiles, require_an_extension_of_a_writable_format) {
     EXPECT_NO_THROW(check_picture_name("a.exr"));
     EXPECT_NO_THROW(check_picture_name("folder/a.PNG"));
     for (const char* name : {"a.jpg", "a", "-", "exr"})
         EXPECT_THROW(check_picture_name(name), InvalidTask) << name;
 }
 
-TEST(Outputs, are_checked_without_a_trace) {
+TEST(OutputFiles, are_checked_without_creating_files) {
     const TemporaryFolder folder;
     EXPECT_NO_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("b.json"), "-"}));
     EXPECT_EQ(folder.entries(), 0);
     EXPECT_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("none/b")}), InvalidFile);
 }
 
-TEST(Outputs, must_be_distinct_files) {
+TEST(OutputFiles, must_be_distinct_files) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a");
     EXPECT_THROW(check_outputs(Paths{path, path}), InvalidTask);

@@ -17,28 +17,28 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Overview, contains_means_of_squares_without_NaNs) {
+TEST(Overview, contains_block_means_that_ignore_NaNs) {
     Overview overview({5, 3}, 3);
     EXPECT_EQ(overview.scale(), 2);
     EXPECT_EQ(overview.shape(), (ImageShape{3, 2}));
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    // Means: 2, 4, 6 in the first row (one sample of the second square is NaN), 10, 0, 18 in the
-    // second.
+    // The blocks' means are 2, 4 and 6 in the first row and 10, 0 and 18 in the second. One sample
+    // of the second block is NaN.
     const std::vector<float> rows = {1, 2, 4, 4, 6, 3, 2, nan, 4, 6, 10, 10, nan, nan, 18};
     overview.add(2, std::span(rows).subspan(10));
     overview.add(0, std::span(rows).first(10));
     const std::vector<float> shades = overview.shades();
-    EXPECT_THAT(shades, ElementsAre(0, .125F, .25F, .5F, 0, 1)); // scaled from 2 to 18
+    EXPECT_THAT(shades, ElementsAre(0, .125F, .25F, .5F, 0, 1)); // 2 becomes 0, and 18 becomes 1
 }
 
-TEST(Overview, of_one_value_or_none_is_black) {
+TEST(Overview, is_black_for_a_constant_or_empty_image) {
     Overview same({2, 1});
     same.add(0, std::vector<float>{7, 7});
     EXPECT_THAT(same.shades(), ElementsAre(0, 0));
     EXPECT_THAT(Overview({2, 1}).shades(), ElementsAre(0, 0));
 }
 
-TEST(Overview, takes_whole_rows_of_its_image_only) {
+TEST(Overview, accepts_only_whole_rows_within_its_image) {
     Overview overview({4, 2});
     EXPECT_THROW(overview.add(0, std::vector<float>(3)), std::logic_error);
     EXPECT_THROW(overview.add(1, std::vector<float>(8)), std::logic_error);
@@ -53,7 +53,7 @@ TEST(Overview, never_exceeds_the_requested_size) {
     }
 }
 
-TEST(LabelOverview, is_the_same_for_any_strips_and_colours_labelled_pixels) {
+TEST(LabelOverview, colours_labelled_pixels_independently_of_strips) {
     const std::vector<std::int32_t> labels = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 0, 0};
     const Overview below({4, 3}, 2);
     LabelOverview whole(below), stripped(below), none(below);

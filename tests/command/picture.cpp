@@ -18,7 +18,7 @@ TEST(Composite, refuses_to_return_an_image_that_stays_distributed) {
     });
 }
 
-TEST(Composite, takes_a_window_and_gives_the_same_bits) {
+TEST(Composite, with_a_window_gives_the_same_bits) {
     run_threads(5, [](const Communicator& communicator) {
         Image image({7, 3}, rgba_f32);
         for (RgbaF32& pixel : image.pixels<RgbaF32>())
@@ -39,7 +39,7 @@ TEST(Composite, takes_a_window_and_gives_the_same_bits) {
     });
 }
 
-TEST(Frame, is_the_callers_own_image_if_that_is_the_result) {
+TEST(Frame, is_the_callers_image_if_no_compositing_is_needed) {
     run_threads(1, [](const Communicator& communicator) {
         const Image image({4, 2}, rgba_f32);
         Compositor compositor(communicator, image.shape(), 1);

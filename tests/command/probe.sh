@@ -13,7 +13,7 @@ plan=$folder/plan.txt
 blend() {
     "$SEXTANT" composite "$SAMPLE" -o "$folder/frame.png" "$@" >"$plan" 2>&1 || fail "composite $*: $(cat "$plan")"
 }
-probed() { grep -q 'on this machine (probed on .*, provisional: sextant calibrate measures it)' "$plan"; }
+probed() { grep -q 'on this machine (probed on .*, provisional: run sextant calibrate to measure it)' "$plan"; }
 built_in() { grep -q 'on a built-in machine' "$plan"; }
 count() { find "$1" -type f 2>/dev/null | wc -l; }
 # If the processor is busy, the probe may run out of time, which is reported; the test then tries

@@ -24,7 +24,7 @@ class ProgressInALog : public testing::Test {
     const std::function<Seconds()> clock = [this] { return now; };
 };
 
-TEST_F(ProgressInALog, is_a_line_every_30_seconds) {
+TEST_F(ProgressInALog, prints_one_line_every_30_seconds) {
     {
         Progress progress(true, log.get(), clock);
         for (int done = 0; done < 95; ++done, ++now)
@@ -35,7 +35,7 @@ TEST_F(ProgressInALog, is_a_line_every_30_seconds) {
                          "sextant: round 90 of 95, 5 s left\n");
 }
 
-TEST_F(ProgressInALog, is_not_reported_for_short_parts) {
+TEST_F(ProgressInALog, omits_parts_that_take_little_time) {
     {
         Progress progress(true, log.get(), clock);
         for (int done = 0; done < 29; ++done, ++now)
@@ -44,7 +44,7 @@ TEST_F(ProgressInALog, is_not_reported_for_short_parts) {
     EXPECT_EQ(written(), "");
 }
 
-TEST_F(ProgressInALog, is_reported_by_one_rank) {
+TEST_F(ProgressInALog, is_printed_by_one_rank_only) {
     {
         Progress progress(false, log.get(), clock);
         now += 60;

@@ -17,5 +17,5 @@ grep -q "case 1 of 1: round 5 of 5" "$folder/bench.txt" || fail "the last round:
 
 "$SEXTANT" synthesize -o "$folder/series.tif" --frames 12 --width 64 --height 64 >/dev/null
 shown "$SEXTANT" register "$folder/series.tif" -o "$folder/out" --ranks 2 --threads 1 >"$folder/register.txt"
-grep -q "inspect frames on rank 0 of 2, which divide 12 frames: 0 of 6" "$folder/register.txt" ||
+grep -q "inspect frames on rank 0 of 2 (12 frames in all): 0 of 6" "$folder/register.txt" ||
     fail "the counted frames: $(cat "$folder/register.txt")"

@@ -37,12 +37,12 @@ size=16384 # of a frame
 
 # A truncated file: its complete frames are used, and their number is reported.
 head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
-registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames complete'
+registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames are complete'
 says '"registered": 5' run.json
 
 # An absurd pixel size is ignored: 1e30 Å per cell, as a float.
 { head -c 40 movie.mrc; printf '\312\362\111\161'; tail -c +45 movie.mrc; } >absurd.mrc
-registered absurd.mrc 'absurd.mrc: its pixel size of .* is implausible and ignored'
+registered absurd.mrc 'absurd.mrc: the pixel size of .* is implausible and is ignored'
 grep -q '"pixel"' out/transforms.json && fail "the absurd pixel size is accepted"
 
 # One channel of a hyperstack is registered, and a message names it: two channels of four frames,
@@ -85,7 +85,7 @@ awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }
 
 # No usable frame.
 { head -c $header movie.npy; bytes $((8 * 4096)) '\\000\\000\\340\\100'; } >constant.npy
-refused 'of 8 frames 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
+refused 'of 8 frames, 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
 mkdir empty
 refused 'empty: is a folder without frame files' empty
 refused 'matches no file' 'nothing_*.tif'

@@ -26,7 +26,7 @@ refused() {
     rm error
     [ -z "$(ls)" ] || fail "$* left something behind"
 }
-refused 'a blank at frame 99, expected 0 to 3' --frames 4 --blanks 99
+refused 'blank at frame 99: expected a frame from 0 to 3' --frames 4 --blanks 99
 refused 'dose 0: expected a number from 1e-06 to 1000000' --dose 0
 refused 'a number from 0 to 1048576' --random-step -1
 refused '--jumps has 2 numbers' --jumps 1,2
@@ -38,8 +38,8 @@ refused 'warp 1e30: expected a number from' --warp 1e30
 refused 'period 0: expected a number from 2 to 1048576' --period 0
 refused 'amorphous 2: expected a number from 0 to 1' --amorphous 2
 refused 'detail 0: expected a number from 1.5 to 1000' --detail 0
-refused '--period has no effect here: it applies to the lattice only' --specimen carbon --period 30
-refused '--contrast has no effect here: the image is shown as it is' --image "$image" --contrast 1
+refused '--period has no effect here: only the lattice uses this option' --specimen carbon --period 30
+refused '--contrast has no effect here: the image is used unchanged' --image "$image" --contrast 1
 refused 'these frames drift over .* pixels, which need' --frames 30000
 "$SEXTANT" synthesize -o bad.xyz 2>error && fail "an unknown format was accepted"
 grep -q bad.xyz error || fail "the unknown format is not named"

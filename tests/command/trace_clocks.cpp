@@ -9,7 +9,8 @@
 namespace sextant::command {
 namespace {
 
-/// A trace of `rank` events of one second each, on a rank that starts at `origin`.
+/// A trace of a rank that starts at `origin`: as many events as the rank's number, each of one
+/// second.
 Trace trace_of(int rank, Seconds origin) {
     Trace trace;
     trace.origin = origin;
@@ -32,7 +33,7 @@ void check_order(const Trace& trace, int ranks) {
     EXPECT_EQ(index, trace.events.size());
 }
 
-TEST(TraceClocks, bring_all_events_to_rank_0_on_one_clock) {
+TEST(TraceClocks, put_all_events_on_the_clock_of_rank_0) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         const TraceClocks clocks(communicator);
@@ -85,7 +86,7 @@ TEST(TraceClocks, correct_drift_between_measurement_and_gathering) {
         const HostClock clock{static_cast<std::uint64_t>(rank),
                               [&] { return HostClock::steady().now() + passed; }};
         const TraceClocks clocks(communicator, clock);
-        passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 lost 50 ms meanwhile
+        passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 has lost 50 ms
         // Events are half-way between the readings, when the clock of rank 1 was 25 ms behind.
         const GatheredTrace events = clocks.gather(trace_of(rank + 1, now + 500));
         std::vector<scan::Bar> own(1);
@@ -99,7 +100,7 @@ TEST(TraceClocks, correct_drift_between_measurement_and_gathering) {
     });
 }
 
-TEST(TraceClocks, compare_no_clock_that_runs_backwards) {
+TEST(TraceClocks, leave_clocks_that_run_backwards_unaligned) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         const Seconds origin = rank < 2 ? 100 + .5 * rank : 7'000'000 + .5 * (rank - 2);
@@ -116,7 +117,7 @@ TEST(TraceClocks, compare_no_clock_that_runs_backwards) {
     });
 }
 
-TEST(TraceClocks, know_the_processes_of_one_host_by_their_clock) {
+TEST(TraceClocks, identify_a_host_by_its_boot_id) {
     EXPECT_EQ(host_identity(), host_identity());
     EXPECT_NE(host_identity(), std::hash<std::string>()("")) << "no boot id was read";
 }

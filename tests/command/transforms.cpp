@@ -69,7 +69,7 @@ class Transforms : public testing::Test {
     std::string path = folder.path("transforms.json");
 };
 
-TEST_F(Transforms, AreReadAsTheyWereWritten) {
+TEST_F(Transforms, AreReadBackAsWritten) {
     SeriesTransforms written = three_frames();
     written.model = "nonrigid";
     written.fields = FieldFile{"fields.npy", 8, {9, 7}};
@@ -91,7 +91,7 @@ TEST_F(Transforms, AreReadAsTheyWereWritten) {
     EXPECT_EQ(all.fields->nodes, (ImageShape{9, 7}));
 }
 
-TEST_F(Transforms, ContainPhysicalShiftsAndFlagsAndTimesUnlessReproducible) {
+TEST_F(Transforms, ContainPhysicalShiftsFlagsAndOptionalTimes) {
     SeriesTransforms written = three_frames();
     const auto frame = [&] {
         return nlohmann::json::parse(text_of(write_json, written))["frames"][2];
@@ -104,13 +104,13 @@ TEST_F(Transforms, ContainPhysicalShiftsAndFlagsAndTimesUnlessReproducible) {
     EXPECT_FALSE(frame().contains("seconds"));
 }
 
-TEST_F(Transforms, OfASeriesWithoutFramesAreJsonToo) {
+TEST_F(Transforms, WithoutFramesAreValidJson) {
     SeriesTransforms none = three_frames();
     none.frames.clear();
     EXPECT_TRUE(nlohmann::json::parse(text_of(write_json, none))["frames"].empty());
 }
 
-TEST_F(Transforms, HaveOneLinePerFrameWithEqualNumbersOfCells) {
+TEST_F(Transforms, HaveOneCsvLinePerFrameWithEqualColumnCounts) {
     std::istringstream csv(text_of(write_csv, three_frames()));
     std::vector<std::ptrdiff_t> commas;
     for (std::string line; std::getline(csv, line);) {
@@ -123,7 +123,7 @@ TEST_F(Transforms, HaveOneLinePerFrameWithEqualNumbersOfCells) {
     EXPECT_THAT(csv.str(), HasSubstr("\n2,5.7295780,-2.50000,4.00000,-1.25,1,"));
 }
 
-TEST_F(Transforms, ThatAreInvalidAreRefusedWithThePosition) {
+TEST_F(Transforms, WithErrorsAreRefusedNamingThePosition) {
     EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
     EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected a JSON object");
     EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
@@ -173,7 +173,7 @@ TEST_F(Transforms, WithAnInvalidModelOrReferenceAreRefused) {
     EXPECT_THAT(refusal(with_frame_field("frame", .5)),
                 HasSubstr(": frames[2].frame is 0.5, expected a whole number from 0 to"));
     EXPECT_THAT(refusal(with_frame_field("frame", -1)), HasSubstr(": frames[2].frame is -1"));
-    EXPECT_EQ(refusal(with_frame_field("frame", 0)), path + ": has frame 0 twice");
+    EXPECT_EQ(refusal(with_frame_field("frame", 0)), path + ": lists frame 0 twice");
     EXPECT_EQ(refusal(with_frame_field("alhpa", 0)),
               path + ": frames[2] has the unknown field 'alhpa'; did you mean alpha?");
     EXPECT_EQ(refusal(with_frame_field("ty", nullptr)),

@@ -18,7 +18,7 @@ Seconds now() {
         .count();
 }
 
-TEST(WorkLog, TimesResultsFromItsStartOn) {
+TEST(WorkLog, RecordsTimesRelativeToItsStart) {
     WorkLog log(3);
     const Seconds begin = log.origin();
     log.add(Work::link, begin + 1, begin + 3);
@@ -34,7 +34,7 @@ TEST(WorkLog, TimesResultsFromItsStartOn) {
                      second.end - second.begin);
 }
 
-TEST(WorkLog, OfVeryManyResultsKeepsTheirNumberAndTheirTimeInBoundedMemory) {
+TEST(WorkLog, KeepsCountsAndTotalTimeOfManyResultsInBoundedMemory) {
     WorkLog log(0);
     constexpr std::int64_t many = 20'000;
     for (std::int64_t result = 0; result < many; ++result) {
@@ -51,7 +51,7 @@ TEST(WorkLog, OfVeryManyResultsKeepsTheirNumberAndTheirTimeInBoundedMemory) {
     EXPECT_LE(log.busy()[0], span * (1 + 1e-9));
 }
 
-TEST(WorkLog, BarsOfAKindAreMergedAcrossInvisiblePauses) {
+TEST(WorkLog, MergesBarsOfOneKindAcrossShortPauses) {
     const auto link = [](int rank, Seconds begin, Seconds end) {
         return WorkBar{rank, Work::link, 1, begin, end};
     };
@@ -62,7 +62,7 @@ TEST(WorkLog, BarsOfAKindAreMergedAcrossInvisiblePauses) {
     EXPECT_EQ(bars[0].end, 2);
 }
 
-TEST(WorkLog, OfAllRanksGivesTheFractionOfIdleTime) {
+TEST(WorkLog, GivesTheIdleFractionOfAllRanks) {
     GatheredWork gathered;
     run_threads(2, [&](const Communicator& communicator) {
         const TraceClocks clocks(communicator);

@@ -39,7 +39,7 @@ void expect_costs(const Proof& proof, int p, Elements n, int messages) {
     EXPECT_EQ(proof.most_applications, n * (p - 1) / p);
 }
 
-TEST(CompositingCost, of_direct_send_is_p_minus_1_messages_per_rank) {
+TEST(CompositingCost, direct_send_takes_p_minus_1_messages_per_rank) {
     for (int p : positions) {
         const Proof proof = cost("direct-send", one_image_each(p, 2 * p), {});
         expect_costs(proof, p, 2 * p, p - 1);
@@ -47,7 +47,7 @@ TEST(CompositingCost, of_direct_send_is_p_minus_1_messages_per_rank) {
     }
 }
 
-TEST(CompositingCost, of_shift_based_is_that_of_direct_send_at_any_window) {
+TEST(CompositingCost, shift_based_costs_as_much_as_direct_send_at_any_window) {
     for (int p : positions) {
         for (int window : {1, 2, 5}) {
             expect_costs(cost("shift-based", one_image_each(p, 2 * p), {{}, window}), p, 2 * p,
@@ -56,7 +56,7 @@ TEST(CompositingCost, of_shift_based_is_that_of_direct_send_at_any_window) {
     }
 }
 
-TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_per_rank) {
+TEST(CompositingCost, radix_k_takes_the_sum_of_radices_minus_1_messages_per_rank) {
     for (int p : positions) {
         for (const Tuning& tuning : find("radix-k").tunings(p)) {
             const int messages = p == 1 ? 0 : messages_of(tuning, p);
@@ -67,7 +67,7 @@ TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_per
     }
 }
 
-TEST(CompositingCost, of_binary_swap_is_log2_p_messages_per_rank) {
+TEST(CompositingCost, binary_swap_takes_log2_p_messages_per_rank) {
     for (int p = 1; p <= 64; p *= 2) {
         const int rounds = std::countr_zero(static_cast<unsigned>(p));
         const Proof proof = cost("binary-swap", one_image_each(p, 2 * p), {});
@@ -76,7 +76,7 @@ TEST(CompositingCost, of_binary_swap_is_log2_p_messages_per_rank) {
     }
 }
 
-TEST(CompositingCost, of_parallel_pipeline_is_a_chain_of_p_minus_1_applications) {
+TEST(CompositingCost, parallel_pipeline_is_a_chain_of_p_minus_1_applications) {
     for (int p : positions) {
         const Proof proof = cost("parallel-pipeline", one_image_each(p, 2 * p), {});
         EXPECT_EQ(proof.messages, p * (p - 1));
@@ -85,7 +85,7 @@ TEST(CompositingCost, of_parallel_pipeline_is_a_chain_of_p_minus_1_applications)
     }
 }
 
-TEST(CompositingCost, of_binary_tree_is_log2_p_rounds_of_whole_images) {
+TEST(CompositingCost, binary_tree_takes_log2_p_rounds_of_whole_images) {
     for (int p : positions) {
         const Proof proof = cost("binary-tree", one_image_each(p, 2 * p), {});
         EXPECT_EQ(proof.messages, p - 1);
@@ -95,21 +95,21 @@ TEST(CompositingCost, of_binary_tree_is_log2_p_rounds_of_whole_images) {
     }
 }
 
-TEST(CompositingCost, of_two_three_swap_is_log2_p_rounds_of_one_application_and_two_more_at_most) {
+TEST(CompositingCost, two_three_swap_takes_log2_p_rounds_with_at_most_two_extra_applications) {
     for (int p : positions) {
         const Proof proof = cost("two-three-swap", one_image_each(p, 2 * p), {});
         EXPECT_EQ(proof.moved, 2 * p * (p - 1));
         EXPECT_EQ(proof.most_moved, 2 * (p - 1));
         EXPECT_EQ(proof.applications, 2 * p * (p - 1));
-        // A group of three adds an application; only a group of 7 has a group of three as a child.
+        // A group with three children takes one more application; at most two such groups are
+        // nested.
         const int rounds = std::bit_width(static_cast<unsigned>(p)) - 1;
         EXPECT_GE(proof.depth, test::ceil_log2(p));
         EXPECT_LE(proof.depth, rounds + 2);
     }
 }
 
-TEST(CompositingCost,
-     with_several_layers_direct_send_moves_all_and_radix_k_blends_before_it_sends) {
+TEST(CompositingCost, with_several_layers_direct_send_sends_all_and_radix_k_blends_first) {
     for (int p : {2, 3, 4, 6, 8}) {
         for (int layers : {2, 3}) {
             const Elements n = 6 * p;
@@ -125,7 +125,7 @@ TEST(CompositingCost,
     }
 }
 
-TEST(CompositingCost, of_collecting_is_one_message_per_owner_with_its_piece) {
+TEST(CompositingCost, collecting_takes_one_message_per_piece_owner) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {2, 3, 4, 8, 12}) {
             for (const Tuning& tuning : algorithm.tunings(p)) {
@@ -145,7 +145,7 @@ TEST(CompositingCost, of_collecting_is_one_message_per_owner_with_its_piece) {
     }
 }
 
-TEST(CompositingCost, more_ranks_than_pixels_send_no_empty_messages) {
+TEST(CompositingCost, no_empty_messages_are_sent_if_ranks_outnumber_pixels) {
     for (const Algorithm& algorithm : catalogue()) {
         for (const Tuning& tuning : algorithm.tunings(16)) {
             const Proof proof = cost(algorithm.name, one_image_each(16, 3, 5), tuning);
@@ -168,7 +168,7 @@ double most_scratch(std::string_view algorithm) {
     return algorithm == "binary-tree" ? 2 : 1; // the tree folds whole images
 }
 
-TEST(CompositingCost, in_memory_is_one_image_besides_the_input_and_two_at_the_root) {
+TEST(CompositingCost, memory_is_at_most_one_image_besides_the_input_and_two_at_the_root) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p = 1; p <= 70; ++p) {
             const Task task = one_image_each(p, 100 * p);
@@ -202,7 +202,7 @@ Task layers_each(int p, Elements elements, int layers, int root) {
     return task;
 }
 
-TEST(CompositingCost, in_memory_is_layers_scratch_and_at_the_root_the_result) {
+TEST(CompositingCost, memory_consists_of_layers_scratch_and_the_result_at_the_root) {
     constexpr int p = 8;
     constexpr Elements image = 8 * 30;
     for (int layers : {1, 2, 4}) {
@@ -234,7 +234,7 @@ void expect_linear(const Program& program, const std::string& name) {
     EXPECT_LE(Dependences(program).edges(), 5 * messages + 4) << name;
 }
 
-TEST(CompositingCost, programs_are_linear_in_their_messages_and_so_are_their_dependences) {
+TEST(CompositingCost, programs_and_dependences_grow_linearly_with_messages) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {16, 64, 256, 1024}) {
             const std::vector<Tuning> tunings = algorithm.tunings(p);

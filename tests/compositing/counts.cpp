@@ -17,7 +17,8 @@ namespace {
 
 constexpr int most_positions = 70;
 
-/// Sizes: divisible and not, fewer pixels than positions, and large enough that no piece is empty.
+/// Image sizes: divisible by p or not, with fewer pixels than positions, and so large that no piece
+/// is empty.
 std::vector<Elements> sizes(int p) {
     return {0, 1, Elements{p} / 2, Elements{p}, 3 * Elements{p} + 1, 997, Elements{p} * p};
 }
@@ -82,7 +83,7 @@ int other_parts(Elements n, int p, int i) {
     return static_cast<int>(std::min<Elements>(n, p)) - (parts(n, p, i, i + 1) > 0 ? 1 : 0);
 }
 
-TEST(CompositingCount, direct_send_and_shift_based_send_each_other_position_its_part) {
+TEST(CompositingCount, direct_send_and_shift_based_send_each_part_to_its_owner) {
     for (const char* name : {"direct-send", "shift-based"}) {
         for_each_position(
             name, most_positions,
@@ -142,7 +143,7 @@ TEST(CompositingCount, binary_swap_sends_one_message_per_round_and_all_but_its_p
 
 /// Part c of the pipeline starts at position c + 1, so it wraps around before it reaches positions
 /// 0 to c, where it is sent as two images; the part of the last position never wraps around.
-TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_the_wrap) {
+TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_wrapping_around) {
     for_each_position("parallel-pipeline", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
                           const int p = task.positions();
@@ -155,7 +156,7 @@ TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_the_wrap) {
 
 /// On average and at most, a position sends n (p−1)/p (1 + (p−2)/2p) and n (p−1)/p (1 +
 /// (p−2)/(p−1)).
-TEST(CompositingCount, parallel_pipeline_sends_half_as_much_again_and_position_0_twice_as_much) {
+TEST(CompositingCount, parallel_pipeline_sends_up_to_twice_the_data_of_direct_send) {
     for (int p = 2; p <= most_positions; ++p) {
         const Elements n = 2 * p; // makes the formulas give whole numbers
         const Task task = one_image_each(p, n);
@@ -190,7 +191,7 @@ TEST(CompositingCount, binary_tree_sends_one_image_from_each_position_but_the_fi
                       });
 }
 
-TEST(CompositingCount, binary_tree_ends_at_its_root_without_another_message) {
+TEST(CompositingCount, binary_tree_ends_at_its_root_without_an_extra_message) {
     for (int p = 1; p <= most_positions; ++p) {
         const int rounds = std::bit_width(static_cast<unsigned>(p - 1));
         for (int root : {0, p / 3, p / 2, p - 1}) {
@@ -229,7 +230,8 @@ int rounds_of_swap(int p) {
     return std::bit_width(static_cast<unsigned>(p)) - 1;
 }
 
-TEST(CompositingCount, two_three_swap_sends_up_to_three_messages_per_round_and_all_but_its_piece) {
+TEST(CompositingCount,
+     two_three_swap_sends_at_most_three_messages_per_round_and_all_but_its_piece) {
     for_each_position("two-three-swap", 2 * most_positions,
                       [](const Task& task, const Tuning&, int, const Program& program) {
                           const Elements p = task.positions(), n = task.elements;
@@ -246,7 +248,7 @@ TEST(CompositingCount, two_three_swap_sends_up_to_three_messages_per_round_and_a
                       });
 }
 
-TEST(CompositingCount, two_three_swap_blends_evenly_up_to_an_eighth) {
+TEST(CompositingCount, two_three_swap_balances_blending_within_an_eighth) {
     for (int p = 1; p <= 200; ++p) {
         const Elements n = Elements{p} * p + 1;
         const Task task = one_image_each(p, n);
@@ -275,7 +277,7 @@ std::vector<std::array<Elements, 3>> messages_of(const Program& program) {
     return messages;
 }
 
-TEST(CompositingCount, two_three_swap_of_a_power_of_two_is_binary_swap) {
+TEST(CompositingCount, two_three_swap_equals_binary_swap_for_powers_of_two) {
     for (int p = 1; p <= 128; p *= 2) {
         const Task task = one_image_each(p, 3 * p);
         for (int i = 0; i < p; ++i) {

@@ -22,7 +22,7 @@ struct Over {
     static constexpr const char* name = "over";
     static constexpr Pixel nothing{};
 
-    /// Hides everything behind it, with a colour unique to the layer.
+    /// A pixel that hides everything behind it, with a colour unique to the layer.
     static Pixel opaque(int layer) {
         return {test::unit(static_cast<std::uint64_t>(layer) + 7), static_cast<float>(layer), 0, 1};
     }

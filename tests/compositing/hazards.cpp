@@ -37,19 +37,19 @@ Task shuffled(Random& random, int ranks, Elements elements) {
 }
 
 template <class Kind>
-class Hazard : public testing::Test {};
+class EdgeCases : public testing::Test {};
 
 using Kinds = testing::Types<Over, OverF16, OverU8, Nearest>;
-TYPED_TEST_SUITE(Hazard, Kinds);
+TYPED_TEST_SUITE(EdgeCases, Kinds);
 
-TYPED_TEST(Hazard, images_are_in_any_visibility_order) {
+TYPED_TEST(EdgeCases, images_may_come_in_any_visibility_order) {
     Random random(91);
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(shuffled(random, p, pixels), TypeParam::some);
     }
 }
 
-TYPED_TEST(Hazard, ranks_have_several_layers_or_none_and_one_without_collects) {
+TYPED_TEST(EdgeCases, ranks_may_have_several_layers_or_none_and_an_empty_rank_may_be_the_root) {
     Random random(92);
     for (int p : group_sizes) {
         Task task = test::rough_task(random, p, pixels);
@@ -58,7 +58,7 @@ TYPED_TEST(Hazard, ranks_have_several_layers_or_none_and_one_without_collects) {
     }
 }
 
-TYPED_TEST(Hazard, some_images_are_empty) {
+TYPED_TEST(EdgeCases, some_images_may_be_empty) {
     Random random(93);
     for (int p : group_sizes) {
         const auto empty = [&](int layer) { return layer % 3 == 1; };
@@ -68,7 +68,7 @@ TYPED_TEST(Hazard, some_images_are_empty) {
     }
 }
 
-TYPED_TEST(Hazard, a_single_nonempty_image_is_unchanged) {
+TYPED_TEST(EdgeCases, a_single_nonempty_image_is_unchanged) {
     for (int p : group_sizes) {
         const Task task = one_image_each(p, pixels);
         for (int only : {0, p / 2, p - 1}) {
@@ -82,7 +82,7 @@ TYPED_TEST(Hazard, a_single_nonempty_image_is_unchanged) {
     }
 }
 
-TYPED_TEST(Hazard, all_images_are_empty) {
+TYPED_TEST(EdgeCases, all_images_may_be_empty) {
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(
             one_image_each(p, pixels), [](int, Elements) { return TypeParam::nothing; },
@@ -90,7 +90,7 @@ TYPED_TEST(Hazard, all_images_are_empty) {
     }
 }
 
-TYPED_TEST(Hazard, a_checkerboard_is_shifted_on_each_rank) {
+TYPED_TEST(EdgeCases, checkerboards_may_be_shifted_differently_on_each_rank) {
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(
             one_image_each(p, pixels),
@@ -102,7 +102,7 @@ TYPED_TEST(Hazard, a_checkerboard_is_shifted_on_each_rank) {
     }
 }
 
-TYPED_TEST(Hazard, a_checkerboard_has_squares_of_one_pixel) {
+TYPED_TEST(EdgeCases, checkerboards_may_have_squares_of_one_pixel) {
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(one_image_each(p, pixels), [](int layer, Elements i) {
             const bool drawn = (i % width + i / width + layer) % 2 == 0;
@@ -111,7 +111,7 @@ TYPED_TEST(Hazard, a_checkerboard_has_squares_of_one_pixel) {
     }
 }
 
-TYPED_TEST(Hazard, opaque_layers_reversed_give_exactly_another_colour) {
+TYPED_TEST(EdgeCases, reversing_opaque_layers_gives_exactly_the_other_colour) {
     for (int p : group_sizes) {
         Task task = one_image_each(p, pixels);
         expect_the_serial_fold<TypeParam>(
@@ -123,7 +123,7 @@ TYPED_TEST(Hazard, opaque_layers_reversed_give_exactly_another_colour) {
     }
 }
 
-TYPED_TEST(Hazard, pixels_are_fewer_than_ranks_or_do_not_divide_among_them) {
+TYPED_TEST(EdgeCases, the_number_of_pixels_may_be_smaller_than_or_indivisible_by_the_ranks) {
     Random random(94);
     for (int p : group_sizes) {
         for (int n : {1, 2, p - 1, p + 1, 2 * p - 1}) {
@@ -149,7 +149,7 @@ Picture<Kind> with_compositor(const Task& task, const Painter<Kind>& paint,
     return picture;
 }
 
-TYPED_TEST(Hazard, a_coloured_background_is_blended_exactly_once) {
+TYPED_TEST(EdgeCases, a_coloured_background_is_blended_exactly_once) {
     const RgbaF32 background{.1f, .3f, .2f, .5f};
     const auto behind = [&](Picture<TypeParam> picture) {
         const auto bytes = std::as_writable_bytes(std::span(picture));
@@ -185,14 +185,14 @@ TYPED_TEST(Hazard, a_coloured_background_is_blended_exactly_once) {
     }
 }
 
-TEST(HazardOfOver, colours_are_brighter_than_1) {
+TEST(OverEdgeCases, colours_may_be_brighter_than_1) {
     Random random(96);
     for (int p : group_sizes) {
         expect_the_serial_fold<BrightOver>(shuffled(random, p, pixels), BrightOver::some);
     }
 }
 
-TEST(HazardOfNearest, equal_depths_go_to_the_front_image) {
+TEST(NearestEdgeCases, the_front_image_wins_at_equal_depths) {
     Random random(97);
     for (int p : group_sizes) {
         const Task task = shuffled(random, p, pixels);
@@ -202,7 +202,7 @@ TEST(HazardOfNearest, equal_depths_go_to_the_front_image) {
     }
 }
 
-TEST(HazardOfNearest, depths_tie_or_are_infinite_signed_zeros_or_NaN) {
+TEST(NearestEdgeCases, depths_may_be_equal_infinite_signed_zero_or_NaN) {
     const float depths[] = {not_a_number, 1, infinity, -0.0f, 0.0f, not_a_number, -infinity, 1};
     Random random(98);
     for (int p : group_sizes) {
@@ -216,7 +216,7 @@ TEST(HazardOfNearest, depths_tie_or_are_infinite_signed_zeros_or_NaN) {
     }
 }
 
-TEST(HazardOfNearest, a_NaN_depth_loses_to_every_other) {
+TEST(NearestEdgeCases, a_NaN_depth_loses_to_every_other_depth) {
     for (int p : group_sizes) {
         for (int only : {0, p / 2, p - 1}) {
             const Task task = one_image_each(p, pixels);

@@ -44,7 +44,7 @@ std::vector<Elements> dealt_readably(Elements pixels, Elements block, int decks)
     return order;
 }
 
-TEST(Interlacing, distributes_blocks_cyclically_and_locates_any_piece) {
+TEST(Interlacing, distributes_blocks_cyclically_and_locates_every_piece) {
     for (const Elements pixels : {1, 5, 36, 37, 100}) {
         for (const Elements block : {1, 3, 7, 200}) {
             for (const int decks : {2, 3, 5, 8}) {
@@ -68,7 +68,7 @@ TEST(Interlacing, distributes_blocks_cyclically_and_locates_any_piece) {
     }
 }
 
-TEST(Interlacing, is_proved_for_any_algorithm_size_and_root) {
+TEST(Interlacing, is_proved_for_every_algorithm_size_and_root) {
     std::vector<int> positions;
     for (int p = 1; p <= 17; ++p)
         positions.push_back(p);
@@ -85,7 +85,7 @@ TEST(Interlacing, is_proved_for_any_algorithm_size_and_root) {
     });
 }
 
-TEST(Interlacing, proves_with_layers_in_any_order_and_ranks_without_images) {
+TEST(Interlacing, is_proved_for_layers_in_any_order_and_ranks_without_images) {
     test::Random random(72);
     for_each_tuning({1, 2, 3, 4, 7, 8}, [&](const Algorithm& algorithm, const Tuning& tuning,
                                             int p) {
@@ -99,7 +99,7 @@ TEST(Interlacing, proves_with_layers_in_any_order_and_ranks_without_images) {
     });
 }
 
-TEST(Interlacing, with_a_misplaced_piece_is_refused) {
+TEST(Interlacing, refuses_a_misplaced_piece) {
     const Task task = one_image_each(4, 37, 0);
     const Tuning tuning = interlaced_by({}, 3);
     test::Case c = test::compositing_case(find("direct-send"), task, tuning);
@@ -114,7 +114,7 @@ TEST(Interlacing, with_a_misplaced_piece_is_refused) {
     EXPECT_NE(prove(c.schedule, c.claim).error, "");
 }
 
-TEST(Interlacing, moves_and_blends_the_same_amount_in_the_same_messages) {
+TEST(Interlacing, does_not_change_messages_data_volume_or_blending_work) {
     for_each_tuning({2, 3, 4, 8}, [](const Algorithm& algorithm, const Tuning& tuning, int p) {
         const Task task = one_image_each(p, Elements{50} * p + 7, p - 1);
         const Proof one = test::proved(test::compositing_case(algorithm, task, tuning));
@@ -133,7 +133,7 @@ Elements drawn(const Algorithm& algorithm, const Task& task, const Tuning& tunin
                          [&](Elements pixel) { return pixel < task.elements / 2; });
 }
 
-TEST(Interlacing, balances_images_that_are_active_in_one_half) {
+TEST(Interlacing, balances_images_that_are_active_only_in_one_half) {
     for_each_tuning({2, 3, 4, 8, 12}, [](const Algorithm& algorithm, const Tuning& tuning, int p) {
         if (algorithm.name == "binary-tree")
             return; // one rank owns the whole result
@@ -149,7 +149,7 @@ TEST(Interlacing, balances_images_that_are_active_in_one_half) {
     });
 }
 
-TEST(Interlacing, has_one_region_per_piece_if_blocks_divide_evenly) {
+TEST(Interlacing, needs_one_region_per_piece_if_blocks_divide_evenly) {
     const Task task = one_image_each(4, 4 * 4 * 10, 0);
     for (int rank = 0; rank < 4; ++rank) {
         const Program program =
@@ -163,7 +163,7 @@ TEST(Interlacing, has_one_region_per_piece_if_blocks_divide_evenly) {
 }
 
 /// Images are active in their upper third, and messages skip empty pixels.
-TEST(Interlacing, of_sparse_messages_gives_the_bits_of_the_serial_fold) {
+TEST(Interlacing, sparse_messages_give_the_bits_of_the_serial_fold) {
     for (const int p : {2, 3, 5, 8}) {
         const Elements width = 37, n = width * 29;
         const auto pixel = [&](int layer, Elements i) {

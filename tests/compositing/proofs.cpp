@@ -42,14 +42,14 @@ void for_each_combination(Visit visit) {
     }
 }
 
-TEST(CompositingProof, one_image_per_rank_distributed) {
+TEST(CompositingProof, covers_one_image_per_rank_with_a_distributed_result) {
     for_each_combination([](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         const Case c = test::compositing_case(algorithm, one_image_each(p, n), tuning);
         EXPECT_EQ(error_of(c), "") << c.name;
     });
 }
 
-TEST(CompositingProof, one_image_per_rank_collected_on_the_first_a_middle_and_the_last_rank) {
+TEST(CompositingProof, covers_one_image_per_rank_collected_on_any_rank) {
     for_each_combination([](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         for (int root : std::set<int>{0, p / 2, p - 1}) {
             const Case c = test::compositing_case(algorithm, one_image_each(p, n, root), tuning);
@@ -58,7 +58,7 @@ TEST(CompositingProof, one_image_per_rank_collected_on_the_first_a_middle_and_th
     });
 }
 
-TEST(CompositingProof, several_layers_in_any_order_with_empty_ranks_left_distributed) {
+TEST(CompositingProof, covers_several_layers_in_any_order_with_a_distributed_result) {
     Random random(61);
     for_each_combination([&](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         const Case c = test::compositing_case(algorithm, test::rough_task(random, p, n), tuning);
@@ -66,7 +66,7 @@ TEST(CompositingProof, several_layers_in_any_order_with_empty_ranks_left_distrib
     });
 }
 
-TEST(CompositingProof, several_layers_collected_also_on_a_rank_without_an_image) {
+TEST(CompositingProof, covers_several_layers_collected_even_on_a_rank_without_an_image) {
     Random random(62);
     for_each_combination([&](const Algorithm& algorithm, const Tuning& tuning, int p, Elements n) {
         Task task = test::rough_task(random, p, n);
@@ -78,7 +78,7 @@ TEST(CompositingProof, several_layers_collected_also_on_a_rank_without_an_image)
     });
 }
 
-TEST(CompositingProof, nobody_holds_an_image) {
+TEST(CompositingProof, covers_groups_without_any_image) {
     for (const Algorithm& algorithm : catalogue()) {
         Task task;
         task.ranks = 3;
@@ -93,7 +93,7 @@ TEST(CompositingProof, nobody_holds_an_image) {
     }
 }
 
-TEST(CompositingProof, the_claim_matches_the_header) {
+TEST(CompositingProof, accepts_only_the_documented_result_at_the_root) {
     // Two ranks have one layer of one pixel each. Only the result [0, 2) of pixel 0 is accepted.
     const Algorithm& algorithm = find("direct-send");
     const Task task = one_image_each(2, 1, 0);
@@ -120,7 +120,7 @@ Case by_position(const Algorithm& like, int p, Elements n, const Tuning& tuning,
             claim(like, task, tuning)};
 }
 
-TEST(CompositingProof, shift_based_direct_send_and_the_pipeline_at_any_window) {
+TEST(CompositingProof, covers_shift_based_direct_send_and_parallel_pipeline_at_any_window) {
     for (int p : positions) {
         for (int window : {0, 1, 2, 5, 1000}) {
             for (Elements n : {Elements{3}, Elements{4 * p + 1}}) {
@@ -143,7 +143,7 @@ TEST(CompositingProof, shift_based_direct_send_and_the_pipeline_at_any_window) {
     }
 }
 
-TEST(CompositingProof, radix_k_at_every_factorisation_up_to_64) {
+TEST(CompositingProof, covers_radix_k_at_every_factorisation_up_to_64_ranks) {
     for (int p : {18, 20, 27, 32, 48, 64}) {
         for (const std::vector<int>& radices : factorisations(p)) {
             const Tuning tuning{radices, 0};
@@ -154,7 +154,7 @@ TEST(CompositingProof, radix_k_at_every_factorisation_up_to_64) {
     }
 }
 
-TEST(CompositingProof, the_slow_reference_agrees) {
+TEST(CompositingProof, agrees_with_the_slow_reference_implementation) {
     Random random(63);
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {1, 2, 3, 4, 6, 8}) {

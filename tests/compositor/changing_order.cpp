@@ -23,39 +23,39 @@ void turning_on_nodes(void (*body)(const Communicator&)) {
     }
 }
 
-TEST(ChangingOrderOnThreads, FramesEqualThoseOfACompositorForTheirOrder) {
-    turning_on_threads(frames_in_other_orders_are_as_if_made_for_them);
+TEST(ChangingOrderOnThreads, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
+    turning_on_threads(frames_equal_those_of_a_compositor_for_their_order);
 }
-TEST(ChangingOrderOnThreads, TuningsFollowTheOrder) {
-    turning_on_threads(tunings_follow_the_order);
+TEST(ChangingOrderOnThreads, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
+    turning_on_threads(tunings_support_changing_orders);
 }
-TEST(ChangingOrderOnThreads, RacedFramesMayChangeTheirOrder) {
-    turning_on_threads(raced_frames_may_change_their_order);
+TEST(ChangingOrderOnThreads, RacesAllowChangingOrders) {
+    turning_on_threads(races_allow_changing_orders);
 }
-TEST(ChangingOrderOnThreads, DifferentOrdersAreReportedOnAllRanks) {
-    turning_on_threads(ranks_that_change_to_different_orders_all_know);
+TEST(ChangingOrderOnThreads, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {
+    turning_on_threads(orders_that_differ_between_ranks_are_reported);
 }
-TEST(ChangingOrderOnThreads, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
-    turning_on_threads(ranks_that_keep_an_order_that_others_change_all_know);
+TEST(ChangingOrderOnThreads, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
+    turning_on_threads(a_change_on_only_some_ranks_is_reported);
 }
-TEST(ChangingOrderOnThreads, RanksWithoutAPartMayGiveAnyOrder) {
-    turning_on_threads(ranks_without_a_part_may_give_any_order);
+TEST(ChangingOrderOnThreads, RanksWithoutImagesMayPassAnyOrder) {
+    turning_on_threads(ranks_without_images_may_pass_any_order);
 }
-TEST(ChangingOrderOnThreads, FramesInFlightHaveOrdersOfTheirOwn) {
-    turning_on_threads(frames_in_flight_have_orders_of_their_own);
-}
-
-TEST(ChangingOrderOnNodes, FramesEqualThoseOfACompositorForTheirOrder) {
-    turning_on_nodes(frames_in_other_orders_are_as_if_made_for_them);
-}
-TEST(ChangingOrderOnNodes, TuningsFollowTheOrder) {
-    turning_on_nodes(tunings_follow_the_order);
-}
-TEST(ChangingOrderOnNodes, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
-    turning_on_nodes(ranks_that_keep_an_order_that_others_change_all_know);
+TEST(ChangingOrderOnThreads, FramesInFlightMayHaveDifferentOrders) {
+    turning_on_threads(frames_in_flight_may_have_different_orders);
 }
 
-TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
+TEST(ChangingOrderOnNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
+    turning_on_nodes(frames_equal_those_of_a_compositor_for_their_order);
+}
+TEST(ChangingOrderOnNodes, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
+    turning_on_nodes(tunings_support_changing_orders);
+}
+TEST(ChangingOrderOnNodes, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
+    turning_on_nodes(a_change_on_only_some_ranks_is_reported);
+}
+
+TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowTheNewOrder) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size();
         const std::vector<DeepImage> images = all_shells(ranks);
@@ -84,7 +84,7 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
     });
 }
 
-TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
+TEST(ChangingOrderOnThreads, TilesOfAWallFollowTheNewOrder) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size(), rank = communicator.rank();
         const std::vector<WallTile> tiles = wall_tiles(ranks);

@@ -14,20 +14,20 @@ void on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(CompositorOnThreads, FramesAreRight) {
-    on_threads(frames_come_out_right);
+TEST(CompositorOnThreads, FramesEqualTheSerialFold) {
+    on_threads(frames_equal_the_serial_fold);
 }
-TEST(CompositorOnThreads, AFrameOfAnotherSizeFailsOnlyThatFrame) {
-    on_threads(a_frame_of_another_size_ends_that_frame_only);
+TEST(CompositorOnThreads, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
+    on_threads(a_frame_of_the_wrong_size_fails_only_that_frame);
 }
-TEST(CompositorOnThreads, OneRanksOddOptionReachesAll) {
-    run_threads(3, one_ranks_odd_option_reaches_all);
+TEST(CompositorOnThreads, AnInvalidOrDifferingOptionOnOneRankFailsOnAllRanks) {
+    run_threads(3, an_invalid_option_on_one_rank_fails_on_all_ranks);
 }
-TEST(CompositorOnThreads, SeveralAreUsedAlternately) {
-    on_threads(several_compositors_take_turns);
+TEST(CompositorOnThreads, SeveralCompositorsMayBeUsedAlternately) {
+    on_threads(several_compositors_may_be_used_alternately);
 }
 TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
-    on_threads(empty_ranks_and_a_background_come_out_right);
+    on_threads(empty_ranks_and_a_background_give_the_right_image);
 }
 
 /// Runs a test on nodes of two ranks.
@@ -39,16 +39,16 @@ void on_nodes(void (*body)(const Communicator&)) {
     }
 }
 
-TEST(CompositorOnNodes, FramesAreRight) {
-    on_nodes(frames_come_out_right);
+TEST(CompositorOnNodes, FramesEqualTheSerialFold) {
+    on_nodes(frames_equal_the_serial_fold);
 }
-TEST(CompositorOnNodes, AFrameOfAnotherSizeFailsOnlyThatFrame) {
-    on_nodes(a_frame_of_another_size_ends_that_frame_only);
+TEST(CompositorOnNodes, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
+    on_nodes(a_frame_of_the_wrong_size_fails_only_that_frame);
 }
-TEST(CompositorOnNodes, SeveralAreUsedAlternately) {
-    on_nodes(several_compositors_take_turns);
+TEST(CompositorOnNodes, SeveralCompositorsMayBeUsedAlternately) {
+    on_nodes(several_compositors_may_be_used_alternately);
 }
-TEST(CompositorOnNodes, UnavailableMemoryIsReportedOnce) {
+TEST(CompositorOnNodes, UnavailableSharedMemoryIsReportedOnce) {
     run_threads(3, [](Communicator communicator) {
         const Bytes most = communicator.rank() == 1 ? 1 : Bytes{16} << 20;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -63,15 +63,15 @@ TEST(CompositorOnNodes, UnavailableMemoryIsReportedOnce) {
     });
 }
 
-TEST(CompositorOnThreads, RacedFramesAreRight) {
-    on_threads(raced_frames_come_out_right);
+TEST(CompositorOnThreads, FramesOfARaceEqualTheSerialFold) {
+    on_threads(frames_of_a_race_equal_the_serial_fold);
 }
 TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
     for (const int ranks : {3, 4, 7})
         run_threads(ranks, a_failed_frame_does_not_break_a_race);
 }
-TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
-    run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
+TEST(CompositorOnThreads, RacesRequireManyFramesAndAFreeChoiceOfAlgorithm) {
+    run_threads(4, races_require_many_frames_and_a_free_choice);
 }
 
 /// Text of the exception that the constructor throws.
@@ -104,7 +104,7 @@ TEST(CompositorOnThreads, ImagesWithTooManyPixelsAreRefused) {
     });
 }
 
-TEST(CompositorOnThreads, NumbersThatTheCommandRefusesAreRefused) {
+TEST(CompositorOnThreads, NumbersOutsideTheRangesOfTheCommandAreRefused) {
     const auto said_of = [](auto set) {
         CompositeOptions options;
         set(options);

@@ -6,26 +6,26 @@
 namespace sextant::test {
 namespace {
 
-TEST(DeepCompositorOnThreads, ShellsAreBlendedAsSorted) {
+TEST(DeepCompositorOnThreads, NestedShellsAreBlendedInDepthOrder) {
     for (int ranks = 1; ranks <= 17; ++ranks)
-        run_threads(ranks, shells_are_blended_as_sorted);
+        run_threads(ranks, nested_shells_are_blended_in_depth_order);
 }
-TEST(DeepCompositorOnThreads, SeveralImagesPerRankOrNone) {
+TEST(DeepCompositorOnThreads, RanksMayHaveSeveralImagesOrNone) {
     for (const int ranks : {1, 2, 3, 7})
-        run_threads(ranks, several_deep_images_a_rank_and_none);
+        run_threads(ranks, ranks_may_have_several_deep_images_or_none);
 }
-TEST(DeepCompositorOnThreads, FaultyImagesAreRefused) {
+TEST(DeepCompositorOnThreads, InvalidImagesAreRefused) {
     for (const int ranks : {1, 2, 5})
-        run_threads(ranks, faulty_deep_images_are_refused);
+        run_threads(ranks, invalid_deep_images_are_refused);
 }
 TEST(DeepCompositorOnThreads, APixelBeyondTheCapacityIsRefused) {
     for (const int ranks : {1, 2, 3, 4, 7})
-        run_threads(ranks, a_pixel_without_room_is_refused);
+        run_threads(ranks, a_pixel_beyond_the_capacity_is_refused);
 }
 
 /// Whole images in some order must not give the right result; otherwise the other tests would not
 /// test the sorting of fragments.
-TEST(Shells, NoOrderOfWholeImagesIsRight) {
+TEST(Shells, CannotBeBlendedAsWholeImagesInAnyOrder) {
     const std::vector<DeepImage> images = all_shells(3);
     const std::vector<RgbaF32> right = kernel::blend_sorted(images);
     std::vector<int> order{0, 1, 2};

@@ -15,27 +15,27 @@ void flights_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(FramesInFlightOnThreads, AreAsOneByOne) {
-    flights_on_threads(frames_in_flight_are_as_one_by_one);
+TEST(FramesInFlightOnThreads, FramesInFlightEqualFramesCompositedOneByOne) {
+    flights_on_threads(frames_in_flight_equal_frames_composited_one_by_one);
 }
-TEST(FramesInFlightOnThreads, HandlesAreWaitedForOnce) {
-    flights_on_threads(handles_are_waited_for_once);
+TEST(FramesInFlightOnThreads, EachHandleCanBeWaitedForOnlyOnce) {
+    flights_on_threads(each_handle_can_be_waited_for_only_once);
 }
-TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOthers) {
-    flights_on_threads(a_frame_that_fails_leaves_the_others);
+TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOtherFrames) {
+    flights_on_threads(a_failed_frame_does_not_affect_other_frames);
 }
-TEST(FramesInFlightOnThreads, ImagesOfABatchAreWrittenToTheirDestinations) {
-    flights_on_threads(pictures_of_a_batch_come_where_they_are_wanted);
+TEST(FramesInFlightOnThreads, FramesOfABatchAreWrittenToTheirDestinations) {
+    flights_on_threads(frames_of_a_batch_are_written_to_their_destinations);
 }
-TEST(FramesInFlightOnThreads, SeveralKindsShareAFlight) {
-    flights_on_threads(several_kinds_share_a_flight);
+TEST(FramesInFlightOnThreads, DifferentCompositorsMayShareAFlight) {
+    flights_on_threads(different_compositors_may_share_a_flight);
 }
-TEST(FramesInFlightOnThreads, OddNumbersReachAll) {
-    flights_on_threads(odd_numbers_in_flight_reach_all);
+TEST(FramesInFlightOnThreads, InvalidOrDifferingNumbersOfFramesFailOnAllRanks) {
+    flights_on_threads(differing_numbers_of_frames_fail_on_all_ranks);
 }
 
 /// Rank 0 fails while a frame is in flight; the other ranks wait for this frame or for one another.
-TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAll) {
+TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAllRanks) {
     for (const bool others_wait_for_the_frame : {true, false}) {
         const auto body = [&](const Communicator& communicator) {
             FramesInFlight frames(communicator, flight_shape, 1, 2);
@@ -58,7 +58,7 @@ TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAll) {
     }
 }
 
-TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
+TEST(FramesInFlightOnThreads, NothingIsAllocatedAfterEachFrameWasUsedTwice) {
     run_threads(3, [](const Communicator& communicator) {
         CompositeOptions options;
         options.algorithm = "direct-send";
@@ -92,7 +92,7 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
     });
 }
 
-TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachRankHadEachPositionTwice) {
+TEST(ChangingOrderOnThreads, NothingIsAllocatedAfterEachRankHadEachPositionTwice) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         for (const int ranks : {2, 4, 7}) {
             CompositeOptions options;
@@ -107,7 +107,7 @@ TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachRankHadEachPositionTwice)
     }
 }
 
-TEST(FramesInFlightOnThreads, AFrameOutlivesItsFramesInFlight) {
+TEST(FramesInFlightOnThreads, AFrameStaysValidAfterItsFramesInFlightAreDestroyed) {
     flights_on_threads([](const Communicator& communicator) {
         const FlightImage image = image_in_flight(communicator.rank(), 0);
         CompositeOptions options;

@@ -42,7 +42,7 @@ CompositeOptions options_for(const std::vector<RgbaF32>& image, const std::strin
     return options;
 }
 
-TEST(InterlacedFrames, ArePutTogetherByThePixelsThatRanksHold) {
+TEST(InterlacedFrames, AreAssembledFromThePixelsOfAllRanks) {
     for (const int ranks : {1, 2, 5}) {
         for (const int root : {CompositeOptions::distributed, ranks - 1}) {
             std::vector<RgbaF32> picture(static_cast<std::size_t>(pixels));
@@ -81,9 +81,9 @@ Elements chosen(const std::string& algorithm, const std::function<void(Composite
     return block;
 }
 
-TEST(InterlacedFrames, AreChosenIfTheBusiestRankMovesLess) {
+TEST(InterlacedFrames, AreChosenIfTheBusiestRankThenSendsLess) {
     const auto as_it_is = [](CompositeOptions&) {};
-    EXPECT_EQ(chosen("direct-send", as_it_is), 280); // 7 rows
+    EXPECT_EQ(chosen("direct-send", as_it_is), 280); // seven rows of pixels
     EXPECT_EQ(chosen("direct-send", as_it_is, true), 0);
     EXPECT_EQ(chosen("binary-tree", as_it_is), 0);
     EXPECT_EQ(chosen("direct-send", [](auto& o) { o.sparse = planner::Sparse::off; }), 0);
@@ -92,7 +92,7 @@ TEST(InterlacedFrames, AreChosenIfTheBusiestRankMovesLess) {
     EXPECT_EQ(chosen("direct-send", [](auto& o) { o.drawn.clear(); }), 0);
 }
 
-TEST(InterlacedFrames, AreChosenByPredictionToo) {
+TEST(InterlacedFrames, AreChosenByAutomaticPlanning) {
     run_threads(3, [](Communicator communicator) {
         const std::vector<RgbaF32> image = lower_half(communicator.rank());
         Compositor compositor(communicator, shape, 1, options_for(image, "auto"));
@@ -106,7 +106,7 @@ TEST(InterlacedFrames, AreChosenByPredictionToo) {
     });
 }
 
-TEST(InterlacedFrames, RefuseAnotherNumberOfBands) {
+TEST(InterlacedFrames, RefuseAWrongNumberOfBands) {
     run_threads(2, [](Communicator communicator) {
         CompositeOptions options;
         options.drawn.assign(communicator.rank() == 1 ? 3 : 64, 1);

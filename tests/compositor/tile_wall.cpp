@@ -11,17 +11,17 @@ void walls_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(TileWallOnThreads, TilesAreRightAtTheirOwners) {
-    walls_on_threads(tiles_come_out_right_at_their_owners);
+TEST(TileWallOnThreads, OwnersReceiveTheRightTiles) {
+    walls_on_threads(owners_receive_the_right_tiles);
 }
-TEST(TileWallOnThreads, OnlyDrawingRanksAndTheOwnerTakePart) {
-    walls_on_threads(only_those_who_draw_and_the_owner_take_part);
+TEST(TileWallOnThreads, OnlyRanksWithPixelsAndTheOwnerExchangeMessagesForATile) {
+    walls_on_threads(only_ranks_with_pixels_and_the_owner_exchange_messages);
 }
-TEST(TileWallOnThreads, WrongBoundsAreDetected) {
-    walls_on_threads(bounds_that_lie_are_found_out);
+TEST(TileWallOnThreads, PixelsOutsideTheStatedBoundsAreDetected) {
+    walls_on_threads(pixels_outside_the_stated_bounds_are_detected);
 }
-TEST(TileWallOnThreads, OddWallsAreRefused) {
-    walls_on_threads(odd_walls_are_refused);
+TEST(TileWallOnThreads, InvalidWallsAreRefused) {
+    walls_on_threads(invalid_walls_are_refused);
 }
 
 } // namespace

@@ -18,7 +18,7 @@ MergingCharge charged(const contour::Pattern& pattern, Elements side, double ent
     return merging_charge(pattern, {side, side, 16, 16}, entering, shipped_machine("delta256"));
 }
 
-TEST(BorderLength, is_that_of_the_tiles_together_within_the_image) {
+TEST(BorderLength, counts_only_edges_inside_the_image) {
     const Grid grid{40, 20, 4, 2};
     const contour::Order order(grid, contour::find("2-lev-rc").stages(grid));
     EXPECT_EQ(contour::border_length(order, {0, 8}), 0) << "the whole image";
@@ -35,7 +35,7 @@ TEST(Charges, have_one_setup_per_message_of_the_busiest_processor) {
             << pattern.name;
 }
 
-TEST(Charges, are_least_for_quads_and_most_for_the_longest_distance_first) {
+TEST(Charges, are_smallest_for_quads_and_largest_for_the_direct_pattern) {
     for (const Elements side : {512, 2048}) {
         const auto packets = [&](std::string_view name) {
             return charged(contour::find(name), side, .5).packets;
@@ -45,8 +45,7 @@ TEST(Charges, are_least_for_quads_and_most_for_the_longest_distance_first) {
     }
 }
 
-TEST(Charges,
-     of_merging_on_reversed_hosts_are_less_than_on_their_own_but_for_the_way_there_and_back) {
+TEST(Charges, are_lower_on_reversed_hosts_apart_from_moving_the_lists) {
     const MergingCharge quad = charged(contour::find("logp-lev-quad"), 2048, .5);
     const MergingCharge balanced = charged(contour::find("logp-lev-bal"), 2048, .5);
     EXPECT_LT(balanced.packets - balanced.moving, quad.packets);

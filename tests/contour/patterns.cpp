@@ -28,7 +28,7 @@ test::Case case_of(const Pattern& pattern, const Grid& grid) {
             claim(pattern, grid)};
 }
 
-TEST(MergingPatterns, bring_every_rank_the_lists_of_all_others_merged_in_order) {
+TEST(MergingPatterns, give_every_rank_the_lists_of_all_others_merged_in_order) {
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : grids()) {
             const test::Case c = case_of(pattern, grid);
@@ -55,7 +55,7 @@ TEST(MergingPatterns, send_one_message_to_each_other_tile_of_a_stage) {
     }
 }
 
-TEST(MergingPatterns, of_powers_of_two_have_the_stages_of_the_paper) {
+TEST(MergingPatterns, have_the_published_stages_for_powers_of_two) {
     const Grid grid{64, 64, 16, 16};
     EXPECT_EQ(find("1-lev-dir").stages(grid).size(), 8U);
     EXPECT_EQ(find("2-lev-rc").stages(grid).size(), 8U);
@@ -65,14 +65,14 @@ TEST(MergingPatterns, of_powers_of_two_have_the_stages_of_the_paper) {
     EXPECT_EQ(find("logp-lev-quad").stages(grid)[1].row.base, 1) << "neighbours first";
 }
 
-TEST(ReversedHosts, reverse_the_bits_of_columns_and_rows) {
+TEST(ReversedHosts, reverse_the_bits_of_column_and_row_numbers) {
     const Grid grid{64, 64, 8, 4};
     EXPECT_EQ(host(Hosts::reversed, grid, 1), 4);
     EXPECT_EQ(host(Hosts::reversed, grid, 3), 6);
     EXPECT_EQ(host(Hosts::reversed, grid, 8 + 1), 2 * 8 + 4);
 }
 
-TEST(ReversedHosts, are_a_permutation_of_any_grid) {
+TEST(ReversedHosts, are_a_permutation_on_any_grid) {
     for (const Grid& grid : grids()) {
         std::vector<int> hosts;
         for (int tile = 0; tile < grid.ranks(); ++tile) {
@@ -85,7 +85,7 @@ TEST(ReversedHosts, are_a_permutation_of_any_grid) {
     }
 }
 
-TEST(TileOrder, knows_the_tile_of_every_pixel) {
+TEST(TileOrder, finds_the_tile_of_every_pixel) {
     for (const Grid& grid : {Grid{7, 5, 3, 2}, {13, 11, 4, 5}, {3, 2, 5, 4}, {64, 1, 9, 1}}) {
         const Order order(grid, find("logp-lev-quad").stages(grid));
         for (int t = 0; t < grid.ranks(); ++t) {
@@ -98,13 +98,13 @@ TEST(TileOrder, knows_the_tile_of_every_pixel) {
     }
 }
 
-TEST(MergingPatterns, are_found_by_name_only) {
+TEST(MergingPatterns, are_found_by_exact_name_only) {
     EXPECT_EQ(find("logp-lev-bal").name, "logp-lev-bal");
     EXPECT_THROW(find("logp-lev-ball"), InvalidTask);
 }
 
 /// A schedule without any one step of any rank is refused.
-TEST(MergingPatterns, with_a_step_left_out_are_refused) {
+TEST(MergingPatterns, are_refused_if_a_step_is_missing) {
     for (const Pattern& pattern : catalogue()) {
         const test::Case c = case_of(pattern, {64, 64, 2, 3});
         for (std::size_t rank = 0; rank < c.schedule.size(); ++rank) {

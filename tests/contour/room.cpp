@@ -34,7 +34,7 @@ void every_run_has_room(const Grid& grid, const Order& order, const std::vector<
     }
 }
 
-TEST(ListRoom, holds_the_border_of_every_run_of_tiles_of_a_full_image) {
+TEST(ListCapacity, suffices_for_the_border_of_any_run_of_tiles_of_a_full_image) {
     for (const auto& [columns, rows] : {std::pair{3, 4}, {5, 3}, {1, 6}, {4, 4}}) {
         for (const auto& [width, height] : {std::pair{17, 13}, {5, 6}, {24, 24}, {2, 9}}) {
             const Grid grid{width, height, columns, rows};
@@ -66,7 +66,7 @@ std::vector<Bytes> rooms(const Program& program, Verb verb, int peer) {
 }
 
 // Some operands of a fold may have more entries than the result.
-TEST(ListRoom, of_a_merged_list_is_that_of_all_it_is_merged_from) {
+TEST(ListCapacity, of_a_merged_list_suffices_for_every_operand) {
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : {Grid{64, 64, 4, 4}, {64, 64, 5, 3}, {64, 64, 1, 7}}) {
             for (int rank = 0; rank < grid.ranks(); ++rank) {
@@ -81,7 +81,7 @@ TEST(ListRoom, of_a_merged_list_is_that_of_all_it_is_merged_from) {
     }
 }
 
-TEST(ListRoom, of_a_message_is_the_same_at_both_ends) {
+TEST(ListCapacity, of_a_message_is_the_same_for_sender_and_receiver) {
     const auto room = [](contour::Run run) { return Bytes{1} + 1000 * run.first + run.last; };
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : {Grid{64, 64, 4, 4}, {64, 64, 5, 3}, {64, 64, 1, 7}}) {
@@ -98,7 +98,7 @@ TEST(ListRoom, of_a_message_is_the_same_at_both_ends) {
     }
 }
 
-TEST(ListRoom, of_a_thousand_tiles_is_that_of_borders) {
+TEST(ListCapacity, for_a_thousand_tiles_grows_with_borders_not_areas) {
     const Grid grid{300, 300, 31, 33};
     constexpr Bytes entry = sizeof(BorderPixel), most = 2 << 20;
     for (const Pattern& pattern : catalogue()) {

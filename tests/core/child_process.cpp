@@ -24,31 +24,31 @@ std::string failure_of(const std::string& command, Seconds patience = 60) {
     return "";
 }
 
-TEST(ChildProcess, a_command_that_fails_is_named_with_how_it_ended) {
+TEST(ChildProcess, reports_how_a_failed_command_ended) {
     EXPECT_EQ(failure_of("true"), "");
     EXPECT_EQ(failure_of("false"), "false: exit code 1");
     EXPECT_EQ(failure_of("sh -c 'kill -9 $$'"), "sh -c 'kill -9 $$': killed by signal 9");
     EXPECT_THAT(failure_of("/no/such/program 2>/dev/null"), HasSubstr("exit code 127"));
 }
 
-TEST(ChildProcess, a_command_that_takes_too_long_is_ended) {
+TEST(ChildProcess, ends_a_command_that_exceeds_its_time_limit) {
     EXPECT_EQ(failure_of("sleep 600", .05), "sleep 600: did not exit within 0 s");
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(ChildProcess, any_text_is_one_word_of_a_shell) {
+TEST(ChildProcess, quotes_any_text_as_one_shell_word) {
     const std::string text = "it's $HOME; \"two\"  words";
     EXPECT_EQ(failure_of("test " + shell_quoted(text) + " = \"it's \"'$HOME; \"two\"  words'"), "");
 }
 
-TEST(ChildProcess, that_throws_ends_and_does_not_continue_in_the_code_of_its_parent) {
+TEST(ChildProcess, ends_after_an_exception_without_continuing_the_parents_code) {
     ChildProcess child(SIGKILL, [] { throw std::runtime_error("in the child"); });
     child.wait();
     EXPECT_EQ(WEXITSTATUS(child.status()), 127);
 }
 
-TEST(ChildProcess, is_killed_with_the_object) {
+TEST(ChildProcess, is_killed_when_its_object_is_destroyed) {
     ChannelEnds channel = connected_channel();
     {
         const ChildProcess child(0, [&] {

@@ -16,7 +16,7 @@ DeepImage with_depths(const std::vector<float>& depths) {
     return image;
 }
 
-TEST(DeepImages, AreFaultlessWithEqualAndInfiniteDepths) {
+TEST(DeepImages, AreValidWithEqualAndInfiniteDepths) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     EXPECT_EQ(fault_of(empty_deep_image({3, 5})), "");
     EXPECT_EQ(fault_of(empty_deep_image({0, 0})), "");

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-TEST(Grid, has_the_tiles_given_or_is_nearly_square) {
+TEST(Grid, has_the_given_tiles_or_is_nearly_square) {
     const Grid given = grid_of(Tiles{1, 6}, 6, 20, 30);
     EXPECT_EQ(given.columns, 1);
     EXPECT_EQ(given.rows, 6);
@@ -19,17 +19,17 @@ TEST(Grid, has_the_tiles_given_or_is_nearly_square) {
     EXPECT_EQ(grid_of({}, 6, 20, 30).columns, 3);
 }
 
-TEST(Grid, needs_a_tile_per_rank) {
+TEST(Grid, requires_one_tile_per_rank) {
     for (const Tiles tiles : {Tiles{2, 2}, Tiles{-1, -3}, Tiles{0, 3}, Tiles{1 << 20, 1 << 20}})
         EXPECT_THROW(grid_of(tiles, 3, 8, 8), InvalidTask);
     try {
         grid_of(Tiles{2, 2}, 3, 8, 8);
     } catch (const InvalidTask& error) {
-        EXPECT_STREQ(error.what(), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
+        EXPECT_STREQ(error.what(), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
     }
 }
 
-TEST(MemoryFrames, gives_rows_of_each_frame) {
+TEST(MemoryFrames, returns_rows_of_each_frame) {
     const std::array<std::uint8_t, 12> samples{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     MemoryFrames frames({.frames = 2, .shape = {2, 3}, .sample = Sample::u8},
                         std::as_bytes(std::span(samples)));

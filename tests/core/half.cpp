@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-TEST(Half, becomes_the_same_float_for_all_65536) {
+TEST(Half, converts_to_the_reference_float_for_all_65536_values) {
     for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
         const Half half{static_cast<std::uint16_t>(bits)};
         const float expected = imath_half_to_float(half.bits);
@@ -25,7 +25,7 @@ TEST(Half, becomes_the_same_float_for_all_65536) {
     }
 }
 
-TEST(Half, and_back_is_the_same_but_for_nan) {
+TEST(Half, survives_a_round_trip_through_float_except_for_NaN_payloads) {
     for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
         const Half half{static_cast<std::uint16_t>(bits)};
         const Half back = to_half(to_float(half));
@@ -39,7 +39,7 @@ void expect_nearest(float value) {
     }
 }
 
-TEST(Half, is_the_nearest_to_a_float_and_to_its_neighbours_at_every_tie) {
+TEST(Half, rounds_floats_to_nearest_around_every_tie) {
     for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
         const float half = to_float({static_cast<std::uint16_t>(bits)});
         const float next =

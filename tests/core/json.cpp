@@ -41,20 +41,20 @@ std::string with_keys(int count) {
     return text + "}";
 }
 
-TEST(Json, is_read_as_the_library_reads_it) {
+TEST(Json, is_parsed_as_by_the_nlohmann_library) {
     const std::string text =
         R"({"a": [1, -2, 2.5, true, null, "é\n", {}, []], "b": {"c": {"d": [[3]]}}, "": 0})";
     EXPECT_EQ(parse_json(text, "f.json"), Parsed::parse(text));
     EXPECT_EQ(parse_json("3", "f.json"), 3);
 }
 
-TEST(Json, nested_too_deep_is_refused) {
+TEST(Json, nested_too_deeply_is_refused) {
     EXPECT_EQ(refusal(nested(100)), "");
     EXPECT_EQ(refusal(nested(101)), "f.json: is nested more than 100 deep");
     EXPECT_EQ(refusal(std::string(1'000'000, '[')), "f.json: is nested more than 100 deep");
 }
 
-TEST(Json, with_a_key_twice_or_too_many_of_them_is_refused) {
+TEST(Json, with_duplicate_or_too_many_keys_is_refused) {
     EXPECT_EQ(refusal(R"({"a": {"b": 1}, "c": {"b": 1}})"), "");
     EXPECT_EQ(refusal(R"({"a": 1, "b": 2, "a": 1})"),
               "f.json: has the key \"a\" twice in one object");
@@ -62,14 +62,14 @@ TEST(Json, with_a_key_twice_or_too_many_of_them_is_refused) {
     EXPECT_EQ(refusal(with_keys(1001)), "f.json: has an object of more than 1000 keys");
 }
 
-TEST(Json, of_too_many_values_is_refused) {
+TEST(Json, with_too_many_values_is_refused) {
     const JsonLimits four{.values = 4};
     EXPECT_EQ(refusal("[1, 2, 3]", four), "");
     EXPECT_EQ(refusal("[1, 2, 3, 4]", four), "f.json: holds more than 4 values");
     EXPECT_EQ(refusal("[[], {}, [0], 1]", four), "f.json: holds more than 4 values");
 }
 
-TEST(Json, that_is_invalid_is_refused_in_a_short_line) {
+TEST(Json, with_syntax_errors_is_refused_with_a_short_message) {
     EXPECT_THAT(refusal("{\"size\": [7,,"),
                 StartsWith("f.json: is not JSON: parse error at line 1, column 13"));
     EXPECT_EQ(refusal("[1, 2"),
@@ -86,7 +86,7 @@ TEST(Json, that_is_invalid_is_refused_in_a_short_line) {
     EXPECT_LT(refusal(fmt::format("{{\"{0}\": 1, \"{0}\": 2}}", key)).size(), 200U);
 }
 
-TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
+TEST(Json, streams_the_entries_of_a_list_without_keeping_them) {
     const auto streamed = [](const std::string& text, const JsonLimits& limits) {
         std::vector<std::string> entries;
         const Parsed rest =
@@ -108,7 +108,7 @@ TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
     EXPECT_THAT(streamed("[[1]]", {}), ElementsAre("[[1]]"));
 }
 
-TEST(Json, is_written_for_any_bytes_of_a_text) {
+TEST(Json, is_valid_for_strings_of_any_bytes) {
     const Parsed json = {{"name", "a\xff\x1b[31m\x7f\xc2\x9b\xe2\x80\xae"}};
     const std::string text = to_text(json, -1);
     EXPECT_EQ(text, "{\"name\":\"a\xef\xbf\xbd\\u001b[31m\\u007f\\u009b\\u202e\"}");
@@ -117,7 +117,7 @@ TEST(Json, is_written_for_any_bytes_of_a_text) {
               "{\"b\":1,\"a\":\"\xef\xbf\xbd\"}");
 }
 
-TEST(Json, values_are_shown_in_few_letters) {
+TEST(Json, values_are_abbreviated_in_messages) {
     EXPECT_EQ(shown(Parsed::array({1, 2})), "an array of 2");
     EXPECT_EQ(shown(2.5), "2.5");
     EXPECT_EQ(shown(std::string(100'000, 'x')), "\"" + std::string(59, 'x') + "...");
@@ -132,7 +132,7 @@ TEST(Json, keeps_the_order_of_members_and_the_bits_of_numbers) {
                              R"("pair":{"x":true},"none":null,"some":""})");
 }
 
-TEST(Json, becomes_an_object_or_an_array_when_values_are_added) {
+TEST(Json, becomes_an_object_or_array_when_values_are_added) {
     Json json, copy = json;
     EXPECT_EQ(json.text(), "null");
     json.set("inner", Json::object());

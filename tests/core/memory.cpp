@@ -27,7 +27,7 @@ std::uintptr_t address(const Memory& memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data());
 }
 
-TEST(Memory, is_zeroed_aligned_and_writable_at_every_size_around_a_boundary) {
+TEST(Memory, is_zeroed_aligned_and_writable_at_every_boundary_size) {
     for (Bytes size : {Bytes{1}, Bytes{63}, Bytes{64}, Bytes{65}, Bytes{4097}, huge_page - 1,
                        huge_page, huge_page + 1, 3 * huge_page, 3 * huge_page + 5}) {
         Memory memory(size);
@@ -40,7 +40,7 @@ TEST(Memory, is_zeroed_aligned_and_writable_at_every_size_around_a_boundary) {
     }
 }
 
-TEST(Memory, from_two_mebibytes_on_begins_at_a_huge_page) {
+TEST(Memory, starts_at_a_huge_page_from_2_MiB_on) {
     for (int trial = 0; trial < 8; ++trial) {
         const Memory memory(huge_page + trial * 4096);
         EXPECT_EQ(address(memory) % static_cast<std::uintptr_t>(huge_page), 0u);
@@ -55,7 +55,7 @@ Bytes resident() {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-TEST(Memory, takes_no_more_than_an_eighth_beyond_its_size) {
+TEST(Memory, uses_at_most_an_eighth_more_than_its_size) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
@@ -69,14 +69,14 @@ TEST(Memory, takes_no_more_than_an_eighth_beyond_its_size) {
     }
 }
 
-TEST(Memory, of_no_bytes_holds_nothing) {
+TEST(Memory, may_have_zero_bytes) {
     EXPECT_EQ(Memory().size(), 0);
     EXPECT_TRUE(Memory().bytes().empty());
     EXPECT_EQ(Memory(0).size(), 0);
     EXPECT_TRUE(Memory(0).bytes().empty());
 }
 
-TEST(Memory, moves_and_does_not_copy) {
+TEST(Memory, can_be_moved_but_not_copied) {
     static_assert(!std::is_copy_constructible_v<Memory> && !std::is_copy_assignable_v<Memory>);
     static_assert(std::is_nothrow_move_constructible_v<Memory>);
     for (Bytes size : {Bytes{100}, huge_page + 100}) {
@@ -93,7 +93,7 @@ TEST(Memory, moves_and_does_not_copy) {
     }
 }
 
-TEST(Memory, survives_being_moved_onto_itself) {
+TEST(Memory, survives_self_move_assignment) {
     Memory memory(100);
     memory.bytes()[3] = std::byte{5};
     Memory& same = memory;
@@ -102,11 +102,11 @@ TEST(Memory, survives_being_moved_onto_itself) {
     EXPECT_EQ(memory.bytes()[3], std::byte{5});
 }
 
-TEST(Memory, that_is_unavailable_is_an_allocation_error) {
+TEST(Memory, throws_if_it_is_unavailable) {
     EXPECT_THROW(Memory(Bytes{1} << 60), std::bad_alloc);
 }
 
-TEST(Image, starts_transparent_and_is_read_as_its_own_type) {
+TEST(Image, starts_transparent_and_gives_its_own_pixel_type) {
     Image image({3, 5}, rgba_f32);
     EXPECT_EQ(image.shape().elements(), 15);
     EXPECT_EQ(image.element(), rgba_f32);
@@ -117,7 +117,7 @@ TEST(Image, starts_transparent_and_is_read_as_its_own_type) {
     EXPECT_EQ(std::as_const(image).pixels<RgbaF32>()[14], (RgbaF32{1, 2, 3, 4}));
 }
 
-TEST(Image, read_as_another_type_is_an_error_of_ours) {
+TEST(Image, throws_a_logic_error_if_read_as_another_pixel_type) {
     Image image({2, 2}, rgba_f32);
     EXPECT_THROW(image.pixels<RgbaDepthF32>(), std::logic_error);
     EXPECT_THROW(std::as_const(image).pixels<float>(), std::logic_error);

@@ -33,7 +33,7 @@ TEST(UnknownName, suggests_names_that_contain_the_given_text) {
     EXPECT_THAT(asked_for("radix"), HasSubstr("did you mean radix-k?"));
 }
 
-TEST(UnknownName, counts_two_swapped_letters_as_one_change) {
+TEST(UnknownName, counts_a_transposition_as_one_change) {
     const std::vector<std::string_view> one = {"over"};
     EXPECT_EQ(unknown_name("operator", "voer", one), "unknown operator 'voer'; did you mean over?");
     EXPECT_EQ(unknown_name("operator", "voref", one),
@@ -47,7 +47,7 @@ TEST(UnknownName, lists_all_names_if_none_is_similar) {
     EXPECT_THAT(asked_for(""), HasSubstr("expected one of direct-send"));
 }
 
-TEST(UnknownName, takes_an_empty_catalogue) {
+TEST(UnknownName, accepts_an_empty_catalogue) {
     EXPECT_THAT(unknown_name("algorithm", "radix-k", {}), HasSubstr("unknown algorithm 'radix-k'"));
 }
 
@@ -57,19 +57,19 @@ struct Row {
 };
 constexpr Row rows[] = {{"over", 1}, {"nearest", 2}, {"over", 3}};
 
-TEST(FindByName, gives_the_first_row_of_that_name) {
+TEST(FindByName, returns_the_first_row_with_the_name) {
     EXPECT_EQ(&find_by_name<Row>("operator", "nearest", rows), &rows[1]);
     EXPECT_EQ(&find_by_name<Row>("operator", "over", rows), &rows[0]);
 }
 
-TEST(FindByName, refuses_a_name_that_no_row_has) {
+TEST(FindByName, throws_if_no_row_has_the_name) {
     EXPECT_THAT([] { find_by_name<Row>("operator", "nearst", rows); },
                 ThrowsMessage<InvalidTask>("unknown operator 'nearst'; did you mean nearest?"));
     EXPECT_THROW(find_by_name<Row>("operator", "", rows), InvalidTask);
     EXPECT_THROW(find_by_name<Row>("operator", "over", {}), InvalidTask);
 }
 
-TEST(Errors, say_whose_fault_they_are) {
+TEST(Errors, have_types_that_distinguish_their_causes) {
     EXPECT_STREQ(InvalidFile("a.mrc", "is cut off").what(), "a.mrc: is cut off");
     EXPECT_EQ(InvalidFile("a.mrc", "is cut off").path(), "a.mrc");
     EXPECT_EQ(PeerFailed(3, "out of memory").rank(), 3);

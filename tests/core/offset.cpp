@@ -64,7 +64,7 @@ void expect_exact(Sample sample, T first) {
     }
 }
 
-TEST(Offset, is_taken_off_exactly_before_samples_become_floats) {
+TEST(Offset, is_subtracted_exactly_before_samples_become_floats) {
     expect_exact<double>(Sample::f64, 1e9);
     expect_exact<double>(Sample::f64, -1e12);
     expect_exact<std::int32_t>(Sample::i32, 1 << 24);
@@ -77,7 +77,7 @@ TEST(Offset, is_taken_off_exactly_before_samples_become_floats) {
     expect_exact<std::uint64_t>(Sample::u64, std::numeric_limits<std::uint64_t>::max() - 12);
 }
 
-TEST(Offset, is_none_if_floats_keep_the_differences_of_samples) {
+TEST(Offset, is_zero_if_floats_preserve_differences_between_samples) {
     EXPECT_EQ(centred<double>(Sample::f64, {frame_from(0.)}).offset, 0);
     EXPECT_EQ(centred<double>(Sample::f64, {frame_from(1000.1)}).offset, 0);
     EXPECT_EQ(centred<std::int32_t>(Sample::i32, {frame_from(1 << 20)}).offset, 0);
@@ -109,7 +109,7 @@ TEST(Offset, is_found_despite_gaps_hot_pixels_and_empty_frames) {
     EXPECT_THROW(series.frames->read_frame(2, floats), InvalidFile);
 }
 
-TEST(Offset, is_found_for_a_few_counts_on_a_constant) {
+TEST(Offset, is_found_for_a_few_counts_above_a_constant) {
     std::vector<std::int32_t> counts(static_cast<std::size_t>(shape.elements()), 1 << 25);
     counts[605] += 1;
     counts[640] += 2;

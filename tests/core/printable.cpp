@@ -6,7 +6,7 @@
 namespace sextant {
 namespace {
 
-TEST(Printable, texts_stay_as_they_are) {
+TEST(Printable, printable_text_is_unchanged) {
     for (const char* text : {"", "frame 17: 3×4 µm", "日本語", "\\x1b", "C:\\x \U0001F52C"})
         EXPECT_EQ(printable(text), text);
 }
@@ -23,7 +23,7 @@ TEST(Printable, control_sequences_are_escaped) {
     EXPECT_EQ(printable_lines("one\ntwo\x1b\n"), "one\ntwo\\x1b\n");
 }
 
-TEST(Printable, bytes_that_are_not_utf_8_are_escaped_one_by_one) {
+TEST(Printable, invalid_utf_8_bytes_are_escaped_one_by_one) {
     EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
     EXPECT_EQ(printable("\xc0\x80"), "\\xc0\\x80") << "longer than it has to be";
     EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
@@ -33,7 +33,7 @@ TEST(Printable, bytes_that_are_not_utf_8_are_escaped_one_by_one) {
               "\\xe2\\x80a");
 }
 
-TEST(Printable, long_texts_are_cut) {
+TEST(Printable, long_text_is_truncated) {
     EXPECT_EQ(shortened("abc", 3), "abc");
     EXPECT_EQ(shortened("abcd", 3), "abc...");
 }

@@ -86,7 +86,7 @@ TEST(Record, reads_and_writes_the_members_of_an_object) {
     EXPECT_EQ(record["season"].text(), "spring");
 }
 
-TEST(Record, reads_memory_with_a_unit_and_counts_mebibytes_without) {
+TEST(Record, reads_memory_sizes_with_a_unit_or_in_mebibytes) {
     Options options;
     Record record = record_of(options);
     const auto bytes = [&](const char* text) {
@@ -103,7 +103,7 @@ TEST(Record, reads_memory_with_a_unit_and_counts_mebibytes_without) {
         EXPECT_THAT(refused("memory", text), testing::HasSubstr("expected a size such as")) << text;
 }
 
-TEST(Record, reads_ranges_sorted_and_once_each) {
+TEST(Record, reads_ranges_as_sorted_unique_numbers) {
     std::vector<int> ranks = {1, 2};
     Record record;
     const Field& field = record.add_ranges("ranks", ranks, "of a schedule").between(1, 16);
@@ -116,7 +116,7 @@ TEST(Record, reads_ranges_sorted_and_once_each) {
     EXPECT_EQ(field.text(), "1..5,9,13");
 }
 
-TEST(Record, reads_sizes) {
+TEST(Record, reads_two_dimensional_sizes) {
     std::optional<Tiles> tiles;
     Record record;
     const Field& grid = record.add("grid", tiles, "tiles");
@@ -134,7 +134,7 @@ TEST(Record, reads_sizes) {
     EXPECT_EQ(height, 1080);
 }
 
-TEST(Record, refuses_invalid_values_and_keeps_the_old_one) {
+TEST(Record, refuses_an_invalid_value_and_keeps_the_old_one) {
     EXPECT_EQ(refused("window", "9"), "window 9: expected a whole number from 1 to 8");
     EXPECT_EQ(refused("window", "0"), "window 0: expected a whole number from 1 to 8");
     EXPECT_EQ(refused("pixels", "1e3"),
@@ -150,7 +150,7 @@ TEST(Record, refuses_invalid_values_and_keeps_the_old_one) {
     EXPECT_THAT(options.radices, testing::ElementsAre(4, 2));
 }
 
-TEST(Record, checks_the_values_that_a_program_has_set) {
+TEST(Record, checks_values_that_a_program_has_set) {
     Options options;
     EXPECT_NO_THROW(record_of(options).check()); // window 0 means no window
     options.radices = {4, 65};
@@ -158,7 +158,7 @@ TEST(Record, checks_the_values_that_a_program_has_set) {
               "radices 4,65: expected a whole number from 2 to 64");
 }
 
-TEST(Record, names_its_fields_as_options_on_a_command_line) {
+TEST(Record, gives_its_fields_command_line_option_names) {
     int fold_threads = 0;
     Record record;
     Field& field = record.add("fold_threads", fold_threads, "N", "of a rank").between(1, 4);
@@ -167,7 +167,7 @@ TEST(Record, names_its_fields_as_options_on_a_command_line) {
               "--fold-threads 5: expected a whole number from 1 to 4");
 }
 
-TEST(Record, compares_all_fields_except_those_that_may_differ) {
+TEST(Record, compares_all_fields_except_the_excluded_ones) {
     Options one, other;
     other.files = {"elsewhere.png"};
     EXPECT_EQ(record_of(one).settings(), record_of(other).settings());
@@ -175,7 +175,7 @@ TEST(Record, compares_all_fields_except_those_that_may_differ) {
     EXPECT_NE(record_of(one).settings(), record_of(other).settings());
 }
 
-TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
+TEST(Record, is_written_as_JSON_without_unset_fields) {
     Options options;
     options.files = {"a\n"};
     Record record = record_of(options);
@@ -210,7 +210,7 @@ TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
 })");
 }
 
-TEST(Record, of_a_result_copies_its_values_and_keeps_those_that_are_missing) {
+TEST(Record, as_a_result_copies_its_values_and_writes_unset_ones_as_null) {
     Record record;
     {
         const std::optional<double> none;
@@ -242,7 +242,7 @@ std::string what_the_file_lacks(const char* text) {
     return "";
 }
 
-TEST(Record, reads_back_its_JSON) {
+TEST(Record, reads_back_the_JSON_that_it_wrote) {
     Options options;
     options.fast = true;
     options.window = 3;
@@ -260,7 +260,7 @@ TEST(Record, reads_back_its_JSON) {
     EXPECT_EQ(to_json(record_of(copy)), text);
 }
 
-TEST(Record, keeps_the_fields_that_a_file_does_not_have) {
+TEST(Record, keeps_the_values_of_fields_missing_in_a_file) {
     Options options;
     read_into(options, R"({"plan": {"window": 2, "name": ""}})");
     EXPECT_EQ(options.window, 2);

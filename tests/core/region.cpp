@@ -65,7 +65,7 @@ TEST(Region, overlap_is_exact_on_random_strided_regions) {
     EXPECT_GT(overlapping, 20000);
 }
 
-TEST(Region, columns_with_overlapping_bounding_intervals_do_not_overlap) {
+TEST(Region, interleaved_columns_do_not_overlap) {
     const Elements width = 100, height = 50;
     const Region left{0, 0, 10, width, height}, next{0, 10, 10, width, height};
     EXPECT_FALSE(overlap(left, next));
@@ -74,7 +74,7 @@ TEST(Region, columns_with_overlapping_bounding_intervals_do_not_overlap) {
     EXPECT_TRUE(overlap(left, block(0, 10, 91)));
 }
 
-TEST(Region, overlap_of_a_wide_and_a_tall_region_takes_the_fewer_runs) {
+TEST(Region, overlap_of_a_wide_and_a_tall_region_visits_the_fewer_runs) {
     const Elements many = Elements{1} << 40; // visiting every run would take for ever
     const Region tall{0, 0, 1, 3, many};
     EXPECT_FALSE(overlap(tall, Region{0, 3 * (many / 2) + 1, 2, 5, 1}));
@@ -83,7 +83,7 @@ TEST(Region, overlap_of_a_wide_and_a_tall_region_takes_the_fewer_runs) {
     EXPECT_TRUE(overlap(Region{0, 1, 1, 8, 100}, tall));
 }
 
-TEST(Region, overlap_is_exact_on_random_regions_of_one_stride) {
+TEST(Region, overlap_is_exact_on_random_regions_of_equal_stride) {
     Random random(4);
     int overlapping = 0, apart = 0;
     for (int trial = 0; trial < 50000; ++trial) {
@@ -99,7 +99,7 @@ TEST(Region, overlap_is_exact_on_random_regions_of_one_stride) {
     EXPECT_GT(apart, 10000);
 }
 
-TEST(Region, overlap_of_columns_of_an_image_takes_no_time) {
+TEST(Region, overlap_of_columns_takes_constant_time) {
     // Visiting every run would take for ever.
     const Elements width = 1000, many = Elements{1} << 40;
     const Region left{0, 0, 500, width, many};
@@ -107,14 +107,14 @@ TEST(Region, overlap_of_columns_of_an_image_takes_no_time) {
     EXPECT_TRUE(overlap(left, Region{0, width * (many / 2) + 499, 500, width, many}));
 }
 
-TEST(Region, regions_of_different_buffers_and_empty_regions_overlap_nothing) {
+TEST(Region, regions_of_different_buffers_and_empty_regions_do_not_overlap) {
     EXPECT_FALSE(overlap(block(0, 0, 10), block(1, 0, 10)));
     EXPECT_FALSE(overlap(block(0, 5, 0), block(0, 0, 10)));
     EXPECT_FALSE(overlap(Region{0, 2, 3, 4, 0}, block(0, 0, 10)));
     EXPECT_FALSE(overlap(Region{0, 2, 0, 4, 3}, block(0, 0, 10)));
 }
 
-TEST(Region, covers_means_contiguous_and_holding_every_element) {
+TEST(Region, covers_requires_a_contiguous_region_that_contains_every_element) {
     Random random(3);
     int covering = 0;
     for (int trial = 0; trial < 200000; ++trial) {
@@ -137,7 +137,7 @@ TEST(Region, covers_means_contiguous_and_holding_every_element) {
     EXPECT_GT(covering, 5000);
 }
 
-TEST(Region, parts_cover_the_whole_once_in_order_and_differ_by_at_most_one) {
+TEST(Region, parts_cover_the_region_once_in_order_with_nearly_equal_sizes) {
     for (Elements length = 0; length <= 40; ++length) {
         for (int parts = 1; parts <= 50; ++parts) {
             Elements next = 7;
@@ -155,7 +155,7 @@ TEST(Region, parts_cover_the_whole_once_in_order_and_differ_by_at_most_one) {
     }
 }
 
-TEST(Region, parts_of_a_huge_image_do_not_overflow) {
+TEST(Region, parts_of_a_huge_region_do_not_overflow) {
     const Elements length = Elements{1} << 44; // a 4-million-pixel-wide square
     Elements next = 0;
     for (int i = 0; i < 16384; ++i) {
@@ -166,7 +166,7 @@ TEST(Region, parts_of_a_huge_image_do_not_overflow) {
     EXPECT_EQ(next, length);
 }
 
-TEST(Region, a_region_of_adjacent_runs_is_contiguous_and_can_be_cut) {
+TEST(Region, adjacent_runs_form_a_contiguous_region_that_can_be_divided) {
     const Region runs{0, 4, 3, 3, 5};
     EXPECT_TRUE(runs.contiguous());
     EXPECT_EQ(part(runs, 1, 3), block(0, 9, 5));

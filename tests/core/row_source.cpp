@@ -46,7 +46,7 @@ RowSource source_of(Sample sample, int channels = 1) {
     return {std::make_unique<Counting<Stored>>(sample, channels), 1};
 }
 
-TEST(RowSource, gives_samples_that_filters_take_as_they_are_stored) {
+TEST(RowSource, returns_filterable_sample_types_as_stored) {
     auto bytes = source_of<std::uint8_t>(Sample::u8);
     EXPECT_EQ(bytes.element(), gray_u8);
     EXPECT_EQ(last_row<std::uint8_t>(bytes), (std::vector<std::uint8_t>{9, 10, 11}));
@@ -58,7 +58,7 @@ TEST(RowSource, gives_samples_that_filters_take_as_they_are_stored) {
     EXPECT_EQ(last_row<float>(floats), (std::vector<float>{9, 10, 11}));
 }
 
-TEST(RowSource, gives_all_others_as_floats_and_colours_as_their_luminance) {
+TEST(RowSource, returns_other_sample_types_as_floats_and_colours_as_luminance) {
     auto longs = source_of<std::int64_t>(Sample::i64);
     EXPECT_EQ(longs.element(), gray_f32);
     EXPECT_EQ(last_row<float>(longs), (std::vector<float>{9, 10, 11}));
@@ -76,7 +76,7 @@ RowSource values_of(Sample sample, int channels = 1) {
     return {std::make_unique<Counting<Stored>>(sample, channels), 1, ReadAs::values};
 }
 
-TEST(RowSource, gives_samples_of_every_type_as_they_are_stored_to_be_compared) {
+TEST(RowSource, returns_every_sample_type_as_stored_for_comparison) {
     auto bytes = values_of<std::int8_t>(Sample::i8);
     EXPECT_EQ(bytes.element(), gray_u8);
     EXPECT_EQ(last_row<std::uint8_t>(bytes), (std::vector<std::uint8_t>{9, 10, 11}));
@@ -98,7 +98,7 @@ TEST(RowSource, gives_samples_of_every_type_as_they_are_stored_to_be_compared) {
     EXPECT_EQ(halves.element(), gray_f32);
 }
 
-TEST(RowSource, gives_colours_to_be_compared_as_one_number_without_their_alpha) {
+TEST(RowSource, returns_colours_as_one_number_without_alpha_for_comparison) {
     auto colours = values_of<std::uint8_t>(Sample::u8, 4);
     EXPECT_EQ(colours.element(), value_u32);
     EXPECT_EQ(last_row<std::uint32_t>(colours),
@@ -113,13 +113,13 @@ TEST(RowSource, gives_colours_to_be_compared_as_one_number_without_their_alpha) 
     EXPECT_EQ(values_of<float>(Sample::f32, 3).element(), gray_f32);
 }
 
-TEST(RowSource, refuses_frames_that_are_not_there) {
+TEST(RowSource, refuses_frames_that_do_not_exist) {
     for (const int frame : {-1, 2}) {
         try {
             RowSource(std::make_unique<Counting<float>>(Sample::f32), frame);
             FAIL() << frame;
         } catch (const InvalidTask& error) {
-            EXPECT_THAT(error.what(), HasSubstr("of counting, which has 2"));
+            EXPECT_THAT(error.what(), HasSubstr("of counting does not exist: the series has 2"));
         }
     }
 }

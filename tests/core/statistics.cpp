@@ -15,7 +15,7 @@ TEST(Statistics, TheMedianIsTheMiddleValue) {
     EXPECT_EQ(median(std::vector<double>{4, 1, 3, 2}), 3);
 }
 
-TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
+TEST(Statistics, TheMedianIntervalContainsTheTrueMedianInMostSamples) {
     std::mt19937 random(3);
     std::exponential_distribution<double> draw(1);
     const double truth = std::log(2.0);
@@ -32,7 +32,7 @@ TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
     EXPECT_LT(held, samples);            // the interval is no wider than necessary
 }
 
-TEST(Statistics, TheIntervalByRankHoldsTheTrueMedianInMostSamples) {
+TEST(Statistics, TheIntervalByRankContainsTheTrueMedianInMostSamples) {
     std::mt19937 random(5);
     std::exponential_distribution<double> draw(1);
     for (const std::size_t size : {7u, 20u, 41u}) {
@@ -52,7 +52,7 @@ TEST(Statistics, TheIntervalByRankHoldsTheTrueMedianInMostSamples) {
     EXPECT_EQ(few.high, 3);
 }
 
-TEST(Statistics, AQuantileIsAValueThatAShareDoesNotExceed) {
+TEST(Statistics, AQuantileIsTheSmallestValueNotExceededByThatFraction) {
     const std::vector<double> values = {5, 1, 4, 2, 3};
     EXPECT_EQ(quantile(values, 0), 1);
     EXPECT_EQ(quantile(values, .5), 3);

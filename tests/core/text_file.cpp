@@ -30,19 +30,19 @@ std::string refusal(const std::string& path) {
     return "";
 }
 
-TEST_F(TextFile, is_read_whole) {
+TEST_F(TextFile, is_read_completely) {
     for (const std::string& content :
          {std::string(), std::string("a\0\n\xff", 4), std::string(9000, 'x')})
         EXPECT_EQ(read_text(written(content), 9000), content);
 }
 
-TEST_F(TextFile, that_is_too_long_is_refused) {
+TEST_F(TextFile, is_refused_if_it_is_too_long) {
     EXPECT_EQ(refusal(written("0123456789")), "");
     EXPECT_EQ(refusal(written("0123456789a")), "has 11 bytes, expected at most 10");
     EXPECT_EQ(refusal("/proc/self/maps"), "has more than 10 bytes") << "a file that states no size";
 }
 
-TEST_F(TextFile, that_is_no_regular_file_is_refused_without_waiting) {
+TEST_F(TextFile, is_refused_without_waiting_if_it_is_not_a_regular_file) {
     ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_EQ(refusal(path("pipe")), "is not a regular file");
     EXPECT_EQ(refusal("/dev/zero"), "is not a regular file");

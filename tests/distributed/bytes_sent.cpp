@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(BytesSent, grow_with_the_border_and_not_with_the_area) {
+TEST(BytesSent, grow_with_the_tile_borders_rather_than_the_area) {
     for (const contour::Pattern& pattern : contour::catalogue()) {
         const auto of = [&](Elements side) {
             const DirectionMap map = directed(diagonal_lines({side, side}, 4), 1);
@@ -26,7 +26,7 @@ TEST(BytesSent, grow_with_the_density_of_edges) {
     }
 }
 
-TEST(BytesSent, by_quads_are_fewer_than_by_the_longest_distance_first) {
+TEST(BytesSent, are_fewer_with_quads_than_with_the_direct_pattern) {
     const DirectionMap map = directed(diagonal_lines({512, 512}, 2), 1);
     const Grid grid{512, 512, 4, 4};
     const auto of = [&](std::string_view name) {
@@ -36,7 +36,7 @@ TEST(BytesSent, by_quads_are_fewer_than_by_the_longest_distance_first) {
     EXPECT_LT(of("2-lev-rc"), of("1-lev-dir"));
 }
 
-TEST(BytesSent, of_an_image_without_edges_are_headers) {
+TEST(BytesSent, consist_of_headers_only_for_an_image_without_edges) {
     const DirectionMap map = no_directions("none", {64, 64});
     for (const contour::Pattern& pattern : contour::catalogue()) {
         const Sent all = sent_lists(map, {64, 64, 4, 4}, pattern);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges of images in tiles, over threads: the same as of the whole image.
+// Edges of images in tiles, over threads, must equal those of the whole image.
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/agreement.hpp"
@@ -12,7 +12,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedCanny, finds_the_edges_of_the_whole_image) {
+TEST(DistributedCanny, finds_the_same_edges_as_on_the_whole_image) {
     for (const int ranks : {1, 2, 4, 6, 9})
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_edges(communicator, {37, 29}, 5);
@@ -27,7 +27,7 @@ TEST(DistributedCanny, finds_edges_in_tiles_smaller_than_the_thinning_margin) {
         });
 }
 
-TEST(DistributedCanny, takes_thresholds_from_the_gradients_of_the_whole_image) {
+TEST(DistributedCanny, derives_thresholds_from_gradients_of_the_whole_image) {
     for (const int ranks : {1, 2, 6})
         run_threads(ranks, [](Communicator communicator) {
             quantiles_are_those_of_the_whole_image(communicator, {37, 29}, 1);
@@ -35,7 +35,7 @@ TEST(DistributedCanny, takes_thresholds_from_the_gradients_of_the_whole_image) {
         });
 }
 
-TEST(DistributedCanny, follows_a_weak_edge_from_a_strong_point_through_every_tile) {
+TEST(DistributedCanny, follows_a_weak_edge_from_a_strong_point_through_all_tiles) {
     // A vertical step edge whose gradient is largest at the upper end.
     const GradientField step = field_of("step", {9, 40}, [](float i, float j) {
         const float height = 3 - j / 20;
@@ -59,7 +59,7 @@ TEST(DistributedCanny, follows_a_weak_edge_from_a_strong_point_through_every_til
     });
 }
 
-TEST(DistributedCanny, uses_exact_quantiles_for_any_distribution_of_values) {
+TEST(DistributedCanny, computes_exact_quantiles_for_any_distribution_of_values) {
     for (const int ranks : {1, 3, 4}) {
         run_threads(ranks, [ranks](Communicator communicator) {
             std::vector<float> own;
@@ -96,7 +96,7 @@ std::vector<kernel::Direction> edges_at_scale(const std::vector<float>& samples,
     return all;
 }
 
-TEST(DistributedCanny, finds_by_quantiles_the_same_lines_at_any_scale_of_the_image) {
+TEST(DistributedCanny, finds_the_same_lines_by_quantiles_at_any_image_scale) {
     const ImageShape shape{90, 70};
     Random random(4);
     std::vector<float> samples;
@@ -109,7 +109,7 @@ TEST(DistributedCanny, finds_by_quantiles_the_same_lines_at_any_scale_of_the_ima
         EXPECT_TRUE(edges_at_scale(samples, shape, scale) == expected) << scale;
 }
 
-TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_in_any_bit) {
+TEST(DistributedCanny, computes_exact_quantiles_of_values_passed_in_pieces) {
     std::vector<float> values;
     std::uint32_t state = 7;
     for (int i = 0; i < 5000; ++i) {
@@ -138,7 +138,7 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
     });
 }
 
-TEST(DistributedCanny, refuses_thresholds_and_quantiles_that_are_reversed_on_every_rank) {
+TEST(DistributedCanny, refuses_reversed_thresholds_and_quantiles_on_every_rank) {
     std::atomic<int> refused{0};
     run_threads(2, [&](Communicator communicator) {
         const distributed::Image image(communicator, {4, 4, 1, 2}, gray_f32);

@@ -18,9 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 using enum CollectiveKind;
 
-TEST(Collective, EveryAlgorithmFollowsTheStandard) {
+TEST(Collective, EveryAlgorithmFollowsTheMpiStandard) {
     for (int ranks = 1; ranks <= 9; ++ranks)
-        run_threads(ranks, every_collective_does_what_the_standard_says);
+        run_threads(ranks, every_collective_follows_the_mpi_standard);
 }
 
 /// The proofs also show that no message delivery deadlocks.
@@ -55,7 +55,7 @@ TEST(Collective, EveryReductionAndScanIsProved) {
     }
 }
 
-TEST(Collective, OperandsMayBeCombinedAsTheyArrive) {
+TEST(Collective, OperandsMayBeCombinedInArrivalOrder) {
     run_threads(5, [](Communicator communicator) {
         const CollectiveCase what{all_reduce, 5, 0, [](int, int) { return 1000; }};
         Collective collective(communicator, {all_reduce, {1000}, 1, matrix_product()},
@@ -79,7 +79,7 @@ std::string complaint(int ranks, const std::function<void(const Communicator&)>&
     return text;
 }
 
-TEST(Collective, DifferingRanksAreNamedWithTheirValues) {
+TEST(Collective, ArgumentsThatDifferBetweenRanksAreReportedWithTheirValues) {
     const auto with = [](const std::function<void(int, CollectiveTask&, CollectiveOptions&)>& odd) {
         return complaint(4, [&](const Communicator& communicator) {
             CollectiveTask task{broadcast, {7}, 4};
@@ -91,7 +91,7 @@ TEST(Collective, DifferingRanksAreNamedWithTheirValues) {
     EXPECT_EQ(with([](int rank, auto&, auto& options) { options.root = rank == 2 ? 3 : 1; }),
               "root: rank 0 has 1, rank 2 has 3");
     EXPECT_EQ(with([](int rank, auto& task, auto&) { task.counts = {rank == 3 ? 8 : 7}; }),
-              "count: rank 0 has 7, rank 3 has 8");
+              "counts differ: rank 0 passes 7, rank 3 passes 8");
     EXPECT_EQ(with([](int rank, auto& task, auto&) { task.element_size = rank == 1 ? 8 : 4; }),
               "element_size: rank 0 has 4, rank 1 has 8");
     EXPECT_EQ(with([](int rank, auto& task, auto&) { task.kind = rank == 1 ? scatter : gather; }),
@@ -102,7 +102,7 @@ TEST(Collective, DifferingRanksAreNamedWithTheirValues) {
               "algorithm: rank 0 has auto, rank 1 has 1-lev-br-broadcast");
 }
 
-TEST(Collective, WrongValuesAreRefusedOnEveryRank) {
+TEST(Collective, InvalidArgumentsAreRefusedOnEveryRank) {
     const auto with = [](const CollectiveTask& task, const CollectiveOptions& options = {}) {
         return complaint(
             3, [&](const Communicator& communicator) { Collective(communicator, task, options); });
@@ -117,10 +117,11 @@ TEST(Collective, WrongValuesAreRefusedOnEveryRank) {
     EXPECT_THAT(with({gather, {1}}, {.algorithm = "ring"}),
                 HasSubstr("unknown gather algorithm 'ring'"));
     EXPECT_EQ(with({reduce, {1}, 1, matrix_product()}, {.algorithm = "binary-swap"}),
-              "binary-swap does not take 3 ranks; it takes a power of two");
+              "binary-swap does not support 3 ranks, expected a power of two");
     EXPECT_EQ(
         with({scan, {1}, 1, matrix_product()}, {.algorithm = "sklansky", .reproducible = true}),
-        "sklansky does not combine as a serial loop does; use serial with reproducible");
+        "sklansky does not combine in the order of a serial loop; use serial with the option "
+        "reproducible");
 }
 
 /// Floats whose sum depends on the order of association.
@@ -131,7 +132,7 @@ std::vector<float> floats(int rank) {
     return values;
 }
 
-TEST(Collective, ReproducibleResultsHaveTheBitsOfTheSerialLoop) {
+TEST(Collective, ReproducibleResultsHaveTheSameBitsAsASerialLoop) {
     std::vector<float> serial = floats(0);
     for (int rank = 1; rank < 7; ++rank) {
         for (std::size_t i = 0; i < serial.size(); ++i)
@@ -170,10 +171,10 @@ TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
     });
 }
 
-TEST(Collective, NothingIsPredictedWithoutAChoice) {
+TEST(Collective, NothingIsPredictedIfThereIsNoChoice) {
     run_threads(1, [](Communicator communicator) {
         const Collective alone(communicator, {all_gather, {3}});
-        EXPECT_EQ(alone.plan().reason, "nothing to choose: one rank");
+        EXPECT_EQ(alone.plan().reason, "nothing to choose: there is only one rank");
     });
     run_threads(2, [](Communicator communicator) {
         const Collective named(communicator, {all_gather, {3}}, {.algorithm = "ring-all-gather"});
@@ -182,7 +183,7 @@ TEST(Collective, NothingIsPredictedWithoutAChoice) {
     });
 }
 
-TEST(Collective, ARankWithAWrongBufferFailsAndTheNextRunSucceeds) {
+TEST(Collective, AWrongBufferFailsOneRunAndTheNextSucceeds) {
     run_threads(3, [](Communicator communicator) {
         const int rank = communicator.rank();
         Collective gathering(communicator, {all_gather, {2}, sizeof(int)});

@@ -11,21 +11,21 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedComponents, of_every_shape_are_those_of_the_whole_image) {
+TEST(DistributedComponents, of_every_shape_equal_those_of_the_whole_image) {
     for (const int ranks : {2, 4, 6, 9})
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_labels(communicator, {23, 19}, 43);
         });
 }
 
-TEST(DistributedComponents, of_tiles_of_few_pixels_or_none_are_those_of_the_whole_image) {
+TEST(DistributedComponents, of_tiny_or_empty_tiles_equal_those_of_the_whole_image) {
     for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
         run_threads(6, [image](Communicator communicator) {
             every_pattern_gives_the_serial_labels(communicator, image, 43);
         });
 }
 
-TEST(DistributedComponents, by_value_separate_NaNs) {
+TEST(DistributedComponents, by_value_treat_every_NaN_as_different) {
     run_threads(2, [](Communicator communicator) {
         distributed::Image image(communicator, {4, 1, 2, 1}, gray_f32);
         auto* const samples = reinterpret_cast<float*>(image.bytes().data());
@@ -36,7 +36,7 @@ TEST(DistributedComponents, by_value_separate_NaNs) {
     });
 }
 
-TEST(DistributedComponents, record_the_merging_if_requested) {
+TEST(DistributedComponents, record_the_merging_trace_if_requested) {
     run_threads(3, [](Communicator communicator) {
         distributed::Image image(communicator, {6, 2, 3, 1}, gray_u8);
         std::fill(image.bytes().begin(), image.bytes().end(), std::byte{1});
@@ -49,7 +49,7 @@ TEST(DistributedComponents, record_the_merging_if_requested) {
     });
 }
 
-TEST(DistributedComponents, refuse_other_samples_on_every_rank) {
+TEST(DistributedComponents, refuse_unsupported_sample_types_on_every_rank) {
     std::atomic<int> refused{0};
     run_threads(2, [&](Communicator communicator) {
         try {
@@ -63,7 +63,7 @@ TEST(DistributedComponents, refuse_other_samples_on_every_rank) {
     EXPECT_EQ(refused, 2);
 }
 
-TEST(DistributedComponents, that_exceed_the_range_of_labels_are_refused) {
+TEST(DistributedComponents, are_refused_if_they_exceed_the_range_of_labels) {
     require_labels(2147483647);
     EXPECT_THROW(require_labels(2147483648), InvalidTask);
 }

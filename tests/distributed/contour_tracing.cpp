@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours of images, in memory and in strips, over threads: the same as from the serial kernels.
+// Contours of images, in memory and in strips, over threads, must equal those from the serial
+// kernels.
 #include "sextant/distributed/contour_tracing.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -21,7 +22,7 @@ constexpr ImageShape shape{40, 60};
 /// Memory limit with which `shape` is divided into a few strips.
 constexpr Bytes little_memory = 40'000;
 
-/// Fails if it receives contours.
+/// A consumer of contours that fails the test if it is called.
 void take_nothing(LineReader&) {
     ADD_FAILURE() << "contours of a run that failed";
 }
@@ -35,7 +36,7 @@ TEST(ContourTracing, finds_the_serial_contours_in_memory_and_in_strips) {
     EXPECT_EQ(folder.entries(), 0) << "scratch files have no name";
 }
 
-TEST(ContourTracing, takes_the_same_quantiles_in_memory_and_in_strips) {
+TEST(ContourTracing, computes_the_same_quantiles_in_memory_and_in_strips) {
     const TemporaryFolder folder;
     const std::vector<std::uint8_t> samples = waves(shape);
     run_threads(3, [&](const Communicator& communicator) {
@@ -65,7 +66,7 @@ TEST(ContourTracing, takes_the_same_quantiles_in_memory_and_in_strips) {
     });
 }
 
-TEST(ContourTracing, takes_an_image_that_is_in_tiles_already) {
+TEST(ContourTracing, accepts_an_image_that_is_already_distributed) {
     const GradientField field = gradient_fields(shape)[4];
     run_threads(6, [&](const Communicator& communicator) {
         const ContoursOptions options{.thresholds = {{.05, .3}}};
@@ -85,7 +86,7 @@ TEST(ContourTracing, takes_an_image_that_is_in_tiles_already) {
     });
 }
 
-TEST(ContourTracing, reports_the_merging_of_images_in_memory) {
+TEST(ContourTracing, reports_the_merging_of_images_held_in_memory) {
     const std::vector<std::uint8_t> samples = waves(shape);
     run_threads(4, [&](const Communicator& communicator) {
         RowSource image = source_of(shape, samples);
@@ -104,7 +105,7 @@ TEST(ContourTracing, reports_the_merging_of_images_in_memory) {
     });
 }
 
-TEST(ContourTracing, refuses_options_and_names_value_and_expectation) {
+TEST(ContourTracing, refuses_invalid_options_with_value_and_expected_value) {
     run_threads(3, [](const Communicator& communicator) {
         const auto refusal = [&](const ContoursOptions& options) -> std::string {
             try {
@@ -140,11 +141,13 @@ TEST(ContourTracing, fails_on_every_rank_if_it_fails_on_one) {
                 [&] { ContourTracing(communicator, options).run(image, take_nothing); });
         };
         options.grid = {{2, 2}};
-        EXPECT_EQ(failure(), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
+        EXPECT_EQ(failure(), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
         options.grid = {};
         options.memory = 1 << 13;
-        EXPECT_THAT(failure(), HasSubstr("memory 0.0078125: a row of 40 pixels and the rows needed "
-                                         "around it take 1 MiB"));
+        EXPECT_THAT(
+            failure(),
+            HasSubstr("memory 0.0078125 MiB is too small: a row of 40 pixels and the rows needed "
+                      "around it take 1 MiB"));
         options.memory = communicator.rank() == 2 ? 1 << 20 : 2 << 20;
         EXPECT_EQ(failure(), "memory: rank 0 has 2M, rank 2 has 1M");
         options.memory = little_memory;
@@ -195,7 +198,7 @@ bool ends_before(int requested, const Communicator& communicator, const Contours
     return ended;
 }
 
-TEST(ContourTracing, is_cancelled_on_every_rank_by_any_at_any_step) {
+TEST(ContourTracing, can_be_cancelled_by_any_rank_at_any_step) {
     const TemporaryFolder folder;
     const std::vector<std::uint8_t> samples = waves(shape);
     for (const int ranks : {1, 3}) {
@@ -215,7 +218,7 @@ TEST(ContourTracing, is_cancelled_on_every_rank_by_any_at_any_step) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(ContourTracing, reports_its_progress_at_rank_0) {
+TEST(ContourTracing, reports_its_progress_on_rank_0) {
     const TemporaryFolder folder;
     const std::vector<std::uint8_t> samples = waves(shape);
     run_threads(3, [&](const Communicator& communicator) {

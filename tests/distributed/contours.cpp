@@ -9,14 +9,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedContours, of_every_map_equal_the_serial_traversal) {
+TEST(DistributedContours, equal_the_serial_traversal_for_every_edge_map) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_contours(communicator, {37, 29}, 13);
         });
 }
 
-TEST(DistributedContours, of_tiny_or_empty_tiles_equal_the_serial_traversal) {
+TEST(DistributedContours, equal_the_serial_traversal_for_tiny_or_empty_tiles) {
     for (const int ranks : {6, 7, 12}) {
         for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
             run_threads(ranks, [image](Communicator communicator) {
@@ -25,7 +25,7 @@ TEST(DistributedContours, of_tiny_or_empty_tiles_equal_the_serial_traversal) {
     }
 }
 
-TEST(DistributedContours, refuse_a_grid_of_another_number_of_tiles_on_every_rank) {
+TEST(DistributedContours, refuse_a_grid_with_a_wrong_number_of_tiles_on_every_rank) {
     std::atomic<int> refused{0};
     run_threads(3, [&](Communicator communicator) {
         kernel::ContourRanking ranking;

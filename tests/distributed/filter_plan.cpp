@@ -31,7 +31,7 @@ distributed::FilterPlan on_das(const distributed::FilterTask& task) {
     return distributed::plan_filter(task, {.machine = machine, .element_size = 4});
 }
 
-TEST(FilterPlan, compares_every_grid_and_chooses_strips_if_collection_dominates) {
+TEST(FilterPlan, compares_all_grids_and_chooses_strips_if_gathering_dominates) {
     const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
     // Five grids, each with six gathers or none. The profile has no copy costs, so there are no
     // candidates with packing.
@@ -43,7 +43,7 @@ TEST(FilterPlan, compares_every_grid_and_chooses_strips_if_collection_dominates)
     EXPECT_NEAR(*plan.expected(), 5 * 27.03e-3, 2e-3);
 }
 
-TEST(FilterPlan, changes_tiles_between_filters_if_that_is_faster) {
+TEST(FilterPlan, changes_the_grid_between_filters_if_that_is_faster) {
     distributed::FilterTask task = five_of({512, 512}, 64);
     EXPECT_EQ(on_das(task).configuration, (filtering::Configuration{1, 64}))
         << "one filter cannot change tiles";
@@ -60,7 +60,7 @@ TEST(FilterPlan, changes_tiles_between_filters_if_that_is_faster) {
     EXPECT_EQ(on_das(task).configuration.retilings.size(), 0u) << "asked for";
 }
 
-TEST(FilterPlan, of_bytes_moves_less_data_and_is_predicted_too) {
+TEST(FilterPlan, predicts_that_images_of_bytes_move_less_data) {
     const distributed::FilterTask floats = five_of({512, 512}, 16),
                                   bytes = five_of({512, 512}, 16, gray_u8);
     const auto seconds = [](const distributed::FilterTask& task) {
@@ -70,7 +70,7 @@ TEST(FilterPlan, of_bytes_moves_less_data_and_is_predicted_too) {
     EXPECT_LT(seconds(bytes), seconds(floats));
 }
 
-TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
+TEST(FilterPlan, windows_have_as_many_rows_as_fit_into_memory) {
     const distributed::FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
     // A row of input takes 1,000 bytes and its intermediate data 20,000; 16 more rows are read on
@@ -85,7 +85,7 @@ TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     EXPECT_THROW(distributed::set_window(plan, task, 40'000), InvalidTask);
 }
 
-TEST(FilterPlan, ranks_that_share_memory_store_collected_planes_once) {
+TEST(FilterPlan, counts_gathered_images_once_for_ranks_that_share_memory) {
     for (const int ranks : {1, 2, 3, 4}) {
         distributed::FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Configuration strips{1, ranks};
@@ -118,7 +118,7 @@ machine::Profile slow_messages() {
     return machine;
 }
 
-TEST(FilterPlan, uses_fewer_ranks_if_these_are_faster) {
+TEST(FilterPlan, uses_fewer_ranks_if_they_are_faster) {
     const auto ranks = [&](Seconds seconds) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         return distributed::plan_filter(five_of({256, 256}, 8),
@@ -131,7 +131,7 @@ TEST(FilterPlan, uses_fewer_ranks_if_these_are_faster) {
     EXPECT_EQ(ranks(1e-5), 8);
 }
 
-TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
+TEST(FilterPlan, is_the_fastest_over_all_numbers_of_ranks) {
     int between = 0; // plans with a number of ranks other than 1 to 8, 12 and 24
     for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
@@ -156,7 +156,7 @@ TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     EXPECT_GT(between, 0);
 }
 
-TEST(FilterPlan, chooses_a_collective_if_rank_0_has_the_image) {
+TEST(FilterPlan, scatters_or_broadcasts_if_only_rank_0_has_the_image) {
     for (const char* distribute : {"scatter", "broadcast", "binomial-scatter"}) {
         distributed::FilterTask task = five_of({512, 512}, 6);
         task.distribute = distribute;
@@ -186,12 +186,12 @@ machine::Profile where_files_come(double alone, double together, machine::Profil
     return machine;
 }
 
-TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
+TEST(FilterPlan, compares_ways_of_reading_if_the_profile_has_file_rates) {
     const auto plan = [&](const machine::Profile& machine) {
         return distributed::plan_filter(five_of({512, 512}, 4),
                                         {.machine = machine, .element_size = 4});
     };
-    // Each rank reads a quarter at the same rate, or all wait for one reader.
+    // On the first machine all ranks read at the full rate; on the second only one rank can.
     const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
     const machine::Profile in_turn = where_files_come(1e8, 1e6, slow_messages());
     EXPECT_EQ(plan(alike).configuration.distribute, nullptr);
@@ -209,7 +209,7 @@ TEST(FilterPlan, compares_readers_if_the_profile_has_file_rates) {
         << "the profile has no reading rates";
 }
 
-TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
+TEST(FilterPlan, predicts_the_time_of_reading_and_writing_whole_rows_of_tiles) {
     const machine::Profile machine =
         where_files_come(1e8, 1e8, where_filters_take(1e-9, slow_messages()));
     const distributed::FilterTask task = five_of({512, 512}, 4);
@@ -230,7 +230,7 @@ TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
-TEST(FilterPlan, predicts_windows_and_the_filters_before) {
+TEST(FilterPlan, predicts_windows_including_preceding_filters) {
     const machine::Profile machine = where_filters_take(1e-7, das());
     const planner::Setting setting{.machine = machine, .element_size = 4};
     distributed::FilterTask task = five_of({512, 512}, 4);
@@ -249,7 +249,7 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     EXPECT_GT(seconds(512), whole + 512 * 512 * 1e-7 / 4);
 }
 
-TEST(FilterPlan, is_saved_and_read_again) {
+TEST(FilterPlan, can_be_saved_and_read_again) {
     const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const distributed::FilterTask task = five_of({512, 300}, 6);
@@ -265,7 +265,7 @@ TEST(FilterPlan, is_saved_and_read_again) {
     EXPECT_GT(again.memory, 0);
 }
 
-TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
+TEST(FilterPlan, with_changing_grids_can_be_saved_and_read_again) {
     const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     distributed::FilterTask task = five_of({512, 300}, 6);
@@ -290,7 +290,7 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
                 HasSubstr("retilings[0].filter is 4, expected a whole number from 1 to 3"));
     EXPECT_THAT(refusal({{0, 6, 1}}), HasSubstr("expected filters from 2 to "));
     EXPECT_THAT(refusal({{2, 6, 1}, {1, 1, 6}}), HasSubstr("in ascending order"));
-    EXPECT_THAT(refusal({{1, 3, 3}}), HasSubstr("at most as many as the 6 ranks"));
+    EXPECT_THAT(refusal({{1, 3, 3}}), HasSubstr("at most one tile for each of the 6 ranks"));
     EXPECT_THAT(refusal({{1, 7, 1}}),
                 HasSubstr("retilings[0].columns is 7, expected a whole number from 1 to 6"));
     fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
@@ -298,7 +298,7 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
 }
 
-TEST(FilterPlan, that_is_invalid_is_refused) {
+TEST(FilterPlan, is_refused_if_invalid) {
     const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const auto refusal = [&](const std::string& text) -> std::string {
@@ -326,7 +326,8 @@ TEST(FilterPlan, that_is_invalid_is_refused) {
                 HasSubstr("operation is \"composite\", expected \"filter\""));
     EXPECT_THAT(with("\"filter\"", "7"), HasSubstr("operation is 7"));
     EXPECT_EQ(with("2, \"rows\"", "1, \"rows\""), "accepted");
-    EXPECT_THAT(with("2, \"rows\"", "3, \"rows\""), HasSubstr("at most as many as the 6 ranks"));
+    EXPECT_THAT(with("2, \"rows\"", "3, \"rows\""),
+                HasSubstr("at most one tile for each of the 6 ranks"));
     EXPECT_THAT(with("300}", "301}"), HasSubstr("from 1 to 300"));
     EXPECT_THAT(with("2, \"rows\": 3", "2"), HasSubstr("rows"));
     const auto also = [&](const std::string& field) { return with("300}", "300, " + field + "}"); };

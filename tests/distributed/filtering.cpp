@@ -28,7 +28,7 @@ TEST(Filtering, gives_the_same_bits_in_memory_and_in_windows_on_1_3_and_6_ranks)
         run_threads(ranks, filtering_gives_the_same_bits);
 }
 
-TEST(Filtering, of_an_image_in_tiles_leaves_planes_in_these) {
+TEST(Filtering, keeps_the_results_for_a_distributed_image_in_its_tiles) {
     const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
     const FilterOptions options{.derivatives = {"x", "laplacian"}, .before = {{"smooth", 2}}};
     const std::vector<float> expected = filtered(bytes, gray_u8, shape, filters_of(options));
@@ -45,7 +45,7 @@ TEST(Filtering, of_an_image_in_tiles_leaves_planes_in_these) {
     });
 }
 
-TEST(Filtering, counts_each_NaN_once_also_in_windows_with_margins) {
+TEST(Filtering, counts_each_NaN_once_despite_overlapping_windows) {
     std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     for (const std::size_t at : {0, 61 * 40 + 7, 61 * 83 - 1})
         reinterpret_cast<float*>(bytes.data())[at] = std::numeric_limits<float>::quiet_NaN();
@@ -59,7 +59,7 @@ TEST(Filtering, counts_each_NaN_once_also_in_windows_with_margins) {
     });
 }
 
-TEST(Filtering, repeats_the_plan_of_an_earlier_result) {
+TEST(Filtering, can_repeat_the_plan_of_an_earlier_result) {
     const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     run_threads(4, [&](Communicator communicator) {
         RowSource source = source_of(bytes, shape, gray_f32);
@@ -81,7 +81,7 @@ TEST(Filtering, repeats_the_plan_of_an_earlier_result) {
     });
 }
 
-TEST(Filtering, reports_its_progress_at_rank_0) {
+TEST(Filtering, reports_its_progress_on_rank_0) {
     const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     run_threads(3, [&](Communicator communicator) {
         std::vector<std::string> said;
@@ -102,7 +102,7 @@ TEST(Filtering, reports_its_progress_at_rank_0) {
     });
 }
 
-TEST(Filtering, cancelled_on_one_rank_in_the_middle_ends_on_every_rank_and_may_be_repeated) {
+TEST(Filtering, can_be_repeated_after_one_rank_cancelled_it) {
     const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(bytes, shape, gray_f32);
@@ -129,7 +129,7 @@ TEST(Filtering, cancelled_on_one_rank_in_the_middle_ends_on_every_rank_and_may_b
     });
 }
 
-TEST(Filtering, of_samples_less_an_offset_adds_it_to_smoothed_planes) {
+TEST(Filtering, adds_a_subtracted_offset_back_to_smoothed_images) {
     run_threads(1, [](Communicator communicator) {
         const auto offsets = [&](FilterOptions options) {
             return Filtering(communicator, options).offsets(1e9);
@@ -154,7 +154,7 @@ std::string refusal(const FilterOptions& options, int ranks = 1) {
     return text;
 }
 
-TEST(Filtering, refuses_options_that_are_not_valid_and_names_them) {
+TEST(Filtering, refuses_invalid_options_by_name) {
     using Weights = kernel::GaussianKernel::Weights;
     EXPECT_EQ(refusal({}), "accepted");
     EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
@@ -163,14 +163,14 @@ TEST(Filtering, refuses_options_that_are_not_valid_and_names_them) {
                 HasSubstr("truncate 3: the kernel p3pc has a fixed size"));
     EXPECT_THAT(refusal({.kernel = Weights::truncated}), HasSubstr("kernel truncated: expected"));
     EXPECT_THAT(refusal({.before = std::vector<EarlierFilter>(17, {"x", 1})}),
-                HasSubstr("before names 17, expected 16 or fewer"));
+                HasSubstr("before lists 17 names, expected 16 or fewer"));
     EXPECT_THAT(refusal({.memory = 0}), HasSubstr("memory 0: expected at least 1"));
     EXPECT_THAT(refusal({.grid = Tiles{2, 2}}, 3),
-                HasSubstr("grid 2x2: 4 tiles, expected as many as the 3 ranks"));
+                HasSubstr("grid 2x2: 4 tiles, expected one for each of the 3 ranks"));
     EXPECT_THAT(refusal({.distribute = "flat-scater"}), HasSubstr("did you mean flat-scatter"));
 }
 
-TEST(Filtering, refuses_ranks_with_other_options_and_names_both) {
+TEST(Filtering, refuses_options_that_differ_between_ranks_and_names_both) {
     const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(bytes, shape, gray_f32);
@@ -207,23 +207,24 @@ void expect_failure(
     EXPECT_EQ(thrown, 3) << text;
 }
 
-TEST(Filtering, that_is_invalid_fails_alike_on_every_rank) {
+TEST(Filtering, with_invalid_input_fails_identically_on_every_rank) {
     expect_failure({.memory = 1000}, "expected at most 1000");
     const auto missing_on = [](int rank) {
         return [rank](int r) { return r == rank ? ImageShape{} : shape; };
     };
-    expect_failure({.distribute = "read"}, "distribute read: this rank has no image",
+    expect_failure({.distribute = "read"},
+                   "distribute read: every rank needs an image, but this rank has none",
                    missing_on(2));
-    expect_failure({}, "no image at rank 0", missing_on(0));
+    expect_failure({}, "rank 0 has no image", missing_on(0));
     expect_failure({.grid = Tiles{1, 3}, .distribute = "read"},
-                   "memory: 61x80 gray f32 here, expected 61x83 gray f32 as on rank 0",
+                   "memory: is 61x80 gray f32 on this rank, expected 61x83 gray f32 as on rank 0",
                    [](int rank) {
                        return rank == 1 ? ImageShape{61, 80} : shape;
                    });
     distributed::FilterPlan plan;
     plan.window = 83;
     plan.configuration = {4, 1};
-    expect_failure({.plan = plan}, "4x1 tiles, expected at most as many as the 3 ranks");
+    expect_failure({.plan = plan}, "4x1 tiles: expected at most one tile for each of the 3 ranks");
     plan.configuration = {1, 3};
     expect_failure({.plan = plan}, "the plan requires every rank to read its tile", missing_on(1));
     plan.window = 84;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filters of images in tiles, over threads: the same bits as of the whole image.
+// Filters of images in tiles, over threads, must give the same bits as for the whole image.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 
@@ -9,12 +9,12 @@
 namespace sextant::test {
 namespace {
 
-TEST(Distributed, derivatives_have_the_same_bits_on_every_grid_of_1_to_7_ranks) {
+TEST(DistributedDerivatives, have_the_same_bits_on_every_grid_of_1_to_7_ranks) {
     for (int ranks = 1; ranks <= 7; ++ranks)
         run_threads(ranks, filters_to_the_same_bits_on_every_grid);
 }
 
-TEST(Distributed, a_result_is_an_image_that_is_filtered_again_without_being_gathered) {
+TEST(DistributedDerivatives, can_be_filtered_again_without_being_gathered) {
     const ImageShape shape{40, 31};
     const std::vector<std::byte> whole = samples_of(gray_f32, shape);
     const distributed::Filter once{1, {"x"}, {}}, twice{1.5, {"y", "laplacian"}, {}};
@@ -34,7 +34,7 @@ TEST(Distributed, a_result_is_an_image_that_is_filtered_again_without_being_gath
     });
 }
 
-TEST(Distributed, NaN_spreads_exactly_as_far_as_the_kernel_reaches) {
+TEST(DistributedDerivatives, are_NaN_exactly_within_reach_of_a_NaN_sample) {
     const ImageShape shape{30, 30};
     std::vector<std::byte> whole = samples_of(gray_f32, shape);
     reinterpret_cast<float*>(whole.data())[15 * 30 + 15] = std::numeric_limits<float>::quiet_NaN();
@@ -53,7 +53,7 @@ TEST(Distributed, NaN_spreads_exactly_as_far_as_the_kernel_reaches) {
     });
 }
 
-TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits) {
+TEST(DistributedDerivatives, have_the_same_bits_when_written_into_existing_images) {
     const ImageShape shape{40, 31};
     const std::vector<std::byte> whole = samples_of(gray_f32, shape);
     const distributed::Filter five{1, {"x", "y", "xx", "xy", "yy"}, {}},
@@ -90,7 +90,7 @@ TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits)
     }
 }
 
-TEST(Distributed, invalid_filters_are_refused_alike_on_every_rank) {
+TEST(DistributedDerivatives, of_invalid_filters_are_refused_identically_on_every_rank) {
     run_threads(3, [](Communicator communicator) {
         const Grid grid{9, 9, 1, 3};
         const distributed::Image image(communicator, grid, gray_f32);

@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedImage, of_too_many_pixels_is_refused) {
+TEST(DistributedImage, with_too_many_pixels_is_refused) {
     run_threads(1, [](Communicator communicator) {
         const Elements many = Elements{1} << 32;
         for (const Grid& grid : {Grid{many, many, 1, 1}, {-1, 4, 1, 1}, {4, -many, 1, 1}})

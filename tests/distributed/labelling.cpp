@@ -28,7 +28,7 @@ LabelOptions strips_of(Elements rows, const Shape& shape) {
     return options;
 }
 
-TEST(Labelling, gives_the_serial_labels_in_memory_and_in_strips) {
+TEST(Labelling, equals_serial_labelling_in_memory_and_in_strips) {
     for (const int ranks : {1, 3, 6}) {
         for (const Shape& shape : {blobs({41, 23}, 4, 5), random_shape({30, 17}, 55),
                                    diagonal_lines({13, 29}, 6), values_shape({1, 9}, 3)})
@@ -38,7 +38,7 @@ TEST(Labelling, gives_the_serial_labels_in_memory_and_in_strips) {
     }
 }
 
-TEST(Labelling, takes_tiles_and_a_pattern) {
+TEST(Labelling, uses_the_requested_grid_and_merging_pattern) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(6, [&](Communicator communicator) {
         RowSource source = source_of(shape);
@@ -52,7 +52,7 @@ TEST(Labelling, takes_tiles_and_a_pattern) {
     });
 }
 
-TEST(Labelling, records_the_merging_of_the_first_strip) {
+TEST(Labelling, records_the_merging_of_the_first_strip_only) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
@@ -67,7 +67,7 @@ TEST(Labelling, records_the_merging_of_the_first_strip) {
     });
 }
 
-TEST(Labelling, refuses_bad_options_on_every_rank) {
+TEST(Labelling, refuses_invalid_options_on_every_rank) {
     const Shape shape = blobs({40, 30}, 5);
     const auto failure = [&](const LabelOptions& options) {
         std::mutex mutex;
@@ -84,12 +84,12 @@ TEST(Labelling, refuses_bad_options_on_every_rank) {
     LabelOptions options;
     options.memory = 32;
     EXPECT_EQ(failure(options),
-              "memory 3.05176e-05: a row of 40 pixels and its labels takes 1 MiB");
+              "memory 3.05176e-05 MiB is too small: a row of 40 pixels and its labels takes 1 MiB");
     options.memory = -1;
     EXPECT_THAT(failure(options), HasSubstr("a row of 40 pixels"));
     options = {};
     options.grid = Tiles{2, 2};
-    EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
+    EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
     options = {};
     options.merging.pattern = "quad";
     run_threads(2, [&](Communicator communicator) {
@@ -108,7 +108,7 @@ TEST(Labelling, refuses_options_that_differ_between_ranks) {
     });
 }
 
-TEST(Labelling, refuses_colours_by_value_whose_luminance_is_not_unique) {
+TEST(Labelling, refuses_labelling_by_value_if_colours_share_a_luminance) {
     const std::vector<float> colours(3 * 4 * 4, .5F);
     LabelOptions options;
     options.by_value = true;
@@ -131,7 +131,7 @@ TEST(Labelling, refuses_an_image_without_pixels) {
     });
 }
 
-TEST(Labelling, reports_its_progress_at_rank_0) {
+TEST(Labelling, reports_its_progress_on_rank_0) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
@@ -150,7 +150,7 @@ TEST(Labelling, reports_its_progress_at_rank_0) {
     });
 }
 
-TEST(Labelling, is_cancelled_on_every_rank) {
+TEST(Labelling, can_be_cancelled_on_every_rank) {
     const Shape shape = blobs({40, 30}, 5);
     std::atomic<int> cancelled{0};
     run_threads(3, [&](Communicator communicator) {
@@ -158,7 +158,7 @@ TEST(Labelling, is_cancelled_on_every_rank) {
         int checks = 0;
         Elements rows_written = 0;
         const RunControl control{.cancelled = [&] {
-            return communicator.rank() == 1 && ++checks == 5; // the second of three strips written
+            return communicator.rank() == 1 && ++checks == 5; // after the second of three strips
         }};
         try {
             Labelling(communicator, strips_of(10, shape), control)
@@ -174,7 +174,7 @@ TEST(Labelling, is_cancelled_on_every_rank) {
     EXPECT_EQ(cancelled, 3);
 }
 
-TEST(Labelling, fails_on_every_rank_if_labels_cannot_be_written) {
+TEST(Labelling, fails_on_every_rank_if_writing_labels_fails) {
     const Shape shape = blobs({40, 30}, 5);
     std::atomic<int> failed{0};
     run_threads(3, [&](Communicator communicator) {

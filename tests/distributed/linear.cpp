@@ -7,14 +7,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(Linear, representations_equal_the_serial_traversal_on_every_grid) {
+TEST(LinearRepresentations, equal_the_serial_traversal_on_every_grid) {
     for (const int ranks : {1, 2, 6})
         run_threads(ranks, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11}, 5);
         });
 }
 
-TEST(Linear, representations_of_fewer_points_than_ranks_leave_some_without) {
+TEST(LinearRepresentations, may_have_fewer_points_than_ranks) {
     run_threads(6, [](Communicator communicator) {
         every_map_gives_the_serial_lines(communicator, {2, 2}, 5);
     });

@@ -49,7 +49,7 @@ TEST(ListExchange, delivers_every_list_on_many_ranks) {
     }
 }
 
-TEST(ListExchange, gathers_lists_of_about_the_same_length) {
+TEST(ListExchange, gathers_lists_of_similar_length) {
     run_threads(5, [](Communicator communicator) {
         const int rank = communicator.rank();
         const std::vector<int> own(rank == 2 ? 3 : 4, 10 * rank);
@@ -60,7 +60,7 @@ TEST(ListExchange, gathers_lists_of_about_the_same_length) {
     });
 }
 
-TEST(ListExchange, gathers_all_lists) {
+TEST(ListExchange, gathers_lists_of_any_length) {
     run_threads(5, [](Communicator communicator) {
         const ByRank<int> all = all_gather_by_rank(communicator, gift(communicator.rank(), 0));
         EXPECT_THAT(all.counts, testing::ElementsAre(0, 1, 2, 3, 0));
@@ -68,14 +68,14 @@ TEST(ListExchange, gathers_all_lists) {
     });
 }
 
-TEST(ListExchange, of_nothing_is_nothing) {
+TEST(ListExchange, of_empty_lists_gives_empty_lists) {
     run_threads(3, [](Communicator communicator) {
         EXPECT_TRUE(all_to_all_lists<int>(communicator, {{}, {}, {}}).values.empty());
         EXPECT_TRUE(all_gather_by_rank<int>(communicator, {}).values.empty());
     });
 }
 
-TEST(Numbering, follows_pixels_row_by_row_across_tiles_and_sums_contributions) {
+TEST(Numbering, numbers_items_in_pixel_order_across_tiles_and_sums_their_weights) {
     // Items at pixels 1, 3 and 6 of an image of 4x2 pixels, in two columns of tiles. Both ranks
     // contribute to the item at pixel 6.
     run_threads(2, [](Communicator communicator) {

@@ -29,14 +29,14 @@ TEST(MergingPlan, compares_every_pattern_and_chooses_the_fastest) {
     }
 }
 
-TEST(MergingPlan, of_denser_edges_takes_longer) {
+TEST(MergingPlan, predicts_longer_times_for_denser_edges) {
     const auto seconds = [](double density) {
         return on("das", {2048, 2048, 4, 4}, density).expected().value();
     };
     EXPECT_GT(seconds(.5), 2 * seconds(.05));
 }
 
-TEST(MergingPlan, of_dense_edges_merges_neighbours_first) {
+TEST(MergingPlan, merges_neighbours_first_for_dense_edges) {
     EXPECT_EQ(on("das", {2048, 2048, 4, 4}, .5).configuration->name, "logp-lev-quad");
 }
 

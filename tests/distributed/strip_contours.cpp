@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contours and edges strip by strip, over threads: the same as of the whole image, however lines
-// cross the seams.
+// Contours and edges found strip by strip, over threads, must equal those of the whole image,
+// wherever lines cross the seams.
 #include "sextant/distributed/strip_contours.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -64,7 +64,7 @@ void strips_give_the_serial_lines(const Communicator& communicator, const Direct
                             tiles.grid.rows / tiles.strips));
 }
 
-TEST(ContourStrips, have_the_serial_lines_of_every_map) {
+TEST(ContourStrips, equal_the_serial_lines_of_every_map) {
     const TemporaryFolder folder;
     for (const int ranks : {1, 2, 3}) {
         run_threads(ranks, [&](Communicator communicator) {
@@ -82,7 +82,7 @@ TEST(ContourStrips, have_the_serial_lines_of_every_map) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(ContourStrips, have_the_directions_of_the_whole_images_edges) {
+TEST(ContourStrips, have_the_edge_directions_of_the_whole_image) {
     const TemporaryFolder folder;
     const ImageShape image{61, 97};
     const std::vector<std::uint8_t> samples = waves(image);
@@ -132,7 +132,7 @@ std::vector<std::uint8_t> thick_codes(ImageShape image) {
     return codes;
 }
 
-TEST(ContourStrips, thin_regions_thicker_than_the_margin_round_by_round) {
+TEST(ContourStrips, thin_thick_regions_in_repeated_rounds) {
     const TemporaryFolder folder;
     const ImageShape image{40, 53};
     const Tile all{0, 0, image.width, image.height};

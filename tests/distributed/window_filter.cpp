@@ -33,7 +33,7 @@ std::vector<float> by_windows(const Communicator& communicator, RowSource& sourc
     return planes;
 }
 
-TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
+TEST(WindowFilter, gives_the_same_bits_for_any_window_height) {
     const ImageShape shape{29, 43};
     for (const ElementFormat& element : {gray_f32, gray_u8, gray_u16}) {
         const std::vector<std::byte> bytes = samples_of(element, shape);
@@ -59,7 +59,7 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
 }
 
 /// Tiles are large enough that ranks compute them directly in the memory of rank 0.
-TEST(WindowFilter, gives_the_same_bits_if_ranks_write_to_the_memory_of_rank_0) {
+TEST(WindowFilter, gives_the_same_bits_if_ranks_write_into_the_memory_of_rank_0) {
     const ImageShape shape{419, 421};
     const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
     const distributed::Filter filter = filters()[0];
@@ -103,7 +103,7 @@ std::vector<filtering::Configuration> window_configurations(int columns, int row
     return configurations;
 }
 
-TEST(WindowFilter, gives_the_same_bits_in_every_configuration_with_several_filters) {
+TEST(WindowFilter, gives_the_same_bits_for_filter_chains_in_every_configuration) {
     using kernel::Border;
     const ImageShape shape{29, 43};
     const std::vector<distributed::Filters> chains = {
@@ -145,7 +145,7 @@ std::vector<filtering::Configuration> changing_configurations(int ranks) {
         {1, ranks, {}, &collective::find("flat-gather"), false, {{2, fewer, 1}}}};
 }
 
-TEST(WindowFilter, gives_the_same_bits_if_tiles_change_between_filters) {
+TEST(WindowFilter, gives_the_same_bits_if_the_grid_changes_between_filters) {
     using kernel::Border;
     const std::vector<distributed::Filters> chains = {
         {{1.5, {"smooth"}, {Border::mirror, 0}},
@@ -178,7 +178,7 @@ TEST(WindowFilter, gives_the_same_bits_if_tiles_change_between_filters) {
     }
 }
 
-TEST(WindowFilter, refuses_windows_that_are_not_of_an_image) {
+TEST(WindowFilter, refuses_windows_that_do_not_fit_their_image) {
     run_threads(1, [](Communicator communicator) {
         const distributed::Filter smooth = filters().front();
         distributed::WindowFilter run(communicator, {smooth}, gray_f32, false);
@@ -195,7 +195,7 @@ TEST(WindowFilter, refuses_windows_that_are_not_of_an_image) {
     });
 }
 
-TEST(WindowFilter, refuses_a_chain_of_none_or_of_several_planes_between) {
+TEST(WindowFilter, refuses_chains_that_are_empty_or_pass_on_several_images) {
     run_threads(1, [](Communicator communicator) {
         distributed::Filter two = filters().front();
         two.features.resize(2, two.features.front());

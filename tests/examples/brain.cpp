@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ray caster of examples/brain: the order of the bricks, bricks compared with the whole volume,
-// and files with errors.
+// and invalid files.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 
@@ -109,24 +109,24 @@ void expect_nearer_first(const Bricks& bricks, const V3d& eye, Random& random) {
     }
 }
 
-TEST(BrickOrder, ListsEveryBrickOnce) {
+TEST(BrickOrder, ContainsEveryBrickOnce) {
     const Bricks bricks(ball({7, 8, 9}), {3, 2, 4});
     const auto order = bricks.front_to_back({50, -20, 3});
     EXPECT_EQ(order.size(), 24U);
     EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), 24U);
 }
 
-TEST(BrickOrder, PutsTheNearerBrickFirstOnEveryRayFromAnywhere) {
+TEST(BrickOrder, PutsTheNearerBrickFirstOnEveryRay) {
     Random random;
     for (int trial = 0; trial < 300; ++trial) {
         const V3i parts(random.integer(1, 5), random.integer(1, 5), random.integer(1, 5));
         const Bricks bricks(ball({13, 11, 9}, {1, 1.5, 2}), parts);
-        expect_nearer_first(bricks, random.point(-30, 40), random); // outside, next to, above ...
-        expect_nearer_first(bricks, random.point(0, 12), random);   // inside
+        expect_nearer_first(bricks, random.point(-30, 40), random); // eye mostly outside
+        expect_nearer_first(bricks, random.point(0, 12), random);   // eye inside
     }
 }
 
-TEST(BrickOrder, HoldsForAnEyeOnAPlaneBetweenBricks) {
+TEST(BrickOrder, IsRightForAnEyeOnAPlaneBetweenBricks) {
     Random random;
     const Bricks bricks(ball({13, 13, 13}), {3, 3, 3});
     for (const V3d& eye : {V3d(4, 8, 4), V3d(4, -9, 30), V3d(8, 4, -5), V3d(0, 0, 0)}) {
@@ -134,7 +134,7 @@ TEST(BrickOrder, HoldsForAnEyeOnAPlaneBetweenBricks) {
     }
 }
 
-TEST(BrickOrder, KeepsTheOrderOfEightBricksSeenFromTheBackAndTheRight) {
+TEST(BrickOrder, MatchesTheKnownOrderOfEightBricks) {
     const Volume head = ball({19, 22, 19});
     const Bricks bricks(head, {2, 2, 2});
     EXPECT_THAT(bricks.front_to_back(look_at(head, 145, 20).eye),
@@ -153,7 +153,7 @@ TEST(Bricks, DivideTheVolumeWithoutGapOrOverlap) {
     EXPECT_EQ(bricks.whole().last, V3d(7, 8, 9));
 }
 
-TEST(Bricks, RefuseMoreThanTheVolumeHasVoxels) {
+TEST(Bricks, AreRefusedIfTheyOutnumberTheVoxels) {
     const Volume volume = ball({4, 5, 6});
     EXPECT_NO_THROW(Bricks(volume, {3, 4, 5}));
     EXPECT_THAT(
@@ -188,7 +188,7 @@ float difference(const Scene& scene, const Camera& camera, const V3i& parts) {
     return most;
 }
 
-TEST(Rendering, BricksInOrderAreTheWholeImageFromAnySide) {
+TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromAnySide) {
     const Volume head = ball({17, 21, 15}, {1, 1, 1.5});
     const Scene with_brain(head, head), without(head);
     for (const double turn : {0.0, 65.0, 145.0, 270.0}) {
@@ -198,7 +198,7 @@ TEST(Rendering, BricksInOrderAreTheWholeImageFromAnySide) {
     }
 }
 
-TEST(Rendering, BricksInOrderAreTheWholeImageFromInsideAndAlongAPlane) {
+TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromInsideAndAlongAPlane) {
     const Volume head = ball({17, 17, 17});
     const Scene scene(head);
     // The middle column of pixels looks along the plane between the bricks.
@@ -206,14 +206,14 @@ TEST(Rendering, BricksInOrderAreTheWholeImageFromInsideAndAlongAPlane) {
     EXPECT_LT(difference(scene, {{5, 6, 8}, {12, 12, 9}, 60}, {3, 3, 3}), 5e-6F);
 }
 
-TEST(Camera, RefusesAViewAlongTheUprightAxis) {
+TEST(Camera, RefusesAVerticalViewDirection) {
     const Volume head = ball({4, 5, 6});
     EXPECT_THAT([&] { look_at(head, 0, 90); }, ThrowsMessage<InvalidTask>(HasSubstr("90 degrees")));
     EXPECT_THROW(look_at(head, std::nan(""), 0), InvalidTask);
     EXPECT_THROW(look_at(head, 0, std::nan("")), InvalidTask);
 }
 
-TEST(Rendering, EveryPixelIsPremultiplied) {
+TEST(Rendering, PixelsHavePremultipliedAlpha) {
     const Volume head = ball({17, 21, 15});
     const Scene scene(head, head);
     const auto image =
@@ -225,7 +225,7 @@ TEST(Rendering, EveryPixelIsPremultiplied) {
     }
 }
 
-TEST(Rendering, ABrainOfAnotherSizeIsRefused) {
+TEST(Rendering, AVolumeOfTheWrongSizeIsRefused) {
     EXPECT_THAT(
         [] {
             Scene(ball({4, 5, 6}), ball({4, 5, 7}));
@@ -273,7 +273,7 @@ class Reading : public testing::Test {
         std::filesystem::path(testing::TempDir()) / ("sextant-brain-" + std::to_string(getpid()));
 };
 
-TEST_F(Reading, ScalesTheValuesToZeroToOneAndKeepsTheShape) {
+TEST_F(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
     auto made = header({2, 3, 2}, DT_INT16, 16);
     made.pixdim[3] = 2.5F;
     const Volume volume =
@@ -287,7 +287,7 @@ TEST_F(Reading, ScalesTheValuesToZeroToOneAndKeepsTheShape) {
     EXPECT_EQ(volume.at({9, 9, 9}), 1);
 }
 
-TEST_F(Reading, VoxelsThatAreNotFiniteCountAsZero) {
+TEST_F(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
     const float nothing = std::numeric_limits<float>::quiet_NaN();
     const float infinite = std::numeric_limits<float>::infinity();
     const Volume volume =
@@ -298,7 +298,7 @@ TEST_F(Reading, VoxelsThatAreNotFiniteCountAsZero) {
     EXPECT_EQ(volume.values[3], 0.25F);
 }
 
-TEST_F(Reading, RefusesFilesOtherThanOneVolumeOfRealNumbers) {
+TEST_F(Reading, RefusesFilesThatDoNotContainOneRealVolume) {
     const std::vector<char> voxels(64, 'a');
     expect_refused(write(header({2, 2, 2, 3}, DT_UINT8, 8), voxels),
                    "has 4 dimensions, expected 3");

@@ -31,7 +31,7 @@ std::vector<Region> regions_on(int columns, int rows, const contour::Pattern& pa
     return found;
 }
 
-TEST(Regions, are_those_of_the_image_on_any_ranks) {
+TEST(Regions, are_the_same_on_any_number_of_ranks) {
     const std::vector<Region> alone = regions_on(1, 1, contour::catalogue()[0]);
     ASSERT_EQ(alone.size(), 5U) << "four steps and a square";
     EXPECT_EQ(alone[1].pixels.area, 10 * 23 - 16);
@@ -45,7 +45,7 @@ TEST(Regions, are_those_of_the_image_on_any_ranks) {
     }
 }
 
-TEST(Regions, refuse_bands_that_a_byte_cannot_hold) {
+TEST(Regions, refuse_more_bands_than_a_byte_can_number) {
     run_threads(2, [](Communicator communicator) {
         const distributed::Image image(communicator, {4, 4, 1, 2}, gray_u8);
         try {

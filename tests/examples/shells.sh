@@ -41,9 +41,9 @@ fi
 
 composite="$SEXTANT composite -o $folder/out.exr"
 part=$folder/part_00.exr
-refuses 2 "operator over: the images are deep, expected deep" $composite "$part" --operator over
+refuses 2 "operator over: expected deep or auto, because the images are deep" $composite "$part" --operator over
 refuses 2 "operator deep: the images are flat, expected deep" $composite "$folder/sorted.exr" --operator deep
-refuses 2 "element u8: deep images are blended as f32" $composite "$part" --element u8
+refuses 2 "element u8: expected f32, because the images are deep" $composite "$part" --element u8
 refuses 1 "sorted.exr: is flat, expected deep pixels" $composite "$part" "$folder/sorted.exr"
 refuses 1 "part_00.exr: has deep pixels, expected flat ones" $composite "$folder/sorted.exr" "$part"
 mkdir "$folder/small"

@@ -58,7 +58,7 @@ void expect_proof(const WindowTask& task, const Configuration& configuration) {
         << task.filters.front().grid.above << " rows above";
 }
 
-TEST(WindowProgram, of_any_filters_one_after_another_is_proved_on_any_window) {
+TEST(WindowProgram, is_proved_for_any_chain_of_filters_and_any_window) {
     for (const int ranks : {1, 2, 3, 6}) {
         for (const Configuration& configuration : configurations_of(ranks)) {
             for (const auto& margins : chains) {
@@ -69,7 +69,7 @@ TEST(WindowProgram, of_any_filters_one_after_another_is_proved_on_any_window) {
     }
 }
 
-TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
+TEST(WindowProgram, is_proved_for_tiles_smaller_than_the_margin) {
     for (const int columns : {1, 7}) {
         Configuration configuration{columns, 7 / columns};
         for (const char* scatter : {"", "flat-scatter"}) {
@@ -94,7 +94,7 @@ std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     return all;
 }
 
-TEST(WindowProgram, that_redistributes_tiles_between_filters_is_proved) {
+TEST(WindowProgram, is_proved_if_the_grid_changes_between_filters) {
     for (const int ranks : {2, 3, 6}) {
         for (const int first : {ranks, ranks - 1}) {
             for (const Configuration& grid : grids_of(first)) {
@@ -110,21 +110,21 @@ TEST(WindowProgram, that_redistributes_tiles_between_filters_is_proved) {
     }
 }
 
-TEST(WindowProgram, that_redistributes_tiles_is_proved_with_every_scatter_and_gather) {
+TEST(WindowProgram, is_proved_for_changing_grids_with_every_scatter_and_gather) {
     for (Configuration configuration : configurations_of(6)) {
         for (const auto& retilings : retilings_of(6, 2)) {
             configuration.retilings = retilings;
             expect_proof(task_of(configuration, chains[1], 0, 31), configuration);
         }
     }
-    // Also with more ranks in a later step than in the first.
+    // A later step may use more ranks than the first.
     for (Configuration configuration : configurations_of(4)) {
         configuration.retilings = {{1, 2, 3}};
         expect_proof(task_of(configuration, chains[1], 8, 9), configuration);
     }
 }
 
-TEST(WindowProgram, exchanges_borders_only_if_tiles_stay) {
+TEST(WindowProgram, exchanges_borders_only_if_the_grid_is_unchanged) {
     const auto messages = [](const std::vector<Retiling>& retilings) {
         const Configuration configuration{2, 2, nullptr, nullptr, false, retilings};
         WindowTask task = task_of(configuration, {1, 1}, 0, 31);
@@ -143,7 +143,7 @@ TEST(WindowProgram, exchanges_borders_only_if_tiles_stay) {
     EXPECT_EQ(messages({{1, 4, 1}}), 4 * 3 + 1 + 3 + 3 + 1);
 }
 
-TEST(WindowProgram, keeps_unchanged_tiles_in_place) {
+TEST(WindowProgram, leaves_unchanged_tiles_in_place) {
     for (const Configuration& configuration : grids_of(6)) {
         WindowTask task = task_of(configuration, {2, 3}, 5, 20);
         task.collect = false;
@@ -151,7 +151,7 @@ TEST(WindowProgram, keeps_unchanged_tiles_in_place) {
     }
 }
 
-TEST(WindowProgram, that_exchanges_a_pixel_too_few_is_refused) {
+TEST(WindowProgram, is_refused_if_it_exchanges_one_pixel_too_few) {
     const Configuration configuration{2, 3, &collective::find("flat-scatter")};
     WindowTask task = task_of(configuration, {2, 2}, 0, 31);
     const Claim meant = claim(task, configuration);
@@ -160,7 +160,7 @@ TEST(WindowProgram, that_exchanges_a_pixel_too_few_is_refused) {
                 testing::HasSubstr("from the wrong input pixels"));
 }
 
-TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
+TEST(WindowProgram, sends_an_image_of_bytes_as_bytes) {
     const Configuration configuration{1, 2, &collective::find("flat-scatter"),
                                       &collective::find("flat-gather"), true};
     WindowTask task = task_of(configuration, {2}, 8, 9);
@@ -204,7 +204,7 @@ std::string refusal_of(const WindowTask& task, const Configuration& configuratio
     return "";
 }
 
-TEST(WindowProgram, that_is_invalid_is_refused_with_the_reason) {
+TEST(WindowProgram, is_refused_with_the_reason_if_invalid) {
     using testing::HasSubstr;
     const Configuration configuration{2, 2};
     EXPECT_EQ(refusal_of(task_of(configuration, {1, 1}, 0, 31), configuration), "");

@@ -33,7 +33,7 @@ std::string refusal_of(const std::string& path) {
     return "begun";
 }
 
-TEST(AtomicFolder, appears_whole_when_it_is_finished) {
+TEST(AtomicFolder, appears_complete_when_it_is_committed) {
     const test::TemporaryFolder around;
     {
         AtomicFolder folder(around.path("run/"), entries);
@@ -45,7 +45,7 @@ TEST(AtomicFolder, appears_whole_when_it_is_finished) {
     EXPECT_EQ(around.entries(), 1);
 }
 
-TEST(AtomicFolder, leaves_nothing_if_it_was_not_finished) {
+TEST(AtomicFolder, leaves_nothing_if_it_is_not_committed) {
     const test::TemporaryFolder around;
     write_one(around.path("run"), "old");
     {
@@ -56,7 +56,7 @@ TEST(AtomicFolder, leaves_nothing_if_it_was_not_finished) {
     EXPECT_EQ(around.entries(), 1);
 }
 
-TEST(AtomicFolder, replaces_only_folders_of_its_kind) {
+TEST(AtomicFolder, replaces_only_folders_of_its_own_kind) {
     const test::TemporaryFolder around;
     const std::string path = around.path("run");
     write_one(path, "old");
@@ -69,7 +69,7 @@ TEST(AtomicFolder, replaces_only_folders_of_its_kind) {
     EXPECT_EQ(test::content(path + "/diary"), "mine");
     test::fill_file(around.path("file"), "mine");
     EXPECT_THAT(refusal_of(around.path("file")),
-                HasSubstr("it is a file, expected a folder or nothing"));
+                HasSubstr("the path is a file, expected a folder or nothing"));
     EXPECT_EQ(test::content(around.path("file")), "mine");
 }
 
@@ -82,13 +82,13 @@ TEST(AtomicFolder, follows_a_symbolic_link) {
     EXPECT_EQ(test::content(around.path("run/anchor")), "new");
 }
 
-TEST(AtomicFolder, needs_a_name_that_the_file_system_accepts) {
+TEST(AtomicFolder, refuses_a_name_that_the_file_system_rejects) {
     const test::TemporaryFolder around;
     const std::string name = around.path(std::string(300, 'n'));
     EXPECT_EQ(refusal_of(name), name + ": cannot be written: File name too long");
 }
 
-TEST(AtomicFolder, needs_a_folder_around_it) {
+TEST(AtomicFolder, requires_an_existing_parent_folder) {
     const test::TemporaryFolder around;
     EXPECT_THAT(refusal_of(around.path("none/run")), HasSubstr("none does not exist"));
 }

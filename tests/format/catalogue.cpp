@@ -17,7 +17,7 @@ TEST(FormatCatalogue, FindsAFormatByItsExtensionInAnyCase) {
     EXPECT_EQ(format::format_of("a.rgba32f.zst").name, "zstd");
 }
 
-TEST(FormatCatalogue, ListsKnownFormatsForAnUnknownOne) {
+TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownOne) {
     const std::string known = "expected one of .exr, .png, .rgba32f, .rgbaz32f, .zst";
     EXPECT_EQ(failure([] { format::format_of("a.jpg"); }),
               "a.jpg: is not of a known image format: its extension is \".jpg\", " + known);
@@ -27,7 +27,7 @@ TEST(FormatCatalogue, ListsKnownFormatsForAnUnknownOne) {
               ": is not of a known image format: its extension is \"\", " + known);
 }
 
-TEST(FormatCatalogue, HasRowsThatAreComplete) {
+TEST(FormatCatalogue, HasCompleteRows) {
     for (const format::Format& format : format::catalogue()) {
         EXPECT_FALSE(format.name.empty() || format.summary.empty()) << format.extension;
         EXPECT_TRUE(format.extension.starts_with('.')) << format.name;
@@ -51,7 +51,7 @@ TEST(FormatCatalogue, RefusesPathsThatAreNotFiles) {
     }
 }
 
-TEST(FormatCatalogue, ReadsPixelsIntoMemoryOfTheirSizeOnly) {
+TEST(FormatCatalogue, ReadsPixelsOnlyIntoMemoryOfTheirExactSize) {
     const TemporaryFolder folder;
     for (const std::string extension : {".exr", ".png", ".rgba32f", ".rgba32f.zst"}) {
         const std::string path = folder.path("a" + extension);

@@ -84,7 +84,7 @@ TEST_P(DamagedFile, TruncatedAnywhereIsRejectedUnlessAllPixelsArePresent) {
     }
 }
 
-TEST_P(DamagedFile, WithAnyBytesChangedIsRejectedOrRead) {
+TEST_P(DamagedFile, WithChangedBytesIsReadOrRejectedWithoutACrash) {
     const long before = peak_memory();
     Random random(7);
     for (int i = 0; i < mutations; ++i) {
@@ -95,7 +95,7 @@ TEST_P(DamagedFile, WithAnyBytesChangedIsRejectedOrRead) {
     EXPECT_LT(peak_memory() - before, 2 << 20) << "KiB";
 }
 
-TEST_P(DamagedFile, WithBytesRemovedOrRepeatedIsRejectedOrRead) {
+TEST_P(DamagedFile, WithRemovedOrRepeatedBytesIsReadOrRejectedWithoutACrash) {
     Random random(8);
     for (int i = 0; i < mutations / 4; ++i) {
         std::string bytes = whole;
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFile,
                              return name;
                          });
 
-TEST(DamagedManifest, IsRejectedOrReadForAnyBytes) {
+TEST(DamagedManifest, OfAnyBytesIsReadOrRejectedWithoutACrash) {
     const TemporaryFolder folder;
     const std::string path = folder.path("manifest.json");
     const std::string whole = R"({"version": 1, "size": [7, 5], "element": "rgba f32",

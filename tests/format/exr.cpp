@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A file as from another program; each channel is constant and has a type of its own.
+/// A file as other programs write it: each channel has its own type; here each is constant.
 struct Exr {
     Imf::Header header{4, 3};
     std::map<std::string, float> values;
@@ -138,7 +138,7 @@ TEST_F(ExrFile, IsReadInEveryCompressionScanlineAndTiled) {
     }
 }
 
-TEST_F(ExrFile, OfOneColourIsAcceptedAtAnyFileSize) {
+TEST_F(ExrFile, WithConstantColourIsAcceptedHoweverSmallTheFileIs) {
     for (const auto compression :
          {Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION, Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION,
           Imf::RLE_COMPRESSION}) {
@@ -151,7 +151,7 @@ TEST_F(ExrFile, OfOneColourIsAcceptedAtAnyFileSize) {
     }
 }
 
-TEST_F(ExrFile, OutsideItsDataWindowIsTransparentAndInfinitelyFar) {
+TEST_F(ExrFile, IsTransparentAndInfinitelyFarOutsideItsDataWindow) {
     exr.header = Imf::Header(Imath::Box2i({10, 20}, {14, 22}), Imath::Box2i({11, 21}, {12, 21}));
     exr.add_colour(Imf::FLOAT);
     exr.add("Z", 7, Imf::FLOAT);
@@ -165,7 +165,7 @@ TEST_F(ExrFile, OutsideItsDataWindowIsTransparentAndInfinitelyFar) {
     }
 }
 
-TEST_F(ExrFile, IsCutToItsDisplayWindow) {
+TEST_F(ExrFile, IsCroppedToItsDisplayWindow) {
     exr.header = Imf::Header(Imath::Box2i({0, 0}, {3, 2}), Imath::Box2i({-5, -6}, {1, 0}));
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
@@ -176,14 +176,14 @@ TEST_F(ExrFile, IsCutToItsDisplayWindow) {
     }
 }
 
-TEST_F(ExrFile, IsEmptyIfItsDisplayWindowIsOutsideItsData) {
+TEST_F(ExrFile, IsEmptyIfItsDisplayAndDataWindowsAreDisjoint) {
     exr.header = Imf::Header(Imath::Box2i({0, 0}, {3, 2}), Imath::Box2i({10, 0}, {12, 2}));
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
     EXPECT_TRUE(same_bits(read_back(), Image({4, 3}, rgba_f32)));
 }
 
-TEST_F(ExrFile, OfLuminanceIsRejectedNamingItsChannels) {
+TEST_F(ExrFile, WithLuminanceOnlyIsRejectedNamingItsChannels) {
     exr.add("Y", 1, Imf::HALF);
     exr.write(path);
     EXPECT_EQ(reading_fails(), path + ": has no channel R; it has Y, expected R, G, B and "
@@ -199,7 +199,7 @@ TEST_F(ExrFile, WithSubsampledChannelsIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("channel R is subsampled"));
 }
 
-TEST_F(ExrFile, OfAnotherKindIsRejected) {
+TEST_F(ExrFile, InvalidOrMultipartIsRejected) {
     fill_file(path, "solid nothing like an image");
     EXPECT_EQ(reading_fails(), path + ": is not an OpenEXR file: its signature is wrong");
     fill_file(path, "");
@@ -208,7 +208,7 @@ TEST_F(ExrFile, OfAnotherKindIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("has several images, expected a single one"));
 }
 
-TEST_F(ExrFile, ThatClaimsMoreThanItHoldsIsRejected) {
+TEST_F(ExrFile, TooSmallForItsStatedSizeIsRejected) {
     exr.add_colour(Imf::HALF);
     exr.write(path);
     std::string bytes = content(path);
@@ -219,7 +219,7 @@ TEST_F(ExrFile, ThatClaimsMoreThanItHoldsIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 103079215104 bytes of pixels"));
 }
 
-TEST_F(ExrFile, ThatChangedSinceItsHeaderWasReadIsRejected) {
+TEST_F(ExrFile, ChangedAfterItsHeaderWasReadIsRejected) {
     format::write_image(path, any_bits({4, 3}, rgba_f32, 1));
     const format::ImageHeader before = format::read_header(path);
     format::write_image(path, any_bits({4, 4}, rgba_f32, 1));
@@ -228,7 +228,7 @@ TEST_F(ExrFile, ThatChangedSinceItsHeaderWasReadIsRejected) {
               path + ": is 4×4 rgba f32, expected 4×3 rgba f32");
 }
 
-TEST_F(ExrFile, HoldsHalvesAsTheyAre) {
+TEST_F(ExrFile, StoresHalfFloatsUnchanged) {
     Image image({2, 1}, rgba_f16);
     const auto pixels = image.pixels<RgbaF16>();
     pixels[0] = {to_half(0.1F), to_half(1), to_half(0), to_half(0.5F)};

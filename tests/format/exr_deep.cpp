@@ -44,7 +44,7 @@ std::string deep_failure(const std::function<void()>& part) {
     return "nothing";
 }
 
-/// Writes a deep file as from another program, with one sample of value 1 in each channel of each
+/// Writes a deep file as other programs do, with one sample of value 1 in each channel of each
 /// pixel.
 void write_ones(const std::string& path, Imf::Header header,
                 const std::vector<std::string>& names) {
@@ -98,7 +98,7 @@ TEST(DeepExr, PixelsOutsideTheDataWindowAreEmpty) {
                 HasSubstr("has deep pixels outside the image"));
 }
 
-TEST(DeepExr, OtherChannelsAreRefused) {
+TEST(DeepExr, UnsupportedChannelsAreRefused) {
     const TemporaryFolder folder;
     const std::string path = folder.path("channels.exr");
     write_ones(path, Imf::Header(3, 2), {"R", "G", "B", "A"});
@@ -109,7 +109,7 @@ TEST(DeepExr, OtherChannelsAreRefused) {
     EXPECT_THAT(deep_failure([&] { format::read_deep(path); }), HasSubstr("has channel ZBack"));
 }
 
-TEST(DeepExr, ErrorsAreRefusedInReadingAndWriting) {
+TEST(DeepExr, InvalidPixelsAreRefusedWhenReadAndWritten) {
     const TemporaryFolder folder;
     const std::string path = folder.path("fault.exr");
     DeepImage image{{2, 1}, {0, 0, 2}, {{0, 0, 0, 1, 2}, {0, 0, 0, 1, 1}}};

@@ -35,7 +35,7 @@ class Hdf5Frames : public testing::Test {
     std::vector<hsize_t> sides{3, 7, 13};
 };
 
-TEST_F(Hdf5Frames, OfVeloxHaveTheirFrameAxisLastAndAPixelSizeInJson) {
+TEST_F(Hdf5Frames, FromVeloxHaveTheFrameAxisLastAndAPixelSizeInJson) {
     {
         Hdf5File file(path);
         std::vector<std::uint16_t> values;
@@ -66,7 +66,7 @@ TEST_F(Hdf5Frames, OfVeloxHaveTheirFrameAxisLastAndAPixelSizeInJson) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, OfBerkeleyHaveAVectorAlongEachAxis) {
+TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
     {
         Hdf5File file(path);
         file.dataset("/data/movie/data", sides, H5T_STD_I16BE, H5T_NATIVE_INT16, stack());
@@ -89,7 +89,7 @@ TEST_F(Hdf5Frames, OfBerkeleyHaveAVectorAlongEachAxis) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, OfHyperSpyHaveAxesWithAttributes) {
+TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     path = folder.path("a.hspy");
     {
         Hdf5File file(path);
@@ -109,7 +109,7 @@ TEST_F(Hdf5Frames, OfHyperSpyHaveAxesWithAttributes) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesWithARemark) {
+TEST_F(Hdf5Frames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
     {
         Hdf5File file(path);
         file.dataset("/data", {3, 1, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
@@ -119,10 +119,10 @@ TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesWithARemark) {
     }
     EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
     EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
-              "its frames are on several axes (2×3): all 6 planes are read as one series");
+              "the frames are on several axes (2×3): all 6 planes are read as one series");
 }
 
-TEST_F(Hdf5Frames, OfFloatsOf16BitsAreRead) {
+TEST_F(Hdf5Frames, OfHalfFloatsAreRead) {
     for (const bool big : {false, true}) {
         for (const std::vector<hsize_t>& chunk : {std::vector<hsize_t>(), {1, 4, 6}}) {
             {
@@ -141,7 +141,7 @@ TEST_F(Hdf5Frames, OfFloatsOf16BitsAreRead) {
     }
 }
 
-TEST_F(Hdf5Frames, OfBoolsAreReadAsZerosAndOnes) {
+TEST_F(Hdf5Frames, OfBooleansAreReadAsZerosAndOnes) {
     std::vector<std::int8_t> values;
     for (int i = 0; i < 2 * 3 * 4; ++i)
         values.push_back(i % 3 == 0);
@@ -161,7 +161,7 @@ TEST_F(Hdf5Frames, OfBoolsAreReadAsZerosAndOnes) {
     }
 }
 
-TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
+TEST_F(Hdf5Frames, AreReadFromTheLargestOrTheNamedDataset) {
     {
         Hdf5File file(path);
         file.dataset("/a/small", {7, 13}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
@@ -169,7 +169,7 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
         file.dataset("/line", {5}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
     }
     const auto largest = format::open_frames(path);
-    EXPECT_EQ(remarks(*largest), "/b/large is read; there are also /a/small");
+    EXPECT_EQ(remarks(*largest), "/b/large is read; the file also contains /a/small");
     EXPECT_EQ(largest->header().sample, Sample::i64);
     EXPECT_TRUE(holds_pattern(*largest));
     EXPECT_EQ(format::open_frames(path + "::/a/small")->header().frames, 1);
@@ -179,7 +179,7 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
                 HasSubstr("dataset /line has 1 axes of u8, expected at least two"));
 }
 
-TEST_F(Hdf5Frames, ThatDoNotExistAreRefused) {
+TEST_F(Hdf5Frames, InInvalidOrEmptyHdf5FilesAreRefused) {
     fill_file(path, "not HDF5");
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 StartsWith(path + ": cannot be read as HDF5: "));
@@ -192,7 +192,7 @@ TEST_F(Hdf5Frames, ThatDoNotExistAreRefused) {
                 StartsWith(path + ": cannot be read as HDF5: "));
 }
 
-TEST_F(Hdf5Frames, TruncatedAnywhereAreRefusedUnlessAllArePresent) {
+TEST_F(Hdf5Frames, InATruncatedFileAreRefusedUnlessAllArePresent) {
     hdf5_seeds().front().make(path);
     const std::string whole = content(path);
     int refused = 0, tried = 0;

@@ -71,7 +71,7 @@ std::string deflated(const std::vector<std::uint32_t>& values, bool shuffled) {
     return deflater.finish();
 }
 
-TEST(Hdf5Inflater, GivesSamplesFromAnyPlaceOn) {
+TEST(Hdf5Inflater, ReturnsSamplesFromAnyPosition) {
     Random random(8);
     std::vector<std::uint32_t> values(100000);
     for (std::uint32_t& value : values)
@@ -91,7 +91,7 @@ TEST(Hdf5Inflater, GivesSamplesFromAnyPlaceOn) {
     }
 }
 
-TEST(Hdf5Inflater, ReportsItsProgressAndRefusesDamage) {
+TEST(Hdf5Inflater, ReportsItsProgressAndRejectsDamagedData) {
     const std::vector<std::uint32_t> values(40 << 20);
     std::string stored = deflated(values, false);
     int reported = 0;
@@ -99,7 +99,7 @@ TEST(Hdf5Inflater, ReportsItsProgressAndRefusesDamage) {
                           [&](Bytes) { ++reported; });
     std::vector<std::uint32_t> read(1);
     inflater.read((40 << 20) - 1, std::as_writable_bytes(std::span(read)));
-    EXPECT_EQ(reported, 2); // for 160 MiB
+    EXPECT_EQ(reported, 2); // two reports for 160 MiB
     stored[stored.size() / 2] = static_cast<char>(~stored[stored.size() / 2]);
     Hdf5Inflater damaged(bytes_of(stored), std::ssize(values), 4, false, [](Bytes) {});
     EXPECT_THROW(damaged.read((40 << 20) - 1, std::as_writable_bytes(std::span(read))), Error);
@@ -134,7 +134,7 @@ class LargeChunk : public testing::Test {
     std::string path = folder.path("a.h5");
 };
 
-TEST_F(LargeChunk, IsReadInLittleMemory) {
+TEST_F(LargeChunk, IsReadWithLittleMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers have memory of their own";
 #endif

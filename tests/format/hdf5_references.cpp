@@ -23,7 +23,7 @@ using testing::StartsWith;
 
 const format::SourceOptions allowed{.allow_external = true};
 
-class Hdf5Elsewhere : public testing::Test {
+class Hdf5ExternalData : public testing::Test {
   protected:
     /// A file with the frames [first, last) of the pattern in its dataset "d".
     void write_frames(const std::string& to, std::int64_t first, std::int64_t last) {
@@ -48,7 +48,7 @@ class Hdf5Elsewhere : public testing::Test {
     void SetUp() override { std::filesystem::create_directory(folder.path("a")); }
 };
 
-TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
+TEST_F(Hdf5ExternalData, ExternalStorageIsReadOnlyIfAllowed) {
     const auto frame = pattern_frame<std::uint8_t>(0, {13, 7});
     const std::string other = folder.path("a/other.bin");
     fill_file(other, std::string(frame.begin(), frame.end()));
@@ -63,7 +63,7 @@ TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
     EXPECT_THAT(opening_fails(path, allowed), EndsWith("has 50 bytes, expected 91 from byte 0 on"));
 }
 
-TEST_F(Hdf5Elsewhere, OnlyRegularFilesAreOpened) {
+TEST_F(Hdf5ExternalData, OnlyRegularFilesAreOpened) {
     const std::string pipe = folder.path("pipe");
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, pipe, 91);
@@ -75,7 +75,7 @@ TEST_F(Hdf5Elsewhere, OnlyRegularFilesAreOpened) {
     EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("is not of a known frame format"));
 }
 
-TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
+TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {
     write_frames(folder.path("b.h5"), 0, 200); // larger than the file with the link
     Hdf5File(path).link("/x", "../b.h5", "/d");
     EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
@@ -86,10 +86,10 @@ TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
     EXPECT_EQ(format::open_frames(path, allowed)->header().frames, 200);
     Hdf5File(folder.path("a/b.h5")).link("/x", "a.h5", "/x");
     Hdf5File(path).link("/x", "b.h5", "/x");
-    EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("after too many links"));
+    EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("through too many links"));
 }
 
-TEST_F(Hdf5Elsewhere, VirtualSourcesAreReadInTheFoldersOfTheFile) {
+TEST_F(Hdf5ExternalData, VirtualSourcesBelowTheFolderOfTheFileAreRead) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/parts/1.h5"), 2, 4);
     Hdf5File(path).stack("/x", {"0.h5", "parts/1.h5"}, 2, 7, 13);
@@ -99,7 +99,7 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesAreReadInTheFoldersOfTheFile) {
         << "a moved source is found by its name";
 }
 
-TEST_F(Hdf5Elsewhere, VirtualSourcesInOtherFoldersAreReadOnlyIfTheyAreAllowed) {
+TEST_F(Hdf5ExternalData, VirtualSourcesInOtherFoldersAreReadOnlyIfAllowed) {
     const std::string other = folder.path("b/0.h5");
     write_frames(other, 0, 2);
     for (const std::string& named : {other, std::string("../b/0.h5")}) {
@@ -113,7 +113,7 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesInOtherFoldersAreReadOnlyIfTheyAreAllowed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("linked.h5: --allow-external allows this"));
 }
 
-TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
+TEST_F(Hdf5ExternalData, VirtualSourcesMayNotReferToFurtherFilesUnlessAllowed) {
     fill_file(folder.path("secret"), std::string(182, 's'));
     Hdf5File(folder.path("a/0.h5"))
         .external("/d", {2, 7, 13}, H5T_STD_U8LE, folder.path("secret"), 182);
@@ -122,10 +122,10 @@ TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
     EXPECT_EQ(read_frame(*format::open_frames(path, allowed), 1),
               std::vector<float>(91, float{'s'}));
     Hdf5File(path).stack("/d", {"a.h5"}, 2, 7, 13);
-    EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets more than 8 deep"));
+    EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets nested more than 8 deep"));
 }
 
-TEST_F(Hdf5Elsewhere, FramesWithAMissingSourceAreUnreadable) {
+TEST_F(Hdf5ExternalData, FramesWithAMissingSourceAreReportedAsUnreadable) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/2.h5"), 4, 6);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5", "2.h5"}, 2, 7, 13);
@@ -142,19 +142,18 @@ TEST_F(Hdf5Elsewhere, FramesWithAMissingSourceAreUnreadable) {
               path + ": dataset /x lacks all of its 3 sources of samples: 0.h5 is missing");
 }
 
-TEST_F(Hdf5Elsewhere, FramesBeyondTheEndOfTheirSourceAreUnreadable) {
+TEST_F(Hdf5ExternalData, FramesBeyondTheEndOfTheirSourceAreReportedAsUnreadable) {
     write_frames(folder.path("a/0.h5"), 0, 1);
     write_frames(folder.path("a/1.h5"), 2, 4);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5"}, 2, 7, 13);
     const auto source = format::open_frames(path);
     EXPECT_THAT(reading_fails(*source, 1),
-                EndsWith("frame 1 has no samples: dataset d of 0.h5 ends "
-                         "before its samples"));
+                EndsWith("frame 1 has no samples: dataset d of 0.h5 is too small"));
     for (const std::int64_t frame : {0, 2, 3})
         EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {13, 7})) << frame;
 }
 
-TEST_F(Hdf5Elsewhere, SourcesWithNumbersAreReadUpToTheFirstThatIsMissing) {
+TEST_F(Hdf5ExternalData, NumberedSourcesAreReadUpToTheFirstMissingOne) {
     for (const int number : {0, 1, 3})
         write_frames(folder.path("a/" + std::to_string(number) + ".h5"), 2 * number,
                      2 * number + 2);
@@ -162,7 +161,7 @@ TEST_F(Hdf5Elsewhere, SourcesWithNumbersAreReadUpToTheFirstThatIsMissing) {
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().frames, 4);
     EXPECT_TRUE(holds_pattern(*source));
-    EXPECT_EQ(remarks(*source), "a source is missing: 4 of 8 along axis 0 are read");
+    EXPECT_EQ(remarks(*source), "a source is missing: 4 of 8 positions along axis 0 are read");
     std::filesystem::remove(folder.path("a/3.h5"));
     EXPECT_EQ(remarks(*format::open_frames(path)), "");
     std::filesystem::remove(folder.path("a/0.h5"));
@@ -170,7 +169,7 @@ TEST_F(Hdf5Elsewhere, SourcesWithNumbersAreReadUpToTheFirstThatIsMissing) {
     EXPECT_THAT(opening_fails(path), EndsWith("0.h5 is missing"));
 }
 
-TEST_F(Hdf5Elsewhere, SamplesThatWereNeverWrittenAreNotTakenForZeros) {
+TEST_F(Hdf5ExternalData, UnwrittenSamplesAreNotReadAsZeros) {
     Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, {H5Z_FILTER_FLETCHER32}, "");
     EXPECT_EQ(opening_fails(path), path + ": dataset /x was never written");
     Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, {H5Z_FILTER_FLETCHER32},
@@ -179,7 +178,7 @@ TEST_F(Hdf5Elsewhere, SamplesThatWereNeverWrittenAreNotTakenForZeros) {
               "3 of 4 chunks were never written: their samples are the fill value");
 }
 
-TEST_F(Hdf5Elsewhere, AFilterThatIsNotInstalledIsNamed) {
+TEST_F(Hdf5ExternalData, AMissingDecompressionFilterIsNamed) {
     Hdf5File(path).chunk("/x", {7, 13}, H5T_STD_U8LE, {7, 13}, {32000}, "lzf");
     EXPECT_EQ(opening_fails(path), path + ": dataset /x is compressed by LZF (filter 32000), which "
                                           "is not installed for libhdf5");
@@ -187,7 +186,7 @@ TEST_F(Hdf5Elsewhere, AFilterThatIsNotInstalledIsNamed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("bitshuffle (filter 32008)"));
 }
 
-TEST_F(Hdf5Elsewhere, AChunkCannotExceedItsPossibleDecodedSize) {
+TEST_F(Hdf5ExternalData, AChunkLargerThanItsPossibleDecodedSizeIsRefused) {
     const std::vector<hsize_t> sides{30000, 30000};
     Hdf5File(path).chunk("/x", sides, H5T_IEEE_F32LE, sides, {H5Z_FILTER_DEFLATE},
                          std::string(200000, 'x'));
@@ -205,7 +204,7 @@ std::size_t count_and_copy(unsigned flags, std::size_t, const unsigned*, std::si
     return bytes;
 }
 
-TEST_F(Hdf5Elsewhere, AChunkOfManyRowsIsDecodedOnce) {
+TEST_F(Hdf5ExternalData, AChunkOfManyRowsIsDecodedOnlyOnce) {
     decoded = static_cast<std::size_t*>(
         mmap(nullptr, sizeof *decoded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(decoded, MAP_FAILED);
@@ -215,7 +214,7 @@ TEST_F(Hdf5Elsewhere, AChunkOfManyRowsIsDecodedOnce) {
     filter.encoder_present = filter.decoder_present = 1;
     filter.filter = count_and_copy;
     ASSERT_GE(H5Zregister(&filter), 0);
-    const ImageShape shape{1500, 1100}; // 3.3 MB
+    const ImageShape shape{1500, 1100}; // 3.3 MB per frame
     const auto frame = pattern_frame<std::uint16_t>(0, shape);
     Hdf5File(path).chunk("/x", {1100, 1500}, H5T_STD_U16LE, {1100, 1500}, {filter.id},
                          {reinterpret_cast<const char*>(frame.data()), 2 * frame.size()});

@@ -43,7 +43,7 @@ struct JournalOnDisk : testing::Test {
     std::string path = folder.path("a.journal");
 };
 
-TEST_F(JournalOnDisk, returns_its_text_and_its_records_in_order) {
+TEST_F(JournalOnDisk, returns_its_header_text_and_records_in_order) {
     write({"one", "", "three"});
     write({"four"});
     EXPECT_EQ(Journal::open(path).text(), "of a test");
@@ -66,7 +66,7 @@ TEST_F(JournalOnDisk, truncated_anywhere_keeps_earlier_records_and_can_be_contin
     }
 }
 
-TEST_F(JournalOnDisk, with_a_changed_byte_ends_before_that_record) {
+TEST_F(JournalOnDisk, with_a_changed_byte_ends_before_the_damaged_record) {
     write({"one", "two", "three"});
     std::string bytes = content(path);
     bytes[bytes.find("two")] = 'T';
@@ -74,7 +74,7 @@ TEST_F(JournalOnDisk, with_a_changed_byte_ends_before_that_record) {
     EXPECT_THAT(records(path), ElementsAre("one"));
 }
 
-TEST_F(JournalOnDisk, is_read_on_while_another_writes) {
+TEST_F(JournalOnDisk, can_be_read_while_another_process_appends_to_it) {
     Journal writer = Journal::append_to(path, "of a test");
     Journal reader = Journal::open(path);
     int seen = 0;
@@ -87,13 +87,13 @@ TEST_F(JournalOnDisk, is_read_on_while_another_writes) {
     EXPECT_EQ(seen, 2);
 }
 
-TEST_F(JournalOnDisk, has_one_writer) {
+TEST_F(JournalOnDisk, can_have_only_one_writer) {
     const Journal writer = Journal::append_to(path, "of a test");
     EXPECT_THAT([&] { Journal::append_to(path, "of a test"); },
                 ThrowsMessage<InvalidFile>(HasSubstr("is in use by another run")));
 }
 
-TEST_F(JournalOnDisk, is_distinguished_from_other_files) {
+TEST_F(JournalOnDisk, refuses_files_that_are_not_journals) {
     fill_file(path, "something else altogether");
     EXPECT_THAT([&] { Journal::open(path); },
                 ThrowsMessage<InvalidFile>(HasSubstr("not a journal")));
@@ -103,7 +103,7 @@ TEST_F(JournalOnDisk, is_distinguished_from_other_files) {
                 ThrowsMessage<InvalidFile>(HasSubstr("cannot be read")));
 }
 
-TEST_F(JournalOnDisk, is_a_regular_file) {
+TEST_F(JournalOnDisk, must_be_a_regular_file) {
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
     for (const std::string& other : {path, std::string("/dev/zero")}) {
@@ -113,7 +113,7 @@ TEST_F(JournalOnDisk, is_a_regular_file) {
     }
 }
 
-TEST_F(JournalOnDisk, that_cannot_grow_reports_it_and_keeps_its_records) {
+TEST_F(JournalOnDisk, reports_a_failed_append_and_keeps_its_records) {
     write({"one"});
     Journal journal = Journal::append_to(path, "of a test");
     const std::string large(1 << 16, 'x');

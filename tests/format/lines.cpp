@@ -30,7 +30,7 @@ class LineFiles : public testing::Test {
     std::string path;
 };
 
-TEST_F(LineFiles, of_geojson_are_line_strings_back_to_the_head_of_closed_ones) {
+TEST_F(LineFiles, as_geojson_repeat_the_first_point_of_closed_contours) {
     const auto json = nlohmann::json::parse(written("out.geojson"));
     ASSERT_EQ(json["features"].size(), 3U);
     const auto ring = json["features"][0];
@@ -42,13 +42,13 @@ TEST_F(LineFiles, of_geojson_are_line_strings_back_to_the_head_of_closed_ones) {
     EXPECT_EQ(json["features"][2]["geometry"].dump(), R"({"coordinates":[4,2],"type":"Point"})");
 }
 
-TEST_F(LineFiles, of_geojson_without_contours_are_an_empty_collection) {
+TEST_F(LineFiles, as_geojson_without_contours_are_an_empty_collection) {
     const auto json = nlohmann::json::parse(written("out.geojson", {{5, 3}, {}, {}}));
     EXPECT_EQ(json["type"], "FeatureCollection");
     EXPECT_TRUE(json["features"].empty());
 }
 
-TEST_F(LineFiles, of_svg_are_paths_over_the_pixels) {
+TEST_F(LineFiles, as_svg_are_paths_over_the_pixels) {
     const std::string text = written("out.SVG");
     EXPECT_THAT(text, HasSubstr("viewBox=\"0 0 5 3\""));
     EXPECT_THAT(text, HasSubstr("<path d=\"M0.5 0.5l1 0 0 1 -1 0z\"/>"));
@@ -56,12 +56,12 @@ TEST_F(LineFiles, of_svg_are_paths_over_the_pixels) {
     EXPECT_THAT(text, HasSubstr("<path d=\"M4.5 2.5l0 0\"/>"));
 }
 
-TEST_F(LineFiles, of_csv_have_one_row_per_point) {
+TEST_F(LineFiles, as_csv_have_one_row_per_point) {
     EXPECT_EQ(written("out.csv"), "contour,rank,x,y\n0,0,0,0\n0,1,1,0\n0,2,1,1\n0,3,0,1\n"
                                   "1,0,3,0\n1,1,4,0\n2,0,4,2\n");
 }
 
-TEST_F(LineFiles, of_npy_hold_the_same_numbers) {
+TEST_F(LineFiles, as_npy_contain_the_same_numbers) {
     written("out.npy");
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().shape, (ImageShape{4, 7}));
@@ -72,7 +72,7 @@ TEST_F(LineFiles, of_npy_hold_the_same_numbers) {
                 testing::ElementsAre(1, 1, 4, 0, 2, 0, 4, 2));
 }
 
-TEST_F(LineFiles, of_unknown_names_and_empty_arrays_are_refused) {
+TEST_F(LineFiles, with_unknown_extensions_or_empty_arrays_are_refused) {
     try {
         format::line_format_of("out.png");
         FAIL();

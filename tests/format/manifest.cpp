@@ -44,7 +44,7 @@ class Manifest : public testing::Test {
     std::string size = "[7, 5]", order = "[1, 0]", bricks = R"([{"id": 0}, {"id": 1}])";
 };
 
-TEST_F(Manifest, NeedsSizeOrderAndBricksAlone) {
+TEST_F(Manifest, RequiresOnlySizeOrderAndBricks) {
     const auto partials = read(R"({"size": [7, 5], "order_front_to_back": [1, 0],
                                    "bricks": [{"id": 1}, {"id": 0}]})");
     EXPECT_EQ(partials.shape, (ImageShape{7, 5}));
@@ -54,14 +54,14 @@ TEST_F(Manifest, NeedsSizeOrderAndBricksAlone) {
                                             folder.path("partial_1.rgba32f.zst")));
 }
 
-TEST_F(Manifest, NamesOtherFilesAndIgnoresOtherFields) {
+TEST_F(Manifest, AcceptsOtherFileNamesAndIgnoresUnknownFields) {
     const auto partials = read(R"({"version": 1, "camera": {"up": [0, 1, 0]}, "size": [7, 5],
         "format": "floats", "order_front_to_back": [0, 1],
         "bricks": [{"id": 0, "file": "b.exr", "dist": 7.5}, {"id": 1}]})");
     EXPECT_EQ(partials.paths[0], folder.path("b.exr"));
 }
 
-TEST_F(Manifest, OfDepthNeedsNoOrder) {
+TEST_F(Manifest, OfImagesWithDepthNeedsNoOrder) {
     const auto partials = read(R"({"size": [7, 5], "element": "rgba+depth f32",
                                    "bricks": [{"id": 0}, {"id": 1, "file": "b.exr"}]})");
     EXPECT_EQ(partials.element, rgba_depth_f32);
@@ -82,7 +82,7 @@ TEST_F(Manifest, IsReadBackAsWritten) {
     EXPECT_EQ(read.order, partials.order);
 }
 
-TEST_F(Manifest, ThatCouldNotBeReadIsNotWritten) {
+TEST_F(Manifest, IsNotWrittenIfItCouldNotBeRead) {
     const format::Partials partials{{7, 5}, rgba_f32, {folder.path("b.exr")}, {1}};
     EXPECT_THAT(failure([&] { format::write_manifest(path, partials); }),
                 HasSubstr("order_front_to_back[0] is 1, expected the id of a brick from 0 to 0"));
@@ -95,7 +95,7 @@ TEST_F(Manifest, IsRecognisedByItsExtension) {
     EXPECT_FALSE(format::is_manifest("scene.exr"));
 }
 
-TEST_F(Manifest, ThatIsNotAJsonObjectIsRejectedWithThePosition) {
+TEST_F(Manifest, WithInvalidJsonIsRejectedWithThePosition) {
     EXPECT_THAT(fails("{\"size\": [7,,"),
                 StartsWith("is not JSON: parse error at line 1, column 13"));
     EXPECT_THAT(fails(""), StartsWith("is not JSON"));
@@ -107,7 +107,7 @@ TEST_F(Manifest, OfAnotherVersionIsRejected) {
     EXPECT_EQ(fails(R"({"version": 2})"), "version is 2, expected 1");
 }
 
-TEST_F(Manifest, WithAWrongSizeIsRejected) {
+TEST_F(Manifest, WithAnInvalidSizeIsRejected) {
     EXPECT_EQ(fails("{}"), "size is missing");
     EXPECT_EQ(fails("7", order, bricks), "size is 7, expected an array");
     EXPECT_EQ(fails("[7]", order, bricks),
@@ -123,7 +123,7 @@ TEST_F(Manifest, WithAWrongSizeIsRejected) {
               "size[1] is null, expected a height in pixels from 1 to 17179869184");
 }
 
-TEST_F(Manifest, OfAnAbsurdSizeIsRejected) {
+TEST_F(Manifest, OfAnImpossiblyLargeSizeIsRejected) {
     EXPECT_EQ(fails("[17179869184, 17179869184]", order, bricks),
               "size is 17179869184×17179869184, expected at most 17179869184 pixels");
     EXPECT_EQ(fails("[131072, 131073]", order, bricks),
@@ -136,7 +136,7 @@ TEST_F(Manifest, WithAnUnknownElementIsRejected) {
     EXPECT_EQ(fails(R"({"size": [7, 5], "format": 3})"), "format is 3, expected a string");
 }
 
-TEST_F(Manifest, WithAnOrderThatIsNoPermutationIsRejected) {
+TEST_F(Manifest, WithAnOrderThatIsNotAPermutationIsRejected) {
     EXPECT_EQ(fails("{\"size\": [7, 5], \"bricks\": " + bricks + "}"),
               "order_front_to_back is missing");
     EXPECT_EQ(fails(size, "3", bricks), "order_front_to_back is 3, expected an array");
@@ -150,7 +150,7 @@ TEST_F(Manifest, WithAnOrderThatIsNoPermutationIsRejected) {
               "order_front_to_back[1] is \"1\", expected the id of a brick from 0 to 1");
 }
 
-TEST_F(Manifest, WithWrongBricksIsRejected) {
+TEST_F(Manifest, WithInvalidBricksIsRejected) {
     EXPECT_EQ(fails(R"({"size": [7, 5]})"), "bricks is missing");
     EXPECT_EQ(fails(size, order, "{}"), "bricks is an object of 0, expected an array");
     EXPECT_EQ(fails(size, order, "[]"), "bricks is empty, expected one or more partial images");
@@ -162,7 +162,7 @@ TEST_F(Manifest, WithWrongBricksIsRejected) {
               "bricks[1].id is 7, expected the number of a partial image from 0 to 1");
 }
 
-TEST_F(Manifest, WithWrongFilesIsRejected) {
+TEST_F(Manifest, WithInvalidFileNamesIsRejected) {
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": 5}])"),
               "bricks[1].file is 5, expected the name of an image file");
     EXPECT_THAT(

@@ -34,7 +34,7 @@ std::string with_shape(const std::string& shape) {
     return header("'<u2'", "False", shape);
 }
 
-TEST(NpyHeader, states_type_order_and_shape) {
+TEST(NpyHeader, contains_type_order_and_shape) {
     const NpyHeader big = parse_npy_header("a.npy", header("'>f4'", "True", "(2, 3, 4)"), 1);
     EXPECT_EQ(big.sample, Sample::f32);
     EXPECT_TRUE(big.big_endian);
@@ -43,7 +43,7 @@ TEST(NpyHeader, states_type_order_and_shape) {
     EXPECT_FALSE(parse_npy_header("a.npy", header("'<f4'"), 1).big_endian);
 }
 
-TEST(NpyHeader, is_a_dictionary_of_python_however_it_is_written) {
+TEST(NpyHeader, may_be_written_as_any_equivalent_python_dictionary) {
     const std::string plain = header("'<u2'");
     std::string quoted = plain;
     std::replace(quoted.begin(), quoted.end(), '\'', '"');
@@ -59,7 +59,7 @@ TEST(NpyHeader, is_a_dictionary_of_python_however_it_is_written) {
     }
 }
 
-TEST(NpyHeader, has_types_by_the_names_that_numpy_knows) {
+TEST(NpyHeader, accepts_exactly_the_type_names_that_numpy_accepts) {
     for (const char* type :
          {"<u2", "=u2", "|u2", "u2", "H", "<H", "uint16", "ushort", "u02", "u+2", "u 2"})
         EXPECT_EQ(parse_npy_header("a.npy", header(fmt::format("'{}'", type)), 1).sample,
@@ -75,7 +75,7 @@ TEST(NpyHeader, has_types_by_the_names_that_numpy_knows) {
     EXPECT_THAT(refusal(header("b'<u2'")), HasSubstr("has bytes where a string is expected"));
 }
 
-TEST(NpyHeader, has_a_shape_that_is_a_tuple_of_numbers) {
+TEST(NpyHeader, requires_a_shape_that_is_a_tuple_of_numbers) {
     for (const char* shape :
          {"(3, 4 5)", "(3,, 4)", "(, 3)", "(3 4)", "[3, 4]", "(3.0, 4)", "(03, 4)", "(0, 4)",
           "(-3, 4)", "('3', 4)", "(True, 5)", "(None, 4)", "(3)", "3, 4", "(1__2, 3)", "(--3, 4)",
@@ -83,18 +83,18 @@ TEST(NpyHeader, has_a_shape_that_is_a_tuple_of_numbers) {
         EXPECT_NE(refusal(with_shape(shape)), "") << shape;
 }
 
-TEST(NpyHeader, may_end_numbers_in_l_up_to_version_2) {
+TEST(NpyHeader, allows_the_integer_suffix_L_up_to_version_2) {
     EXPECT_EQ(refusal(with_shape("(3L, 4 L)"), 2), "");
     EXPECT_NE(refusal(with_shape("(3L, 4)"), 3), "");
 }
 
-TEST(NpyHeader, has_an_order_that_is_true_or_false) {
+TEST(NpyHeader, requires_fortran_order_to_be_true_or_false) {
     for (const char* order : {"1", "0", "None", "'False'", "(False,)"})
         EXPECT_THAT(refusal(header("'<u2'", order)), HasSubstr("not True or False")) << order;
     EXPECT_NE(refusal(header("'<u2'", "false")), "");
 }
 
-TEST(NpyHeader, has_three_keys_and_nothing_else) {
+TEST(NpyHeader, requires_exactly_three_keys) {
     EXPECT_THAT(refusal("{'descr': '<u2', 'shape': (3, 4)}"), HasSubstr("has no 'fortran_order'"));
     EXPECT_THAT(refusal("{'descr': '<u2', 'fortran_order': False, 'shape': (3, 4), 'more': 1}"),
                 HasSubstr("has 'more' in its NPY header"));

@@ -14,7 +14,7 @@ namespace {
 const ImageShape shape{11, 30};
 const FrameHeader three{.frames = 3, .shape = shape};
 
-class Planes : public testing::Test {
+class PlaneSinkFiles : public testing::Test {
   protected:
     PlaneSink sink() { return PlaneSink(format::create_frames(path, three)); }
 
@@ -31,7 +31,7 @@ class Planes : public testing::Test {
     std::string path = folder.path("planes.tif");
 };
 
-TEST_F(Planes, that_arrive_window_by_window_are_stored_one_after_another) {
+TEST_F(PlaneSinkFiles, stores_planes_that_arrive_in_interleaved_windows) {
     for (const std::int64_t rows : {1, 7, 30}) {
         auto to = sink();
         for (std::int64_t first = 0; first < shape.height; first += rows) {
@@ -44,7 +44,7 @@ TEST_F(Planes, that_arrive_window_by_window_are_stored_one_after_another) {
     }
 }
 
-TEST_F(Planes, may_come_backwards) {
+TEST_F(PlaneSinkFiles, accepts_planes_and_windows_in_reverse_order) {
     auto to = sink();
     for (int plane = 2; plane >= 0; --plane) {
         give(to, plane, {15, 30});
@@ -55,7 +55,7 @@ TEST_F(Planes, may_come_backwards) {
     EXPECT_TRUE(whole());
 }
 
-TEST_F(Planes, that_are_not_whole_leave_nothing) {
+TEST_F(PlaneSinkFiles, leaves_no_file_if_planes_are_incomplete) {
     {
         auto to = sink();
         give(to, 0, {0, 30});

@@ -64,7 +64,7 @@ class PngFile : public testing::Test {
     Png png;
 };
 
-TEST_F(PngFile, HoldsStraightAlphaAndIsPremultipliedWhenRead) {
+TEST_F(PngFile, StoresStraightAlphaAndIsPremultipliedWhenRead) {
     png.samples = {255, 128, 0, 51, 10, 20, 30, 255};
     png.write(path);
     const float a = 51.0F / 255;
@@ -72,7 +72,7 @@ TEST_F(PngFile, HoldsStraightAlphaAndIsPremultipliedWhenRead) {
                                                RgbaF32{10.0F / 255, 20.0F / 255, 30.0F / 255, 1}));
 }
 
-TEST_F(PngFile, GivesEverySampleOf8BitsItsExactQuotient) {
+TEST_F(PngFile, ConvertsEvery8BitSampleToItsExactQuotientBy255) {
     png.header.width = 256;
     png.header.color_type = SPNG_COLOR_TYPE_GRAYSCALE;
     for (int value = 0; value < 256; ++value)
@@ -100,7 +100,7 @@ TEST_F(PngFile, OfAnyShapeIsReadBackWithinItsRounding) {
     }
 }
 
-TEST_F(PngFile, RoundsColoursBetweenItsStepsToTheNearest) {
+TEST_F(PngFile, RoundsColoursToTheNearestStep) {
     Random random(3);
     std::vector<RgbaF32> colours(500);
     for (RgbaF32& pixel : colours) {
@@ -118,14 +118,14 @@ TEST_F(PngFile, RoundsColoursBetweenItsStepsToTheNearest) {
     }
 }
 
-TEST_F(PngFile, ReadAndWrittenAgainKeepsItsPixels) {
+TEST_F(PngFile, KeepsItsPixelsWhenReadAndWrittenAgain) {
     format::write_image(path, any_colours({256, 64}, 9));
     const std::string first = content(path);
     format::write_image(path, format::read_image(path));
     EXPECT_TRUE(content(path) == first);
 }
 
-TEST_F(PngFile, Of16BitsKeepsThem) {
+TEST_F(PngFile, With16BitsKeepsAllBits) {
     png.header = {1, 1, 16, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 0, 0, 0};
     const std::array<std::uint16_t, 4> samples{65535, 32768, 1, 32767};
     png.samples.resize(sizeof samples);
@@ -144,14 +144,14 @@ TEST_F(PngFile, WithAPaletteIsReadWithItsTransparency) {
     png.transparency.n_type3_entries = 2;
     png.transparency.type3_alpha[0] = 255;
     png.transparency.type3_alpha[1] = 51;
-    png.samples = {0b00011000}; // entries 0, 1, 2
+    png.samples = {0b00011000}; // palette entries 0, 1 and 2
     png.write(path);
     const float a = 51.0F / 255;
     EXPECT_THAT(pixels(), testing::ElementsAre(RgbaF32{1, 0, 0, 1}, RgbaF32{0, a, 0, a},
                                                RgbaF32{0, 0, 1, 1}));
 }
 
-TEST_F(PngFile, OfFewBitsOrInterlacedIsRead) {
+TEST_F(PngFile, WithFewBitsOrInterlacingIsRead) {
     for (const std::uint8_t interlaced : {0, 1}) {
         for (const std::uint8_t bits : {1, 2, 4}) {
             Png file;
@@ -184,7 +184,7 @@ TEST_F(PngFile, DropsDepth) {
     EXPECT_NEAR(read.a, 0.4, 1e-6);
 }
 
-TEST_F(PngFile, IsEncodedInMemoryAsItIsWritten) {
+TEST_F(PngFile, IsTheSameWhetherEncodedInMemoryOrInAFile) {
     for (const ImageShape shape : {ImageShape{1, 1}, {397, 301}}) {
         const Image image = any_colours(shape, 6);
         format::write_image(path, image);
@@ -192,7 +192,7 @@ TEST_F(PngFile, IsEncodedInMemoryAsItIsWritten) {
     }
 }
 
-TEST_F(PngFile, ThatClaimsMoreThanItHoldsIsRejected) {
+TEST_F(PngFile, TooSmallForItsStatedSizeIsRejected) {
     png.samples.assign(8, 0);
     png.write(path);
     std::string bytes = content(path);
@@ -210,7 +210,7 @@ TEST_F(PngFile, ThatClaimsMoreThanItHoldsIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 17179869184 bytes of pixels"));
 }
 
-TEST_F(PngFile, IsNotDecodedWholeIfAFewBytesClaimManyPixels) {
+TEST_F(PngFile, TooSmallForItsManyPixelsIsRejectedBeforeDecoding) {
     png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as rgba f32
     png.samples.assign(2000 * 16000, 0);
     png.write(path);
@@ -221,14 +221,14 @@ TEST_F(PngFile, IsNotDecodedWholeIfAFewBytesClaimManyPixels) {
     EXPECT_EQ(format::read_header(path).shape, (ImageShape{8192, 8192}));
 }
 
-TEST_F(PngFile, WithoutItsEndIsRejected) {
+TEST_F(PngFile, WithoutItsEndMarkerIsRejected) {
     format::write_image(path, any_colours({9, 9}, 1));
     const std::string bytes = content(path);
     fill_file(path, bytes.substr(0, bytes.size() - 12));
     EXPECT_THAT(reading_fails(), HasSubstr("cannot be read as PNG"));
 }
 
-TEST_F(PngFile, OfAnotherKindIsRejected) {
+TEST_F(PngFile, ThatIsNotPngIsRejected) {
     fill_file(path, "GIF89a and more that is no PNG");
     EXPECT_EQ(reading_fails(), path + ": cannot be read as PNG: invalid signature");
 }

@@ -75,14 +75,14 @@ TEST_F(RawFile, KeepsEveryBitOfDepth) {
     }
 }
 
-TEST_F(RawFile, IsReadFromSeveralFramesOfUnstatedSize) {
+TEST_F(RawFile, IsReadFromSeveralZstdFramesOfUnknownSize) {
     const std::string_view bytes = text(image);
     fill_file(packed,
               streamed(bytes.substr(0, 100)) + streamed("") + compressed(bytes.substr(100)));
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
-TEST_F(RawFile, IsReadWithFramesToSkipAndWindowsOfAnySize) {
+TEST_F(RawFile, IsReadWithSkippableZstdFramesAndAnyWindowSize) {
     const std::string bytes(text(image));
     const std::string skipped("\x5f\x2a\x4d\x18\x03\0\0\0abc", 11);
     fill_file(packed, skipped + compressed(bytes.substr(0, 100)) + skipped +
@@ -102,7 +102,7 @@ TEST_F(RawFile, LargerThanEveryBufferIsRead) {
     EXPECT_TRUE(same_bits(format::read_image(packed), large));
 }
 
-TEST_F(RawFile, OfAnotherSizeIsRejectedWithBothSizes) {
+TEST_F(RawFile, OfTheWrongSizeIsRejectedNamingBothSizes) {
     const std::string bytes(text(image));
     const std::string expected = ", expected 560: 7×5 pixels of 16 bytes (rgba f32)";
     fill_file(plain, bytes.substr(0, 559));
@@ -120,7 +120,7 @@ TEST_F(RawFile, OfAnotherSizeIsRejectedWithBothSizes) {
     }
 }
 
-TEST_F(RawFile, CutInsideItsLastFrameIsRejected) {
+TEST_F(RawFile, TruncatedInItsLastZstdFrameIsRejected) {
     format::write_image(packed, image);
     const std::string bytes = content(packed);
     fill_file(packed, bytes.substr(0, bytes.size() - 1));
@@ -141,22 +141,22 @@ TEST_F(RawFile, ThatIsNotCompressedIsRejected) {
     EXPECT_EQ(reading_fails("a.rgba32f.zst"), packed + ": is not a zstd file");
 }
 
-TEST_F(RawFile, TooSmallForItsManifestIsRejectedBeforeMemoryIsTaken) {
+TEST_F(RawFile, TooSmallForItsManifestIsRejectedBeforeMemoryIsAllocated) {
     fill_file(folder.path("manifest.json"), R"({"size": [131072, 131072]})");
     fill_file(packed, streamed("few"));
     EXPECT_THAT(failure([&] { format::read_header(packed); }),
                 HasSubstr("too few for the 274877906944 bytes of pixels"));
 }
 
-TEST_F(RawFile, WithoutAManifestNamesTheExpectedPath) {
+TEST_F(RawFile, WithoutAManifestIsRejectedNamingTheExpectedPath) {
     format::write_image(plain, image);
     std::filesystem::remove(folder.path("manifest.json"));
     EXPECT_EQ(reading_fails("a.rgba32f"),
-              plain + ": is raw pixels, which need a manifest in the same folder, but " +
+              plain + ": holds raw pixels, which need a manifest in the same folder, but " +
                   folder.path("manifest.json") + " does not exist");
 }
 
-TEST_F(RawFile, IsReadByAManifestOfAnyNameThroughItsHeader) {
+TEST_F(RawFile, IsReadWithAManifestOfAnyName) {
     format::write_image(plain, image);
     std::filesystem::rename(folder.path("manifest.json"), folder.path("scene.json"));
     const auto header = format::read_manifest_header(folder.path("scene.json"));
@@ -165,7 +165,7 @@ TEST_F(RawFile, IsReadByAManifestOfAnyNameThroughItsHeader) {
     EXPECT_TRUE(same_bits(read, image));
 }
 
-TEST_F(RawFile, WithANameThatContradictsItsPixelsIsRejected) {
+TEST_F(RawFile, WithAnExtensionThatContradictsItsPixelsIsRejected) {
     format::write_image(plain, image);
     describe("rgba+depth f32");
     EXPECT_EQ(reading_fails("a.rgba32f"),
@@ -175,11 +175,11 @@ TEST_F(RawFile, WithANameThatContradictsItsPixelsIsRejected) {
               deep + ": ends in .rgbaz32f, but its pixels are rgba f32");
 }
 
-TEST_F(RawFile, MissingIsReportedFirst) {
+TEST_F(RawFile, IsReportedAsMissingBeforeItsManifest) {
     EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": does not exist");
 }
 
-TEST(BrainSample, HasEightValidPartialImagesInTheirOrder) {
+TEST(BrainSample, HasEightValidPartialImagesInVisibilityOrder) {
     const std::string path = test::source_dir() + "/examples/data/brain/manifest.json";
     const format::Partials partials = format::read_manifest(path);
     EXPECT_EQ(partials.header(), (format::ImageHeader{{512, 512}, rgba_f32}));

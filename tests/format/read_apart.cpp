@@ -74,7 +74,7 @@ std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
     return failure([&] { read_frame(source, frame); });
 }
 
-TEST(ReadApart, ReturnsTheDataOfTheSource) {
+TEST(IsolatedReading, ReturnsTheDataOfTheSource) {
     const auto source = troubled();
     const FrameHeader& header = source->header();
     EXPECT_EQ(header.frames, 7);
@@ -86,14 +86,14 @@ TEST(ReadApart, ReturnsTheDataOfTheSource) {
     EXPECT_EQ(rows.front(), pattern(0, 0, 2));
 }
 
-TEST(ReadApart, ErrorsOfTheSourceKeepTheirText) {
+TEST(IsolatedReading, KeepsTheErrorMessagesOfTheSource) {
     const auto source = troubled();
     EXPECT_EQ(failure_of_frame(*source, refuses), "some.h5: frame 1 is torn");
     EXPECT_EQ(failure_of_frame(*source, throws), "some.h5: something else");
     EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, {13, 7}));
 }
 
-TEST(ReadApart, ACrashIsAnErrorOfTheFrameAndTheNextIsRead) {
+TEST(IsolatedReading, ReportsACrashForOneFrameAndReadsTheNext) {
     const auto source = troubled();
     EXPECT_EQ(failure_of_frame(*source, crashes),
               "some.h5: damaged: reading frame 2 ended with signal 11 (Segmentation fault)");
@@ -101,10 +101,10 @@ TEST(ReadApart, ACrashIsAnErrorOfTheFrameAndTheNextIsRead) {
     EXPECT_EQ(failure_of_frame(*source, loops),
               "some.h5: damaged: reading frame 3 made no progress in 0.05 s");
     EXPECT_EQ(failure_of_frame(*source, leaves), "some.h5: damaged: reading frame 4 ended early");
-    EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading ended 3 times before"));
+    EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading has failed 3 times"));
 }
 
-TEST(ReadApart, OpeningMayCrashLoopOrRefuse) {
+TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsOfOpening) {
     const auto open = [](const Opening& opening) {
         return failure([&] { read_apart("a.h5", opening, .05); });
     };
@@ -113,22 +113,22 @@ TEST(ReadApart, OpeningMayCrashLoopOrRefuse) {
               }),
               "a.h5: is none");
     EXPECT_THAT(open([](const Pace&) -> std::unique_ptr<FrameSource> { std::abort(); }),
-                StartsWith("a.h5: damaged: opening it ended with signal 6"));
+                StartsWith("a.h5: damaged: opening the file ended with signal 6"));
     EXPECT_EQ(open([](const Pace&) -> std::unique_ptr<FrameSource> {
                   volatile bool forever = true;
                   while (forever) {
                   }
                   return nullptr;
               }),
-              "a.h5: damaged: opening it made no progress in 0.05 s");
+              "a.h5: damaged: opening the file made no progress in 0.05 s");
 }
 
-TEST(ReadApart, MayTakeAnyTimeWhileItMakesProgress) {
+TEST(IsolatedReading, HasNoTimeLimitWhileItMakesProgress) {
     const auto source = troubled();
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
 }
 
-TEST(ReadApart, ContinuesAfterTheOpeningThreadHasEnded) {
+TEST(IsolatedReading, ContinuesAfterTheOpeningThreadHasEnded) {
     std::unique_ptr<FrameSource> source;
     std::thread([&] { source = troubled(); }).join();
     for (int i = 0; i < 20; ++i) {
@@ -137,8 +137,9 @@ TEST(ReadApart, ContinuesAfterTheOpeningThreadHasEnded) {
     }
 }
 
-/// A process is killed while its child reads for it. This process adopts the child and sees it end.
-TEST(ReadApart, EndsWithAParentThatIsKilled) {
+/// A process is killed while its child reads for it. The test process adopts the child and detects
+/// its end.
+TEST(IsolatedReading, EndsIfTheParentProcessIsKilled) {
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -166,7 +167,7 @@ TEST(ReadApart, EndsWithAParentThatIsKilled) {
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST(ReadApart, LeavesNoProcess) {
+TEST(IsolatedReading, LeavesNoProcessBehind) {
     { const auto source = troubled(); }
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1); // no child processes are left
     EXPECT_EQ(errno, ECHILD);

@@ -217,7 +217,7 @@ std::vector<Keeping> keepings() {
 
 class Registering : public testing::TestWithParam<Keeping> {};
 
-TEST_P(Registering, GivesTheBitsThatTheFramesInMemoryGive) {
+TEST_P(Registering, FromFilesGivesTheSameBitsAsFromMemory) {
     const TemporaryFolder folder;
     const auto source = format::open_frames(GetParam().make(folder));
     const std::vector<RigidMotion> motions = motions_of(*source);
@@ -233,7 +233,7 @@ TEST_P(Registering, GivesTheBitsThatTheFramesInMemoryGive) {
 INSTANTIATE_TEST_SUITE_P(FromEveryFormat, Registering, testing::ValuesIn(keepings()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(RegisteringJpeg, LosesLittle) {
+TEST(RegisteringJpeg, ChangesMotionsByLessThanAFiftiethOfAPixel) {
     const TemporaryFolder folder;
     write_jpegs(folder);
     const auto source = format::open_frames(folder.path("f_*.jpg"));

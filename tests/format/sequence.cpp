@@ -43,7 +43,7 @@ TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
     EXPECT_EQ(format::format_of_frames(folder.path()), "files of PNG");
 }
 
-TEST_F(Sequence, OfWildcardsNumbersOrAListHasTheNamedFiles) {
+TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
     for (const int number : {8, 9, 10, 12})
         write("f" + std::to_string(number) + ".tif", number == 12 ? 3 : number - 8);
     write("other.tif", 0);
@@ -64,7 +64,7 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListHasTheNamedFiles) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
 }
 
-TEST_F(Sequence, RefusesOtherNames) {
+TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
     const auto refusal = [&](const std::string& name) {
         return failure([&] { format::open_frames(folder.path(name)); });
     };
@@ -87,7 +87,7 @@ TEST_F(Sequence, RefusesOtherNames) {
     EXPECT_THAT(refusal("empty.txt"), HasSubstr("lists no file"));
 }
 
-TEST_F(Sequence, NamesTheFileThatIsLostOrOfAnotherSize) {
+TEST_F(Sequence, NamesAFileThatIsDamagedOrOfAnotherSize) {
     for (int frame = 0; frame < 4; ++frame)
         write("f" + std::to_string(frame) + ".png", frame);
     write("f1.png", 1, {13, 6});
@@ -175,7 +175,7 @@ std::string stored_stream(const std::string& bytes) {
            Bytewise(std::endian::big).put<std::uint32_t>(high << 16 | low).bytes();
 }
 
-TEST_F(Sequence, ReadsInterlacedPngInRowsAsWell) {
+TEST_F(Sequence, ReadsInterlacedPngRowByRowToo) {
     Bytewise file(std::endian::big);
     file.text("\x89PNG\r\n\x1a\n");
     const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);
@@ -191,7 +191,7 @@ TEST_F(Sequence, ReadsInterlacedPngInRowsAsWell) {
     EXPECT_EQ(read_frame(*source, 0), (std::vector<float>{10, 20, 30, 40}));
 }
 
-TEST_F(Sequence, ReadsJpegGreyAndInColour) {
+TEST_F(Sequence, ReadsGreyAndColourJpeg) {
     const std::string path = folder.path("a.jpg");
     for (const bool progressive : {false, true}) {
         std::vector<unsigned char> samples;
@@ -214,7 +214,7 @@ TEST_F(Sequence, ReadsJpegGreyAndInColour) {
     }
 }
 
-TEST_F(Sequence, RefusesProgressiveJpegOutOfProportionToTheirFile) {
+TEST_F(Sequence, RefusesProgressiveJpegTooSmallForItsPixels) {
     const std::string path = folder.path("a.jpg");
     write_jpeg(path, 8, 8, 1, std::vector<unsigned char>(64, 99), true);
     std::string bytes = content(path);

@@ -35,7 +35,7 @@ class StoredFrames : public testing::Test {
     std::string path;
 };
 
-TEST_F(StoredFrames, OfMrcAreReadInEveryModeAndOrder) {
+TEST_F(StoredFrames, InMrcAreReadInEveryModeAndByteOrder) {
     for (const std::endian order : orders) {
         const auto expect = [&]<class T>(T, int mode, Sample sample) {
             const auto source =
@@ -53,7 +53,7 @@ TEST_F(StoredFrames, OfMrcAreReadInEveryModeAndOrder) {
     }
 }
 
-TEST_F(StoredFrames, OfMrcMayBeHalves) {
+TEST_F(StoredFrames, InMrcMayBeHalfFloats) {
     Bytewise halves;
     for (const float value : pattern_frame<float>(0, shape))
         halves.put<std::uint16_t>(to_half(value).bits);
@@ -63,7 +63,7 @@ TEST_F(StoredFrames, OfMrcMayBeHalves) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(StoredFrames, OfMrcFollowAnExtendedHeaderOfAMegabyte) {
+TEST_F(StoredFrames, InMrcAreFoundAfterALargeExtendedHeader) {
     const auto order = std::endian::big;
     const auto source =
         open("a.mrc",
@@ -72,7 +72,7 @@ TEST_F(StoredFrames, OfMrcFollowAnExtendedHeaderOfAMegabyte) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(StoredFrames, OfMrcAreUnsignedBytesIfWrittenByImod) {
+TEST_F(StoredFrames, InMrcAreUnsignedBytesIfWrittenByImod) {
     std::string bytes = mrc_bytes(0, 1, {2, 1}, std::endian::little, std::string("\x80\xff", 2));
     EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{-128, -1}));
     bytes.replace(152, 4, Bytewise().put<std::int32_t>(1146047817).bytes());
@@ -85,13 +85,13 @@ TEST_F(StoredFrames, BeyondTheEndOfAFileAreLeftOutWithARemark) {
         mrc_bytes(1, 20, shape, order, stack_bytes<std::int16_t>(20, shape, order));
     const auto source = open("a.mrc", bytes.substr(0, bytes.size() - 2 * 2 * 91 - 1));
     EXPECT_EQ(source->header().frames, 17);
-    EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames complete");
+    EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames are complete");
     EXPECT_TRUE(holds_pattern(*source));
     EXPECT_EQ(refusal("a.mrc", bytes.substr(0, 1100)),
-              "has no frame that can be read: truncated: 0 of 20 frames complete");
+              "has no frame that can be read: truncated: 0 of 20 frames are complete");
 }
 
-TEST_F(StoredFrames, OfMrcThatAreInvalidAreRefused) {
+TEST_F(StoredFrames, InInvalidMrcFilesAreRefused) {
     const auto order = std::endian::little;
     EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
     EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
@@ -103,7 +103,7 @@ TEST_F(StoredFrames, OfMrcThatAreInvalidAreRefused) {
     EXPECT_THAT(refusal("a.mrc", long_header), HasSubstr("extended header of 2147483647 bytes"));
 }
 
-TEST_F(StoredFrames, WithInvalidPixelSizesHaveNone) {
+TEST_F(StoredFrames, WithInvalidPixelSizesHaveNoPixelSize) {
     for (const float cell : {std::numeric_limits<float>::infinity(), 1e30F, 1e-30F, -1e25F}) {
         std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
         bytes.replace(40, 4, Bytewise().put<float>(cell).bytes());
@@ -113,7 +113,7 @@ TEST_F(StoredFrames, WithInvalidPixelSizesHaveNone) {
     }
 }
 
-TEST_F(StoredFrames, AreWrittenAsMrcNpyAndReadAgain) {
+TEST_F(StoredFrames, AreReadBackFromMrcAndNpyAsWritten) {
     for (const std::string extension : {"mrc", "npy"}) {
         for (const Sample sample :
              {Sample::i8, Sample::i16, Sample::u16, Sample::f16, Sample::f32}) {
@@ -136,7 +136,7 @@ TEST_F(StoredFrames, AreWrittenAsMrcNpyAndReadAgain) {
     }
 }
 
-TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
+TEST_F(StoredFrames, InNpyAreReadInEveryTypeAndByteOrder) {
     for (const std::endian order : orders) {
         const std::string mark = order == std::endian::little ? "<" : ">";
         const auto expect = [&]<class T>(T, const std::string& type, Sample sample) {
@@ -159,14 +159,14 @@ TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
     EXPECT_EQ(open("a.npy", npy_bytes("|u1", false, "2, 3, 7, 13", four))->header().frames, 6);
 }
 
-TEST_F(StoredFrames, OfNpyOfBoolsAreReadAsZerosAndOnes) {
+TEST_F(StoredFrames, InNpyOfBooleansAreReadAsZerosAndOnes) {
     for (const std::string type : {"|b1", "?", "bool"}) {
         EXPECT_EQ(read_frame(*open("a.npy", npy_bytes(type, false, "2, 2", {"\0\1\2\xff", 4})), 0),
                   (std::vector<float>{0, 1, 1, 1}));
     }
 }
 
-TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {
+TEST_F(StoredFrames, InNpyAreReadInFortranOrder) {
     for (const std::int64_t frames : {1, 3}) {
         Bytewise samples(std::endian::big);
         for (std::int64_t x = 0; x < shape.width; ++x) {
@@ -183,7 +183,7 @@ TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {
     }
 }
 
-TEST_F(StoredFrames, OfNpyThatAreNotImagesAreRefused) {
+TEST_F(StoredFrames, InNpyArraysThatAreNotImagesAreRefused) {
     EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its signature is wrong");
     EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
               "has 1 axes, expected 2 or 3 (or more in C order)");
@@ -197,7 +197,7 @@ TEST_F(StoredFrames, OfNpyThatAreNotImagesAreRefused) {
                 HasSubstr("expected at least one and a total size that does not overflow"));
 }
 
-TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
+TEST_F(StoredFrames, InSerAreReadWithOffsetsOf32And64Bits) {
     for (const bool wide : {false, true}) {
         const auto source = open("a.ser", ser_bytes(wide, {shape, shape, shape}, 3));
         EXPECT_EQ(source->header().frames, 3);
@@ -208,26 +208,28 @@ TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
     }
 }
 
-TEST_F(StoredFrames, OfSerThatDifferEndEarlyOrAreTruncatedGiveARemark) {
+TEST_F(StoredFrames, InIrregularOrTruncatedSerFilesGiveARemark) {
     const std::string bytes = ser_bytes(false, {shape, shape, {13, 6}, shape}, 9);
     const auto source = open("a.ser", bytes);
-    EXPECT_EQ(remarks(*source), "stopped after 4 of 9 images; frame 2 is 13×6, expected 13×7");
+    EXPECT_EQ(remarks(*source),
+              "recording stopped after 4 of 9 images; frame 2 is 13×6, expected 13×7");
     EXPECT_EQ(failure([&] { read_frame(*source, 2); }), path + ": frame 2 is 13×6, expected 13×7");
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
     const auto cut = open("a.ser", ser_bytes(true, {shape, shape, shape}, 3).substr(0, 500));
     EXPECT_EQ(cut->header().frames, 1);
-    EXPECT_EQ(remarks(*cut), "truncated: 1 of 3 frames complete");
+    EXPECT_EQ(remarks(*cut), "truncated: 1 of 3 frames are complete");
     EXPECT_TRUE(holds_pattern(*cut));
 }
 
-TEST_F(StoredFrames, OfSerThatAreInvalidAreRefused) {
+TEST_F(StoredFrames, InInvalidSerFilesAreRefused) {
     EXPECT_EQ(refusal("a.ser", std::string(100, 'x')), "is not a SER file: its signature is wrong");
     std::string lines = ser_bytes(false, {shape}, 1);
     lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
-    EXPECT_EQ(refusal("a.ser", lines), "holds elements of kind 0x4120, expected images, 0x4122");
+    EXPECT_EQ(refusal("a.ser", lines),
+              "holds elements of kind 0x4120, expected images of kind 0x4122");
 }
 
-TEST_F(StoredFrames, OfDigitalMicrographAreReadInBothVersionsAndOrders) {
+TEST_F(StoredFrames, InDigitalMicrographAreReadInBothVersionsAndByteOrders) {
     for (const int version : {3, 4}) {
         for (const std::endian order : orders) {
             const auto source =
@@ -241,7 +243,7 @@ TEST_F(StoredFrames, OfDigitalMicrographAreReadInBothVersionsAndOrders) {
     }
 }
 
-TEST_F(StoredFrames, OfDigitalMicrographHaveAnIntervalOnAnAxisOfTime) {
+TEST_F(StoredFrames, InDigitalMicrographHaveTheIntervalOfATimeAxis) {
     const DmBytes little(3, std::endian::little);
     EXPECT_EQ(open("a.dm3", DmBytes(little).stack(3, shape))->header().frame_interval, .125);
     const auto scans = open("a.dm3", DmBytes(little).stack(3, shape, 2));
@@ -249,8 +251,8 @@ TEST_F(StoredFrames, OfDigitalMicrographHaveAnIntervalOnAnAxisOfTime) {
     EXPECT_EQ(scans->header().frame_interval, 0);
 }
 
-TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesWithARemark) {
-    const std::string said = "its frames are on several axes (3×2): all 6 planes are read as one "
+TEST_F(StoredFrames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
+    const std::string said = "the frames are on several axes (3×2): all 6 planes are read as one "
                              "series";
     const std::string samples = stack_bytes<std::int16_t>(6, shape, std::endian::little);
     EXPECT_EQ(remarks(*open("a.npy", npy_bytes("<i2", false, "3, 2, 7, 13", samples))), said);
@@ -258,7 +260,7 @@ TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesWithARemark) {
     EXPECT_EQ(remarks(*open("a.dm3", DmBytes(3, std::endian::little).stack(3, shape, 2))), said);
 }
 
-TEST_F(StoredFrames, OfDigitalMicrographThatAreTruncatedAreRefused) {
+TEST_F(StoredFrames, InTruncatedDigitalMicrographFilesAreRefused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
     EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),
@@ -267,7 +269,7 @@ TEST_F(StoredFrames, OfDigitalMicrographThatAreTruncatedAreRefused) {
                 HasSubstr("claims 273 elements"));
 }
 
-TEST_F(StoredFrames, OfDigitalMicrographHaveTagsOfBelievableNames) {
+TEST_F(StoredFrames, InDigitalMicrographWithOverlongTagNamesAreRefused) {
     Bytewise file(std::endian::big);
     file.put<std::uint32_t>(3).put<std::uint32_t>(0).put<std::uint32_t>(1);
     for (int group = 0; group < 3; ++group) {
@@ -285,13 +287,13 @@ TEST_F(StoredFrames, WithoutAHeaderAreReadByTheLayoutInTheirName) {
     EXPECT_EQ(remarks(*source), "4 bytes after the last frame are ignored");
     EXPECT_TRUE(holds_pattern(*source));
     const auto cut = open("a.raw", samples, "::13x7,u16,frames=4,big-endian");
-    EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames complete");
+    EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames are complete");
     EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: append width, height"));
     EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"),
                 StartsWith("\"u12\" is not a part of a layout"));
     for (const std::string again : {"u8", "7x13", "offset=4", "frames=2", "big-endian"}) {
         EXPECT_THAT(refusal("a.raw", samples, "::13x7,u16,offset=0,frames=1,big-endian," + again),
-                    StartsWith("\"" + again + "\" is not a part of a layout or repeats one"));
+                    StartsWith("\"" + again + "\" is not a part of a layout, or is repeated"));
     }
     EXPECT_THAT(refusal("a.raw", samples, "::0x7,u16"), StartsWith("is 0×7, expected"));
 }

@@ -37,7 +37,7 @@ std::string stack(std::endian order, bool big, int format, ImageShape shape) {
     return file.bytes();
 }
 
-TEST_F(TiffFrames, AreReadInBothByteOrdersAndBothKindsOfFile) {
+TEST_F(TiffFrames, AreReadInBothByteOrdersFromTiffAndBigTiff) {
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         for (const bool big : {false, true}) {
             const auto expect = [&]<class T>(T, int format, Sample sample) {
@@ -60,7 +60,7 @@ TEST_F(TiffFrames, AreReadInBothByteOrdersAndBothKindsOfFile) {
     }
 }
 
-TEST_F(TiffFrames, GiveTheirOwnSamplesInTheByteOrderOfTheMachine) {
+TEST_F(TiffFrames, AreConvertedToTheByteOrderOfTheMachine) {
     const auto source = open(stack<std::uint16_t>(std::endian::big, false, 1, shape));
     std::vector<std::uint16_t> samples(static_cast<std::size_t>(shape.width * 2));
     source->read_samples(1, {3, 5}, std::as_writable_bytes(std::span(samples)));
@@ -70,7 +70,7 @@ TEST_F(TiffFrames, GiveTheirOwnSamplesInTheByteOrderOfTheMachine) {
     }
 }
 
-TEST_F(TiffFrames, AreRefusedAsRowsThatDoNotExist) {
+TEST_F(TiffFrames, RefuseRowsThatDoNotExist) {
     const auto source = open(stack<std::uint8_t>(std::endian::little, false, 1, shape));
     EXPECT_THROW(read_rows(*source, 3, {0, 1}), std::logic_error);
     EXPECT_THROW(read_rows(*source, 0, {6, 8}), std::logic_error);
@@ -78,7 +78,7 @@ TEST_F(TiffFrames, AreRefusedAsRowsThatDoNotExist) {
     EXPECT_THROW(source->read_frame(0, small), std::logic_error);
 }
 
-TEST_F(TiffFrames, OfColourAreReadAsTheirLuminance) {
+TEST_F(TiffFrames, InColourAreReadAsTheirLuminance) {
     TiffBytes file(std::endian::little, false);
     file.add({{2, 1}, 8, 1, 2, 3}, std::string("\x0a\x14\x1e\xff\xff\xff", 6));
     const auto source = open(file.bytes());
@@ -105,14 +105,14 @@ TEST_F(TiffFrames, OfFloatsAreNotInverted) {
     EXPECT_EQ(read_frame(*open(floats.bytes()), 0), (std::vector<float>{1.5F, -2}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeOfImageJ) {
+TEST_F(TiffFrames, HaveThePixelSizeStatedByImageJ) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=1\nunit=\\u00B5m\n";
     file.add({shape, 8, 1, 1, 1, 0, text, 4}, pattern_bytes<std::uint8_t>(0, shape));
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.25, .25, "µm"}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeOfOme) {
+TEST_F(TiffFrames, HaveThePixelSizeStatedByOme) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "<?xml version=\"1.0\"?><OME><Pixels PhysicalSizeX=\"0.5\" "
                              "PhysicalSizeY=\"0.25\" PhysicalSizeXUnit=\"nm\"/></OME>";
@@ -120,13 +120,13 @@ TEST_F(TiffFrames, HaveThePixelSizeOfOme) {
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.5, .25, "nm"}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeOfAResolutionInCentimetres) {
+TEST_F(TiffFrames, HaveThePixelSizeOfAResolutionPerCentimetre) {
     TiffBytes file(std::endian::little, true);
     file.add({shape, 8, 1, 1, 1, 0, "", 1000}, pattern_bytes<std::uint8_t>(0, shape));
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.001, .001, "cm"}));
 }
 
-TEST_F(TiffFrames, AfterASinglePageOfImageJAreFound) {
+TEST_F(TiffFrames, AfterTheSinglePageOfAnImageJStackAreFound) {
     TiffBytes file(std::endian::big, false);
     const std::string text = "ImageJ=1.53t\nimages=5\nslices=5\n";
     std::string samples;
@@ -150,7 +150,7 @@ TEST_F(TiffFrames, AfterASinglePageOfImageJAreFound) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, PassOverThumbnails) {
+TEST_F(TiffFrames, DoNotIncludeThumbnails) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
     file.add({{3, 2}, 8, 1, 1, 1, 1}, "thumbs");
@@ -160,7 +160,7 @@ TEST_F(TiffFrames, PassOverThumbnails) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, OfAnotherSizeGiveARemarkAndOnlyTheseFail) {
+TEST_F(TiffFrames, OfAnotherSizeAreUnreadableWithARemark) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
     file.add({{13, 6}, 8}, pattern_bytes<std::uint8_t>(1, {13, 6}));
@@ -175,7 +175,7 @@ TEST_F(TiffFrames, OfAnotherSizeGiveARemarkAndOnlyTheseFail) {
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
 }
 
-TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileGiveARemarkToo) {
+TEST_F(TiffFrames, WithSmallerSamplesAtTheEndAreUnreadableWithARemark) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 64, 3}, pattern_bytes<double>(0, shape));
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
@@ -193,11 +193,11 @@ TEST_F(TiffFrames, ThatAreTruncatedAreLeftOutWithARemark) {
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
     const auto source = open(file.bytes().substr(0, one + 20));
     EXPECT_EQ(source->header().frames, 1);
-    EXPECT_THAT(remarks(*source), StartsWith("truncated: 1 of 3 frames complete"));
+    EXPECT_THAT(remarks(*source), StartsWith("truncated: 1 of 3 frames are complete"));
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, ThatBeginInTheHeaderOfTheFileAreLeftOut) {
+TEST_F(TiffFrames, ThatOverlapTheFileHeaderAreLeftOut) {
     for (const bool big : {false, true}) {
         TiffBytes file(std::endian::little, big);
         file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
@@ -207,22 +207,22 @@ TEST_F(TiffFrames, ThatBeginInTheHeaderOfTheFileAreLeftOut) {
         bytes.replace(value, 4, std::string(4, '\0')); // the offset of the last strip
         const auto source = open(bytes);
         EXPECT_EQ(source->header().frames, 1);
-        EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames complete");
+        EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames are complete");
         EXPECT_TRUE(holds_pattern(*source));
     }
 }
 
-TEST_F(TiffFrames, AreNotSoughtInTheDirectoryOfThePageBeforeThem) {
+TEST_F(TiffFrames, AreNotSearchedForInThePrecedingPageDirectory) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=3\n" + std::string(500, '\n');
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
     const auto source = open(file.bytes());
     EXPECT_EQ(source->header().frames, 1);
-    EXPECT_EQ(remarks(*source), "truncated: 1 of 3 frames complete");
+    EXPECT_EQ(remarks(*source), "truncated: 1 of 3 frames are complete");
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, ThatExceedTheirFilesPossibleSizeAreRefused) {
+TEST_F(TiffFrames, TooLargeForTheirFileAreRefused) {
     constexpr int deflate = 8;
     const auto refusal = [&](const TiffBytes::Page& page) {
         TiffBytes file(std::endian::little, false);
@@ -239,7 +239,7 @@ TEST_F(TiffFrames, ThatExceedTheirFilesPossibleSizeAreRefused) {
     EXPECT_EQ(refusal(page), "nothing was thrown");
 }
 
-TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
+TEST_F(TiffFrames, OfUnsupportedKindsAreRefusedNamingTheKind) {
     TiffBytes bits(std::endian::little, false);
     bits.add({shape, 12}, std::string(200, 'x'));
     EXPECT_THAT(failure([&] { open(bits.bytes()); }), HasSubstr("has samples of 12 bits"));
@@ -250,7 +250,7 @@ TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
     EXPECT_THAT(failure([&] { open("no TIFF file at all"); }),
                 StartsWith(path + ": cannot be opened as TIFF"));
     EXPECT_EQ(failure([&] { format::open_frames(path + "::part"); }),
-              path + ": its format has no named parts, but \"::part\" follows its name");
+              path + ": the format has no named parts, but \"::part\" follows the file name");
 }
 
 /// A page of the pattern, written by libtiff with options that TiffBytes does not support.
@@ -308,7 +308,7 @@ void write_by_library(const std::string& path, const Codec& codec, ImageShape sh
     TIFFClose(file);
 }
 
-TEST_P(TiffCodec, IsReadGreyAndInColour) {
+TEST_P(TiffCodec, IsReadInGreyAndInColour) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a.tif");
     const ImageShape shape{37, 41};

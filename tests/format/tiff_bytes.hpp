@@ -26,7 +26,7 @@ class TiffBytes {
         ImageShape shape;
         int bits = 16, format = 1, photometric = 1, channels = 1, subfile = 0;
         std::string description = {};
-        std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
+        std::uint32_t pixels_per_unit = 0; ///< pixels per centimetre; 0: unknown
         int extra = -1;                    ///< meaning of the last sample; negative: unspecified
         /// Side of the square tiles, which are stored one after another; 0: the page is one strip.
         int tile = 0;

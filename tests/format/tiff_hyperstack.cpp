@@ -66,7 +66,7 @@ TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelWithARemark) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 1, 0}));
 }
 
-TEST_F(TiffHyperstack, HasNoOtherChannelOrSliceThanItsOwn) {
+TEST_F(TiffHyperstack, RefusesChannelsAndSlicesThatItDoesNotHave) {
     write("ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\n", 12);
     EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
     EXPECT_EQ(failure([&] { planes_read(2); }), path + ": has no channel 2, expected 0 to 1");
@@ -99,7 +99,7 @@ TEST_F(TiffHyperstack, AfterASinglePageIsReadByItsAxes) {
     EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
 }
 
-TEST_F(TiffHyperstack, OfSlicesAloneGivesThemAsFrames) {
+TEST_F(TiffHyperstack, OfSlicesOnlyGivesThemAsFrames) {
     write("ImageJ=1.53t\nimages=4\nslices=4\n", 4);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3}));
     EXPECT_EQ(remarks(*source), "");
@@ -107,7 +107,7 @@ TEST_F(TiffHyperstack, OfSlicesAloneGivesThemAsFrames) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{1, 4, 0, 2}));
 }
 
-TEST_F(TiffHyperstack, WithInconsistentAxesIsAStackAsInImageJ) {
+TEST_F(TiffHyperstack, WithInconsistentAxesIsReadAsAStackAsInImageJ) {
     write("ImageJ=1.53t\nimages=5\nchannels=2\nframes=3\n", 5);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4}));
     write(
@@ -125,7 +125,7 @@ std::string ome(const std::string& order, const std::string& sizes, const std::s
            data + "</Pixels></Image></OME>";
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadInItsOrder) {
+TEST_F(TiffHyperstack, OfOmeIsReadInItsAxisOrder) {
     const std::string sizes = "SizeC=\"2\" SizeZ=\"1\" SizeT=\"3\"";
     write(ome("XYCZT", sizes, "<TiffData IFD=\"0\" PlaneCount=\"6\"/>"), 6);
     EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
@@ -150,50 +150,50 @@ TEST_F(TiffHyperstack, OfOmeIsReadPageByPageIfSoStated) {
     EXPECT_EQ(planes_read(1), (Planes{2, 0}));
 }
 
-TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfThisOne) {
+TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedOne) {
     const std::string data =
         "<TiffData FirstT=\"0\" IFD=\"0\" PlaneCount=\"2\"><UUID "
         "FileName=\"a.tif\">urn:uuid:1</UUID></TiffData><TiffData FirstT=\"2\" IFD=\"0\" "
         "PlaneCount=\"2\"><UUID FileName=\"b.tif\">urn:uuid:2</UUID></TiffData>";
     write(ome("XYCZT", "SizeC=\"1\" SizeZ=\"1\" SizeT=\"4\"", data), 2);
     EXPECT_EQ(planes_read(), (Planes{0, 1}));
-    EXPECT_EQ(remarks(*source), "2 of its 4 frames are in other files");
+    EXPECT_EQ(remarks(*source), "2 of 4 frames are in other files");
 }
 
-TEST_F(TiffHyperstack, OfOmeWithPagesOfAnotherImageLeavesThoseOut) {
+TEST_F(TiffHyperstack, OfOmeLeavesOutPagesOfOtherImages) {
     write(ome("XYCZT", "SizeC=\"1\" SizeZ=\"1\" SizeT=\"3\"",
               "<TiffData IFD=\"0\" PlaneCount=\"3\"/>"),
           5);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2}));
-    EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and ignored");
+    EXPECT_EQ(remarks(*source), "2 of 5 pages do not belong to the first image and are ignored");
 }
 
-TEST_F(TiffHyperstack, UnfinishedOmeFileGivesTheFramesItContains) {
+TEST_F(TiffHyperstack, OfAnUnfinishedOmeFileGivesTheFramesItContains) {
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"", "<TiffData/>"), 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames complete");
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames are complete");
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"",
               "<TiffData IFD=\"0\" "
               "PlaneCount=\"8\"/>"),
           5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames complete");
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames are complete");
 }
 
-TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
+TEST_F(TiffHyperstack, OfTifffileIsReadByItsAxisNames) {
     write("{\"shape\": [3, 2, 4, 5], \"axes\": \"TCYX\"}", 6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
     write("{\"shape\": [2, 3, 4, 5], \"axes\": \"CTYX\"}", 6);
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
     write("{\"shape\": [2, 3, 4, 5]}", 6);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4, 5}));
-    EXPECT_EQ(remarks(*source), "its axes are not named: all 6 planes are read as frames");
+    EXPECT_EQ(remarks(*source), "the axes are not named: all 6 planes are read as frames");
 }
 
-TEST_F(TiffHyperstack, ThatIsTruncatedGivesTheCompleteFrames) {
+TEST_F(TiffHyperstack, TruncatedGivesItsCompleteFrames) {
     write("ImageJ=1.53t\nimages=8\nchannels=2\nframes=4\n", 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
-    EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames complete"));
+    EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames are complete"));
 }
 
 /// Two samples per pixel, the second larger by ten.
@@ -204,7 +204,7 @@ std::string pairs() {
     return samples;
 }
 
-TEST_F(TiffHyperstack, OfSamplesWithoutAMeaningIsOneOfChannels) {
+TEST_F(TiffHyperstack, TreatsSamplesWithoutAStatedMeaningAsChannels) {
     for (const int extra : {-1, 0}) {
         TiffBytes file(std::endian::little, false);
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = extra}, pairs());
@@ -218,7 +218,7 @@ TEST_F(TiffHyperstack, OfSamplesWithoutAMeaningIsOneOfChannels) {
     }
 }
 
-TEST_F(TiffHyperstack, LeavesAlphaOut) {
+TEST_F(TiffHyperstack, LeavesOutAlpha) {
     for (const int alpha : {1, 2}) {
         TiffBytes file(std::endian::little, false);
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = alpha}, pairs());
@@ -229,7 +229,7 @@ TEST_F(TiffHyperstack, LeavesAlphaOut) {
     }
 }
 
-TEST_F(TiffHyperstack, ReportsAnIgnoredSampleAfterAColour) {
+TEST_F(TiffHyperstack, ReportsAnIgnoredFourthSampleOfColourPixels) {
     TiffBytes file(std::endian::little, false);
     file.add({.shape = {1, 1}, .bits = 8, .photometric = 2, .channels = 4, .extra = 0},
              "\x0a\x14\x1e\x28");
@@ -241,7 +241,7 @@ TEST_F(TiffHyperstack, ReportsAnIgnoredSampleAfterAColour) {
               "state its meaning");
 }
 
-TEST_F(TiffHyperstack, IsChosenFromInEveryFileOfASequence) {
+TEST_F(TiffHyperstack, UsesTheSelectedChannelOfEveryFileInASequence) {
     for (const char* name : {"f0.tif", "f1.tif", "f2.tif"}) {
         path = folder.path(name);
         write("ImageJ=1.53t\nimages=2\nchannels=2\n", 2);

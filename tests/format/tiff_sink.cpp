@@ -59,7 +59,7 @@ class TiffSink : public testing::Test {
     ImageShape shape{13, 7};
 };
 
-TEST_F(TiffSink, WritesFramesThatAreReadAgain) {
+TEST_F(TiffSink, WritesFramesThatAreReadBack) {
     for (const Sample sample : {Sample::u8, Sample::u16, Sample::u32, Sample::f32}) {
         const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}, .125};
         write_pattern(path, header);
@@ -93,7 +93,7 @@ TEST_F(TiffSink, StoresTheSamplesOfAllFramesConsecutivelyAsImageJExpects) {
     }
 }
 
-TEST_F(TiffSink, PutsDirectoriesAndTextsAtEvenPositions) {
+TEST_F(TiffSink, AlignsDirectoriesAndTextsToEvenOffsets) {
     write_pattern(path, {3, {3, 3}, Sample::u8, 1, {.3, .3, "nm"}, {}});
     const std::string bytes = content(path);
     const TiffParser file(bytes);
@@ -126,14 +126,14 @@ TEST_F(TiffSink, UsesAnotherUnitIfTheResolutionIsTooLargeForTiff) {
     EXPECT_NEAR(pixel.x, .25, 1e-7);
 }
 
-TEST_F(TiffSink, DescribesPlanesThatAreNoSeriesAsSlices) {
+TEST_F(TiffSink, DescribesPlanesThatAreNotASeriesAsSlices) {
     const TiffParser file =
         written({3, shape, Sample::f32, 1, {}, {}}, {format::StackAxis::slices});
     EXPECT_THAT(description(file), HasSubstr("\nslices=3\n"));
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
 }
 
-TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJDoesNotRead) {
+TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJCannotRead) {
     const TiffParser file = written({3, shape, Sample::u32, 1, {.5, .5, "Å"}, {}, 2});
     EXPECT_THAT(description(file), Not(HasSubstr("ImageJ")));
     EXPECT_THAT(description(file), HasSubstr("Type=\"uint32\" SizeX=\"13\" SizeY=\"7\" "
@@ -146,7 +146,7 @@ TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJDoesNotRead) {
     EXPECT_NEAR(file.rational(first, 282), 2e8, 1);
 }
 
-TEST_F(TiffSink, ChoosesTheKindOfFileByItsLength) {
+TEST_F(TiffSink, ChoosesImageJTiffOrBigTiffByTheFileLength) {
     const auto layout = [](std::int64_t frames, ImageShape size, Sample sample) {
         return format::TiffLayout({frames, size, sample, 1, {}, {}}, {});
     };
@@ -171,7 +171,7 @@ TEST_F(TiffSink, ChoosesTheKindOfFileByItsLength) {
     EXPECT_TRUE(!wide.for_imagej() && wide.big());
 }
 
-TEST_F(TiffSink, KeepsToImageJsOwnConventionBeyond4GiB) {
+TEST_F(TiffSink, FollowsTheImageJConventionBeyond4GiB) {
     const FrameHeader header{90, {4096, 4096}, Sample::f32, 1, {.1, .1, "nm"}, {}, .5};
     std::vector<std::uint32_t> samples(4096);
     samples[4095] = 0x40490fdb; // the bits of pi as a float
@@ -184,7 +184,7 @@ TEST_F(TiffSink, KeepsToImageJsOwnConventionBeyond4GiB) {
     EXPECT_EQ(read_rows(*source, 88, {0, 1})[4095], 0);
 }
 
-TEST_F(TiffSink, WritesBigTiffOfSamplesBeyond4GiBThatImageJDoesNotRead) {
+TEST_F(TiffSink, WritesBigTiffBeyond4GiBForSamplesThatImageJCannotRead) {
     const FrameHeader header{70, {4096, 4096}, Sample::u32, 1, {.1, .1, "nm"}, {}};
     std::vector<std::uint32_t> samples(4096);
     samples[4095] = 4294967295U;
@@ -209,7 +209,7 @@ TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(TiffSink, KeepsSamplesThatFloatsWouldRound) {
+TEST_F(TiffSink, StoresSamplesExactlyThatFloatsWouldRound) {
     const std::vector<std::uint32_t> labels = {1, 16777217, 4294967295U, 0};
     const auto sink = format::create_frames(path, {1, {2, 2}, Sample::u32, 1, {}, {}});
     sink->write_samples(std::as_bytes(std::span(labels).first(2)));

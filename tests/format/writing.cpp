@@ -47,7 +47,7 @@ class Writing : public testing::Test {
     Image image = any_colours({397, 301}, 1); // larger than any buffer, even compressed
 };
 
-TEST_F(Writing, LeavesTheFileAlone) {
+TEST_F(Writing, LeavesOnlyTheWrittenFilesInTheFolder) {
     for (const std::string& name : names)
         format::write_image(folder.path(name), image);
     EXPECT_EQ(folder.entries(), 4);
@@ -65,10 +65,10 @@ TEST_F(Writing, IntoAMissingFolderFailsNamingIt) {
 TEST_F(Writing, OverAFolderFails) {
     std::filesystem::create_directory(folder.path("a.exr"));
     EXPECT_THAT(failure([&] { format::write_image(folder.path("a.exr"), image); }),
-                EndsWith("a.exr: cannot be written: it is a folder"));
+                EndsWith("a.exr: cannot be written: the path is a folder"));
 }
 
-TEST_F(Writing, ThatIsInterruptedLeavesOnlyTheOldFile) {
+TEST_F(Writing, InterruptedLeavesOnlyTheOldFile) {
     for (const std::string& name : names) {
         const std::string path = folder.path(name);
         fill_file(path, "precious");
@@ -88,7 +88,7 @@ bool knows_nameless_files(const std::string& folder) {
     return file >= 0;
 }
 
-TEST_F(Writing, LeavesNoFileIfItIsKilled) {
+TEST_F(Writing, LeavesNoFileIfTheProcessIsKilled) {
     if (!knows_nameless_files(folder.path()))
         GTEST_SKIP() << "needs files without a name";
     AtomicFile file(folder.path("a.txt"));
@@ -99,7 +99,7 @@ TEST_F(Writing, LeavesNoFileIfItIsKilled) {
     EXPECT_EQ(content(folder.path("a.txt")).size(), std::size_t{1} << 20);
 }
 
-TEST_F(Writing, CanBeCheckedBeforehandWithoutATrace) {
+TEST_F(Writing, CanBeCheckedInAdvanceWithoutCreatingFiles) {
     fill_file(folder.path("old"), "old");
     require_writable(folder.path("new"));
     require_writable(folder.path("old"));
@@ -110,7 +110,7 @@ TEST_F(Writing, CanBeCheckedBeforehandWithoutATrace) {
     EXPECT_THROW(require_writable(folder.path()), InvalidFile);
 }
 
-TEST_F(Writing, ToAFullDiskReportsIt) {
+TEST_F(Writing, ToAFullDiskReportsTheError) {
     const SmallDisk disk(folder.path());
     if (!disk.mounted())
         GTEST_SKIP() << "needs the right to mount a file system";
@@ -125,7 +125,7 @@ TEST_F(Writing, ToAFullDiskReportsIt) {
     }
 }
 
-TEST_F(Writing, ToAFullDeviceReportsItAndKeepsTheDevice) {
+TEST_F(Writing, ToAFullDeviceReportsTheErrorAndKeepsTheDevice) {
     EXPECT_EQ(failure([] { write_file("/dev/full", "text"); }),
               "/dev/full: cannot be written: No space left on device");
     write_file("/dev/null", "text");
@@ -152,7 +152,7 @@ TEST_F(Writing, OverAProtectedFileFails) {
                 EndsWith("cannot be written: Permission denied"));
 }
 
-TEST_F(Writing, ThroughALinkReplacesTheFileItPointsTo) {
+TEST_F(Writing, ThroughALinkReplacesTheLinkedFile) {
     std::filesystem::create_directory(folder.path("real"));
     fill_file(folder.path("real/file"), "old");
     std::filesystem::create_symlink("real/file", folder.path("link"));
@@ -161,7 +161,7 @@ TEST_F(Writing, ThroughALinkReplacesTheFileItPointsTo) {
     EXPECT_EQ(content(folder.path("real/file")), "new");
 }
 
-TEST_F(Writing, KeepsTheModeOfTheFileItReplaces) {
+TEST_F(Writing, KeepsTheModeOfTheReplacedFile) {
     const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     fill_file(folder.path("a"), "old");
     std::filesystem::permissions(folder.path("a"), mode);
@@ -175,7 +175,7 @@ TEST_F(Writing, WithTheLongestPossibleNameWorks) {
     EXPECT_TRUE(same_bits(format::read_image(path), image));
 }
 
-TEST_F(Writing, OneFileByManyThreadsLeavesOneOfThem) {
+TEST_F(Writing, OneFileFromManyThreadsLeavesOneCompleteVersion) {
     const std::string path = folder.path("a");
     std::vector<std::thread> threads;
     for (char letter = 'a'; letter < 'i'; ++letter) {
@@ -191,7 +191,7 @@ TEST_F(Writing, OneFileByManyThreadsLeavesOneOfThem) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST_F(Writing, SeekingOverwritesAndAFailureIsRemembered) {
+TEST_F(Writing, AfterSeekingOverwritesAndRemembersFailures) {
     AtomicFile file(folder.path("a"));
     file.write("abcdef");
     file.seek(2);

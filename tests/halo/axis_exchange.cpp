@@ -13,7 +13,7 @@ const test::Halo by_axis{axis_exchange, clipped_tile};
 
 const std::vector<Grid> grids = test::all_halo_grids();
 
-TEST(AxisExchange, fills_every_margin_inside_the_image_corners_too) {
+TEST(AxisExchange, fills_every_margin_inside_the_image_including_corners) {
     for (const Grid& grid : grids) {
         const test::Case c = test::halo_case(grid, by_axis);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
@@ -28,7 +28,7 @@ TEST(AxisExchange, sends_at_most_four_messages_per_rank_and_moves_corners_twice)
     EXPECT_EQ(proof.most_moved, 2 * 2 * 10 + 2 * 2 * 14);
 }
 
-TEST(AxisExchange, has_one_direction_per_round_and_finishes_each_round_before_the_next) {
+TEST(AxisExchange, has_one_direction_per_round_and_completes_each_round_first) {
     const Grid grid{26, 27, 4, 4, 2};
     const Program middle = axis_exchange(grid, 5);
     EXPECT_EQ(middle.window, 1);
@@ -37,7 +37,7 @@ TEST(AxisExchange, has_one_direction_per_round_and_finishes_each_round_before_th
         EXPECT_EQ(middle.steps[static_cast<std::size_t>(i)].round, i / 2);
 }
 
-TEST(AxisExchange, sends_rows_as_one_piece_and_columns_in_strides) {
+TEST(AxisExchange, sends_rows_contiguously_and_columns_strided) {
     for (const Grid& grid : {Grid{{26, 27, 4, 4}, 2}, Grid{{4, 27, 1, 9}, 2}}) {
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Program program = axis_exchange(grid, rank);

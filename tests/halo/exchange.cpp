@@ -15,14 +15,14 @@ namespace {
 const std::vector<Grid>& grids = test::halo_grids;
 const std::vector<Grid>& wide_grids = test::wide_halo_grids;
 
-TEST(HaloExchange, fills_every_margin_inside_the_image_and_leaves_the_rest) {
+TEST(HaloExchange, fills_every_margin_inside_the_image_and_nothing_else) {
     for (const Grid& grid : grids) {
         const test::Case c = test::halo_case(grid);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
     }
 }
 
-TEST(HaloExchange, fetches_pixels_beyond_the_neighbours_for_wide_margins) {
+TEST(HaloExchange, fetches_pixels_from_beyond_the_neighbours_for_wide_margins) {
     for (const Grid& grid : wide_grids) {
         const test::Case c = test::halo_case(grid);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
@@ -44,19 +44,19 @@ TEST(HaloExchange, sends_one_message_to_each_of_at_most_eight_neighbours) {
     }
 }
 
-TEST(HaloExchange, moves_the_strips_and_corners_and_nothing_else) {
+TEST(HaloExchange, sends_only_the_border_strips_and_corners) {
     const Grid grid{40, 60, 4, 6, 2}; // tiles of 10 x 10
     const Proof proof = test::proved(test::halo_case(grid));
     EXPECT_EQ(proof.most_moved, 4 * 2 * 10 + 4 * 2 * 2);
 }
 
-TEST(HaloExchange, without_a_margin_is_nothing) {
+TEST(HaloExchange, without_a_margin_sends_nothing) {
     for (int rank = 0; rank < 15; ++rank) {
         EXPECT_TRUE(exchange({26, 27, 3, 5, 0}, rank).steps.empty());
     }
 }
 
-TEST(HaloExchange, has_no_message_wait_for_another) {
+TEST(HaloExchange, has_no_dependences_between_messages) {
     for (const Grid& grid : grids) {
         for (int rank = 0; rank < grid.columns * grid.rows; ++rank) {
             EXPECT_EQ(Dependences(exchange(grid, rank)).edges(), 0u);
@@ -64,7 +64,7 @@ TEST(HaloExchange, has_no_message_wait_for_another) {
     }
 }
 
-TEST(HaloTile, tiles_cover_the_image_once_row_by_row) {
+TEST(HaloTiles, cover_the_image_once_row_by_row) {
     for (const Grid& grid : grids) {
         std::vector<int> owners(static_cast<std::size_t>(grid.width * grid.height), 0);
         for (int rank = 0; rank < grid.columns * grid.rows; ++rank) {

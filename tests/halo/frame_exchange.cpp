@@ -34,14 +34,14 @@ test::Case frame_case(const Grid& grid) {
             claim};
 }
 
-TEST(FrameExchange, fetches_the_margin_of_each_tile_and_keeps_the_tile) {
+TEST(FrameExchange, fetches_the_margin_of_each_tile_and_leaves_the_tile_in_place) {
     for (const Grid& grid : grids) {
         const test::Case c = frame_case(grid);
         EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
     }
 }
 
-TEST(FrameExchange, has_bands_that_make_up_the_margin_and_do_not_overlap) {
+TEST(FrameExchange, has_disjoint_bands_that_cover_the_margin) {
     for (const Grid& grid : grids) {
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
@@ -59,7 +59,7 @@ TEST(FrameExchange, has_bands_that_make_up_the_margin_and_do_not_overlap) {
     }
 }
 
-TEST(FrameExchange, sends_the_same_as_an_exchange_of_whole_tiles) {
+TEST(FrameExchange, sends_the_same_messages_as_an_exchange_of_whole_tiles) {
     for (const Grid& grid : grids) {
         const Proof frames = test::proved(frame_case(grid));
         const Proof wholes = test::proved(test::halo_case(grid, {exchange, padded_tile}));

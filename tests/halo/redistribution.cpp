@@ -35,7 +35,7 @@ TEST(Redistribution, is_proved_between_any_grids_with_any_margins) {
     }
 }
 
-TEST(Redistribution, with_a_pixel_from_a_wrong_position_is_refused) {
+TEST(Redistribution, with_a_pixel_from_the_wrong_position_is_refused) {
     const sextant::Grid from{11, 17, 2, 3};
     const Grid to{{11, 17, 3, 2}, 1};
     const Schedule right = schedule_of(from, to);
@@ -48,7 +48,7 @@ TEST(Redistribution, with_a_pixel_from_a_wrong_position_is_refused) {
     }
 }
 
-TEST(Redistribution, to_the_same_tiles_moves_nothing) {
+TEST(Redistribution, between_equal_tiles_moves_nothing) {
     const sextant::Grid from{11, 17, 2, 3};
     for (const Program& program : schedule_of(from, {from, 0})) {
         for (const Step& step : program.steps)
@@ -56,7 +56,7 @@ TEST(Redistribution, to_the_same_tiles_moves_nothing) {
     }
 }
 
-TEST(Redistribution, of_images_that_differ_is_refused) {
+TEST(Redistribution, between_different_images_is_refused) {
     EXPECT_THROW(redistribution({11, 17, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
     EXPECT_THROW(redistribution({10, 16, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
 }

@@ -63,7 +63,7 @@ TEST(Stencil, computes_inner_pixels_before_any_message_arrives) {
     }
 }
 
-TEST(Stencil, makes_each_element_once) {
+TEST(Stencil, computes_each_element_once) {
     for_each_stencil(6, [](const Stencil& s) {
         for (int rank = 0; rank < s.grid.ranks(); ++rank) {
             const Program program = stencil(s, rank);
@@ -77,7 +77,7 @@ TEST(Stencil, makes_each_element_once) {
     });
 }
 
-TEST(Stencil, with_a_halo_off_by_one_pixel_is_refused) {
+TEST(Stencil, with_a_halo_shifted_by_one_pixel_is_refused) {
     const Stencil s{{{17, 19, 3, 2}, 2}, 2, 0, true};
     const Schedule right = schedule_of(s);
     int wrong = 0;
@@ -97,7 +97,7 @@ TEST(Stencil, with_a_halo_off_by_one_pixel_is_refused) {
     EXPECT_GT(wrong, 60);
 }
 
-TEST(Stencil, of_a_margin_other_than_the_kernels_is_refused) {
+TEST(Stencil, with_a_margin_other_than_the_kernels_is_refused) {
     const Stencil meant{{{17, 19, 3, 2}, 2}, 1, 0, true};
     for (const Margin margin : {Margin(1), Margin(3), Margin(2, 1), Margin(3, 2)}) {
         Stencil other = meant;

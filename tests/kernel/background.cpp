@@ -29,7 +29,7 @@ TEST(Background, keeps_the_depth_and_may_work_in_place) {
     EXPECT_EQ(picture[1], (RgbaDepthF32{1, 0, 0, 1, -2}));
 }
 
-TEST(Background, is_rounded_once_in_halves_and_bytes) {
+TEST(Background, is_rounded_only_once_in_halves_and_bytes) {
     std::vector<RgbaU8> bytes = {{0, 0, 0, 0}, {100, 0, 0, 127}, {9, 8, 7, 255}};
     kernel::put_behind(rgba_u8, bytes_of(bytes), {0.5f, 0, 1, 1}, bytes_of(bytes));
     EXPECT_EQ(bytes[0], (RgbaU8{128, 0, 255, 255}));
@@ -43,7 +43,7 @@ TEST(Background, is_rounded_once_in_halves_and_bytes) {
     EXPECT_EQ(deep[0], (RgbaU8DepthF32{255, 0, 0, 255, 7}));
 }
 
-TEST(Background, of_no_pixels_does_nothing_and_of_no_colours_is_a_logic_error) {
+TEST(Background, accepts_empty_images_and_requires_colours) {
     std::vector<RgbaF32> none;
     kernel::put_behind(rgba_f32, bytes_of(none), {}, bytes_of(none));
     EXPECT_THROW(kernel::put_behind({"counts", 8}, bytes_of(none), {}, bytes_of(none)),

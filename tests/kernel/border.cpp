@@ -20,13 +20,13 @@ std::string seen(kernel::Border border, const std::string& line) {
     return all;
 }
 
-TEST(Border, shows_the_last_sample_the_image_mirrored_or_a_constant) {
+TEST(Border, repeats_the_last_sample_mirrors_the_image_or_is_constant) {
     EXPECT_EQ(seen(kernel::Border::replicate, "abcdefg"), "aaaaaabcdefgggggg");
     EXPECT_EQ(seen(kernel::Border::mirror, "abcdefg"), "fedcbabcdefgfedcb");
     EXPECT_EQ(seen(kernel::Border::constant, "abcdefg"), "vvvvvabcdefgvvvvv");
 }
 
-TEST(Border, of_an_image_smaller_than_the_reach_is_mirrored_repeatedly) {
+TEST(Border, mirrors_small_images_repeatedly) {
     EXPECT_EQ(seen(kernel::Border::mirror, "abc"), "babcbabcbabcb");
     EXPECT_EQ(seen(kernel::Border::mirror, "ab"), "babababababa");
     EXPECT_EQ(seen(kernel::Border::mirror, "a"), "aaaaaaaaaaa");

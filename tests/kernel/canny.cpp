@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of edge detection with each instruction set, and errors.
+// Steps of edge detection with each instruction set, and invalid input.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
@@ -22,7 +22,7 @@ std::vector<std::uint8_t> found_in_tile(const GradientField& field, const Tile& 
     return edges;
 }
 
-TEST(Canny, finds_the_maxima_of_the_reference_on_every_processor) {
+TEST(Canny, finds_the_reference_maxima_on_every_instruction_set) {
     for (const ImageShape shape : {ImageShape{37, 29}, {64, 5}, {1, 9}, {9, 1}, {130, 3}}) {
         for (const GradientField& field : gradient_fields(shape)) {
             for (const EdgeThresholds thresholds : {EdgeThresholds{1, 2}, {0, 1}, {0, 0}}) {
@@ -37,7 +37,7 @@ TEST(Canny, finds_the_maxima_of_the_reference_on_every_processor) {
     }
 }
 
-TEST(Canny, finds_the_same_in_a_tile_as_in_the_image) {
+TEST(Canny, finds_the_same_edges_in_a_tile_as_in_the_image) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const std::vector<std::uint8_t> all = found_in_tile(field, whole_of(shape), {1, 2});
@@ -85,7 +85,7 @@ void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
     EXPECT_EQ(lengths, expected);
 }
 
-TEST(Canny, finds_in_one_call_the_edges_of_derivatives_for_every_sample_type) {
+TEST(Canny, finds_edges_from_derivatives_of_every_sample_type_in_one_call) {
     for (const ImageShape shape : {ImageShape{37, 29}, {1, 9}, {9, 1}, {2101, 5}}) {
         finds_the_edges_of_derivatives<std::uint8_t>(shape, 1);
         finds_the_edges_of_derivatives<float>(shape, 3);
@@ -101,7 +101,7 @@ std::vector<std::uint8_t> thinned(std::vector<std::uint8_t> edges, ImageShape sh
     return edges;
 }
 
-TEST(Canny, thins_and_directs_as_the_reference) {
+TEST(Canny, thins_and_directs_edges_like_the_reference) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
@@ -113,7 +113,7 @@ TEST(Canny, thins_and_directs_as_the_reference) {
     }
 }
 
-TEST(Canny, directs_a_tile_in_place_from_codes_of_it_and_its_margin) {
+TEST(Canny, directs_a_tile_in_place_using_only_its_margin) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
@@ -133,7 +133,7 @@ TEST(Canny, directs_a_tile_in_place_from_codes_of_it_and_its_margin) {
     }
 }
 
-TEST(Canny, follows_the_rim_of_a_bright_disc_once_round_with_the_disc_to_the_left) {
+TEST(Canny, follows_the_boundary_of_a_bright_disc_with_the_disc_on_the_left) {
     const GradientField disc = disc_gradient({41, 41}, 20, 20, 12);
     const kernel::Edges edges = kernel::canny_reference(disc.view(), {.5, .9});
     Elements points = 0, ends = 0;
@@ -168,7 +168,7 @@ std::size_t pieces(std::vector<std::uint8_t> edges, ImageShape shape, bool of_ba
         .components.size();
 }
 
-TEST(Canny, thins_to_lines_of_one_pixel_and_leaves_pieces_and_holes_as_they_are) {
+TEST(Canny, thins_to_one_pixel_and_preserves_components_and_holes) {
     for (Shape shape : shapes({31, 23})) {
         for (Elements x = 0; x < 31; ++x) // the background must surround all shapes
             shape.at(x, 0) = shape.at(x, 22) = 0;
@@ -206,7 +206,7 @@ TEST(Canny, finds_no_edge_at_NaNs) {
               kernel::canny_reference(field.view(), {.5, .9}).maxima);
 }
 
-TEST(Canny, refuses_thresholds_that_are_reversed_and_a_gradient_that_is_too_small) {
+TEST(Canny, refuses_reversed_thresholds_and_a_too_small_gradient_image) {
     const GradientField field = disc_gradient({9, 9}, 4, 4, 2);
     std::vector<std::uint8_t> edges(81);
     const auto refusal = [&](EdgeThresholds thresholds, kernel::GradientView view) -> std::string {

@@ -30,7 +30,7 @@ TEST(KernelCatalogue, rows_are_complete_and_found_by_name_and_element) {
     }
 }
 
-TEST(KernelCatalogue, the_usual_element_is_rgba_f32) {
+TEST(KernelCatalogue, the_default_element_is_rgba_f32) {
     EXPECT_EQ(&kernel::find("over"), &kernel::find("over", rgba_f32));
 }
 
@@ -43,11 +43,11 @@ std::string refusal(std::string_view name, const ElementFormat& element) {
     return "found";
 }
 
-TEST(KernelCatalogue, an_unknown_operator_is_an_invalid_task_with_near_names) {
+TEST(KernelCatalogue, an_unknown_operator_is_refused_with_similar_names) {
     EXPECT_THAT(refusal("nearst", rgba_f32), testing::HasSubstr("did you mean nearest?"));
 }
 
-TEST(KernelCatalogue, a_format_an_operator_does_not_have_is_refused_naming_those_it_has) {
+TEST(KernelCatalogue, an_unsupported_element_is_refused_naming_the_supported_ones) {
     EXPECT_EQ(refusal("nearest", rgba_f16), "the operator 'nearest' does not support rgba f16; it "
                                             "supports rgba+depth f32, rgba u8+depth f32");
 }

@@ -34,7 +34,7 @@ float any(Random& random) {
     return static_cast<float>(random.number(-1000, 1000)) / 1000;
 }
 
-TEST(Slopes, of_polynomials_of_degree_four_are_exact) {
+TEST(Gradients, are_exact_for_polynomials_of_degree_four) {
     const ImageShape shape{23, 17};
     const auto x_part = [](double x) { return ((.01 * x - .1) * x + .3) * x * x + x; };
     const auto slope_x = [](double x) { return ((.04 * x - .3) * x + .6) * x + 1; };
@@ -53,7 +53,7 @@ TEST(Slopes, of_polynomials_of_degree_four_are_exact) {
     }
 }
 
-TEST(Slopes, are_not_known_within_two_samples_of_the_border_nor_beyond_rows) {
+TEST(Gradients, are_unknown_within_two_samples_of_the_border_and_beyond_rows) {
     for (const ImageShape shape : {ImageShape{9, 7}, {64, 5}, {3, 9}, {9, 4}, {1, 1}}) {
         const auto image = plane_of(shape, [](Elements x, Elements y) { return x * y; });
         FloatPlane along_x(shape), along_y(shape);
@@ -124,7 +124,7 @@ void expect_the_definition(const Scene& scene) {
     }
 }
 
-TEST(CellSums, are_those_of_the_definition_on_every_processor) {
+TEST(CellSums, equal_their_definition_on_every_instruction_set) {
     unsigned seed = 1;
     for (const ImageShape shape :
          {ImageShape{64, 40}, {61, 43}, {8, 8}, {9, 17}, {5, 6}, {130, 11}}) {
@@ -138,7 +138,7 @@ TEST(CellSums, are_those_of_the_definition_on_every_processor) {
     }
 }
 
-TEST(CellSums, of_an_image_and_itself_at_rest_leave_no_residual) {
+TEST(CellSums, have_no_residual_for_identical_images) {
     Scene scene({40, 32}, 0, 3);
     CellComparison comparison = scene.comparison();
     comparison.moved = scene.reference.image();
@@ -154,7 +154,7 @@ TEST(CellSums, of_an_image_and_itself_at_rest_leave_no_residual) {
     }
 }
 
-TEST(CellSums, skip_NaNs_of_either_image) {
+TEST(CellSums, skip_NaNs_in_either_image) {
     Scene scene({24, 24}, .3, 5);
     scene.reference.row(12)[12] = std::numeric_limits<float>::quiet_NaN();
     expect_the_definition(scene);

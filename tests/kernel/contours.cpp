@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Heads and ranks of contours with each instruction set, and errors.
+// Heads and ranks of contours with each instruction set, and invalid input.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/label/contour_ranking.hpp"
 
@@ -60,7 +60,7 @@ void expect_the_reference(const DirectionMap& map) {
     });
 }
 
-TEST(Contours, of_every_map_are_those_of_the_reference) {
+TEST(Contours, equal_the_reference_for_every_map) {
     for (const ImageShape image :
          {ImageShape{1, 1}, {1, 9}, {9, 1}, {2, 2}, {17, 11}, {64, 9}, {65, 8}, {130, 21}}) {
         for (const DirectionMap& map : direction_maps(image))
@@ -68,7 +68,7 @@ TEST(Contours, of_every_map_are_those_of_the_reference) {
     }
 }
 
-TEST(Contours, of_random_maps_are_those_of_the_reference) {
+TEST(Contours, equal_the_reference_for_random_maps) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
         Random random(seed);
         const ImageShape image{random.between(1, 90), random.between(1, 12)};
@@ -77,7 +77,7 @@ TEST(Contours, of_random_maps_are_those_of_the_reference) {
     }
 }
 
-TEST(Contours, closed_ones_are_marked_and_have_their_smallest_pixel_as_head) {
+TEST(Contours, that_are_closed_are_marked_and_start_at_their_smallest_pixel) {
     const DirectionMap map = rings({9, 7});
     ContourRanking ranking;
     ranking.apply(map.view(), whole(map.image));
@@ -92,7 +92,7 @@ TEST(Contours, closed_ones_are_marked_and_have_their_smallest_pixel_as_head) {
     EXPECT_EQ(made[1].rank, 2 * (9 + 7) - 5) << "the first point after the head";
 }
 
-TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_others) {
+TEST(Contours, continue_from_the_lowest_direction_at_a_junction_and_count_the_others) {
     // Three points link to the central one, from the left, from above and from the right.
     DirectionMap map = no_directions("junction", {3, 3});
     map.at(1, 1) = 2;
@@ -152,7 +152,7 @@ std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
     return made;
 }
 
-TEST(Contours, of_tiles_lead_from_entry_to_entry_to_those_of_the_image) {
+TEST(Contours, of_tiles_join_at_entry_points_to_those_of_the_image) {
     const ImageShape image{37, 23};
     for (const DirectionMap& map : direction_maps(image)) {
         if (map.name == "rings" || map.name.find("blobs") != std::string::npos)
@@ -177,7 +177,7 @@ TEST(Contours, of_tiles_lead_from_entry_to_entry_to_those_of_the_image) {
     }
 }
 
-TEST(Contours, of_a_tile_read_only_two_pixels_around_it) {
+TEST(Contours, of_a_tile_need_only_two_pixels_around_it) {
     const DirectionMap map = random_directions(random_shape({40, 30}, 70), 3);
     const Tile own{10, 8, 12, 9}, needed{8, 6, 16, 13};
     std::vector<kernel::Direction> part;
@@ -208,7 +208,7 @@ std::string error_of(const DirectionMap& map) {
     return "";
 }
 
-TEST(Contours, refuse_links_that_lead_nowhere_with_the_pixel) {
+TEST(Contours, refuse_links_to_invalid_pixels_naming_the_pixel) {
     for (const auto& [x, y, code] :
          {std::tuple{0, 3, 4}, {69, 3, 0}, {5, 0, 6}, {5, 8, 2}, {69, 8, 1}, {0, 0, 5}}) {
         DirectionMap map = no_directions("out", {70, 9});
@@ -222,12 +222,12 @@ TEST(Contours, refuse_links_that_lead_nowhere_with_the_pixel) {
     EXPECT_THAT(error_of(map),
                 HasSubstr("direction 3 at (66, 4) leads to (65, 5), which is not an edge point"));
     map.at(66, 4) = 8;
-    EXPECT_THAT(error_of(map), HasSubstr("direction 8 at (66, 4), expected -2 to 7"));
+    EXPECT_THAT(error_of(map), HasSubstr("direction 8 at (66, 4) is invalid, expected -2 to 7"));
     map.at(66, 4) = -3;
-    EXPECT_THAT(error_of(map), HasSubstr("direction -3 at (66, 4), expected -2 to 7"));
+    EXPECT_THAT(error_of(map), HasSubstr("direction -3 at (66, 4) is invalid, expected -2 to 7"));
 }
 
-TEST(Contours, of_no_pixels_are_none) {
+TEST(Contours, are_empty_for_an_empty_image) {
     for (const ImageShape image : {ImageShape{0, 0}, {0, 5}, {5, 0}}) {
         ContourRanking ranking;
         ranking.apply({nullptr, 0, whole(image), image}, whole(image));
@@ -236,7 +236,7 @@ TEST(Contours, of_no_pixels_are_none) {
     }
 }
 
-TEST(Contours, of_one_object_forget_the_image_before) {
+TEST(Contours, do_not_keep_data_of_a_previous_image) {
     ContourRanking ranking;
     for (const ImageShape image : {ImageShape{130, 20}, {65, 2}, {1, 40}, {64, 40}, {3, 3}}) {
         const DirectionMap map = random_directions(random_shape(image, 90), 5);

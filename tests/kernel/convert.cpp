@@ -26,7 +26,7 @@ TEST(Convert, to_u8_rounds_to_the_nearest_step_and_clamps) {
     EXPECT_EQ(converted<RgbaU8>(rgba_f32, odd, rgba_u8), (RgbaU8{0, 254, 255, 255}));
 }
 
-TEST(Convert, from_u8_and_back_changes_nothing_and_gives_the_nearest_float) {
+TEST(Convert, from_u8_and_back_is_exact_and_gives_the_nearest_float) {
     for (int level = 0; level < 256; ++level) {
         const auto byte = static_cast<std::uint8_t>(level);
         const RgbaU8 pixel{byte, byte, 7, byte};
@@ -36,14 +36,14 @@ TEST(Convert, from_u8_and_back_changes_nothing_and_gives_the_nearest_float) {
     }
 }
 
-TEST(Convert, to_f16_rounds_and_from_it_is_exact) {
+TEST(Convert, to_f16_rounds_and_from_f16_is_exact) {
     const RgbaF32 pixel{1 + 0x1p-11f, 1 + 0x1.8p-10f, 70000, 0.25f};
     const auto half = converted<RgbaF16>(rgba_f32, pixel, rgba_f16);
     EXPECT_EQ(converted<RgbaF32>(rgba_f16, half, rgba_f32),
               (RgbaF32{1, 1 + 0x1p-9f, std::numeric_limits<float>::infinity(), 0.25f}));
 }
 
-TEST(Convert, keeps_a_depth_or_drops_it_but_makes_none_up) {
+TEST(Convert, keeps_or_drops_a_depth_but_does_not_invent_one) {
     const RgbaDepthF32 pixel{1, 0, 0.2f, 1, 3.5f};
     EXPECT_EQ(converted<RgbaU8DepthF32>(rgba_depth_f32, pixel, rgba_u8_depth_f32),
               (RgbaU8DepthF32{255, 0, 51, 255, 3.5f}));

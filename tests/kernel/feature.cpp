@@ -17,7 +17,7 @@ namespace {
 using test::Picture;
 using test::whole;
 
-TEST(Feature, derivatives_are_named_by_a_letter_for_each_order) {
+TEST(Feature, derivative_names_have_one_letter_per_order_and_axis) {
     EXPECT_EQ(find_feature("xyx").needs[0].x, 2);
     EXPECT_EQ(find_feature("xyx").needs[0].y, 1);
     EXPECT_EQ(find_feature("yyyy").needs[0].y, 4);
@@ -34,7 +34,7 @@ TEST(Feature, derivatives_are_named_by_a_letter_for_each_order) {
         EXPECT_EQ(find_feature(named.name).name, named.name);
 }
 
-TEST(Feature, eigenvalues_are_those_of_the_matrix) {
+TEST(Feature, eigenvalues_are_those_of_the_hessian_matrix) {
     // [2 2; 2 5] has the eigenvalues 6 and 1, [-3 0; 0 -3] has -3 twice.
     const float xx[] = {2, -3}, xy[] = {2, 0}, yy[] = {5, -3};
     const std::array<const float*, 3> derivatives = {xx, xy, yy};
@@ -82,7 +82,7 @@ void expect_near(float found, double expected) {
     EXPECT_NEAR(found, expected, std::abs(expected) * 3e-7 + least);
 }
 
-TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitude) {
+TEST(Feature, magnitudes_and_eigenvalues_are_right_for_derivatives_of_any_scale) {
     const Derivatives d = of_every_magnitude();
     const std::size_t n = d.xx.size();
     const std::array<const float*, 3> hessian = {d.xx.data(), d.xy.data(), d.yy.data()};
@@ -105,7 +105,7 @@ TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitu
     });
 }
 
-TEST(Feature, a_magnitude_is_infinite_or_NaN_only_if_a_derivative_is_or_floats_overflow) {
+TEST(Feature, a_magnitude_is_infinite_or_NaN_only_for_such_input_or_on_overflow) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x = {infinite, nan, 3e38F, 0, 1e-45F, 2e38F};
@@ -121,7 +121,7 @@ TEST(Feature, a_magnitude_is_infinite_or_NaN_only_if_a_derivative_is_or_floats_o
     EXPECT_FLOAT_EQ(length[5], 2.828427e38F);
 }
 
-TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {
+TEST(FilterBank, computes_features_from_the_same_derivatives_that_it_returns) {
     Picture<float> picture({40, 700}); // more rows than are filtered at once
     picture.fill_random(5, 1000);
     const std::vector<float> five = filtered(picture, {"x", "y", "xx", "yy"});
@@ -135,7 +135,7 @@ TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {
     }
 }
 
-TEST(FilterBank, refuses_a_feature_requested_twice_under_any_name) {
+TEST(FilterBank, refuses_a_feature_that_is_requested_twice) {
     EXPECT_THROW(FilterBank(1, {"xy", "yx"}), InvalidTask);
     EXPECT_THROW(FilterBank(1, {"laplacian", "laplacian"}), InvalidTask);
     EXPECT_NO_THROW(FilterBank(1, {"laplacian", "xx"}));

@@ -18,7 +18,7 @@ class Fold : public testing::Test {
 
 TYPED_TEST_SUITE(Fold, Kinds);
 
-TYPED_TEST(Fold, equals_the_plain_fold_for_any_number_of_layers_and_size) {
+TYPED_TEST(Fold, equals_the_plain_fold_for_any_number_of_layers_and_pixels) {
     for (int k = 1; k <= most_layers; ++k) {
         for (Elements size : sizes) {
             Layers<TypeParam> layers(k, size, 11);
@@ -31,7 +31,7 @@ TYPED_TEST(Fold, equals_the_plain_fold_for_any_number_of_layers_and_size) {
     }
 }
 
-TYPED_TEST(Fold, may_write_onto_any_of_its_sources_and_leaves_the_others_alone) {
+TYPED_TEST(Fold, may_write_to_any_of_its_sources_and_leaves_the_others_unchanged) {
     for (int k = 1; k <= most_layers; ++k) {
         for (Elements size : sizes) {
             for (int onto = 0; onto < k; ++onto) {
@@ -68,7 +68,7 @@ std::vector<typename Kind::Pixel> folded_in_runs(const Operator& op, Layers<Kind
     return sum;
 }
 
-TYPED_TEST(Fold, in_leading_runs_has_the_same_bits_exactly_if_the_operator_declares_it) {
+TYPED_TEST(Fold, split_into_runs_has_the_same_bits_only_if_the_operator_declares_it) {
     Random random(13);
     int different = 0;
     for (int k = 2; k <= most_layers; ++k) {
@@ -82,7 +82,7 @@ TYPED_TEST(Fold, in_leading_runs_has_the_same_bits_exactly_if_the_operator_decla
     EXPECT_EQ(different == 0, this->op.exact_when_split) << different << " differ";
 }
 
-TYPED_TEST(Fold, in_another_order_has_the_same_bits_exactly_if_it_is_commutative) {
+TYPED_TEST(Fold, in_reverse_order_has_the_same_bits_only_if_it_is_commutative) {
     Layers<TypeParam> layers(2, 5000, 17);
     auto sources = layers.sources();
     auto forward = layers[0], backward = layers[0];
@@ -92,7 +92,7 @@ TYPED_TEST(Fold, in_another_order_has_the_same_bits_exactly_if_it_is_commutative
     EXPECT_EQ(same_bits(forward, backward, 5000), this->op.commutative);
 }
 
-TYPED_TEST(Fold, takes_the_same_layer_more_than_once) {
+TYPED_TEST(Fold, accepts_the_same_layer_more_than_once) {
     Layers<TypeParam> once(1, 1025, 15), thrice(3, 1025, 15);
     thrice[1] = thrice[2] = thrice[0];
     const std::vector<const std::byte*> sources(3, once.sources()[0]);
@@ -111,7 +111,7 @@ bool nothing_itself(const Pixel& pixel) {
         return false;
 }
 
-TYPED_TEST(Fold, with_the_identity_on_either_side_leaves_every_pixel_as_it_is) {
+TYPED_TEST(Fold, with_the_identity_on_either_side_leaves_every_pixel_unchanged) {
     const Elements size = 2000;
     Layers<TypeParam> layers(1, size, 16, false);
     auto identity = layers[0];
@@ -130,7 +130,7 @@ TYPED_TEST(Fold, with_the_identity_on_either_side_leaves_every_pixel_as_it_is) {
     }
 }
 
-TYPED_TEST(Fold, of_identities_is_the_identity) {
+TYPED_TEST(Fold, of_only_identities_is_the_identity) {
     std::vector<typename TypeParam::Pixel> identity(3), sum(3);
     this->op.fill_identity(bytes_of(identity), 3);
     const std::vector<const std::byte*> twice(2, bytes_of(identity));
@@ -138,7 +138,7 @@ TYPED_TEST(Fold, of_identities_is_the_identity) {
     EXPECT_TRUE(same_bits(sum, identity, 3));
 }
 
-TYPED_TEST(Fold, moves_pixels_of_the_declared_size) {
+TYPED_TEST(Fold, processes_pixels_of_the_declared_size) {
     EXPECT_EQ(this->op.element.size, static_cast<Bytes>(sizeof(typename TypeParam::Pixel)));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives compared with the reference, on polynomials and at borders, and errors.
+// Gaussian derivatives compared with the reference, on polynomials and at borders, and invalid
+// input.
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
@@ -49,7 +50,7 @@ void expect_the_reference(const SampleView& input, double sigma,
     EXPECT_TRUE(planes.frames_are_untouched());
 }
 
-TEST(GaussianDerivatives, of_the_published_scales_agree_with_the_reference) {
+TEST(GaussianDerivatives, agree_with_the_reference_at_the_published_scales) {
     for (const double sigma : {1., 3., 5.}) {
         for (const BorderRule rule : border_rules) {
             const auto picture = random_picture({41, 23}, 1);
@@ -58,13 +59,13 @@ TEST(GaussianDerivatives, of_the_published_scales_agree_with_the_reference) {
     }
 }
 
-TEST(GaussianDerivatives, of_every_order_agree_with_the_reference) {
+TEST(GaussianDerivatives, agree_with_the_reference_for_every_order) {
     for (const double sigma : {.5, .8, 1.7})
         expect_the_reference(random_picture({37, 29}, 2).view(), sigma, every_derivative(), {});
     expect_the_reference(random_picture({61, 43}, 3).view(), 4, {{4, 0}, {3, 1}, {0, 4}}, {});
 }
 
-TEST(GaussianDerivatives, of_tiny_and_thin_images_agree_with_the_reference) {
+TEST(GaussianDerivatives, agree_with_the_reference_for_tiny_and_thin_images) {
     for (const ImageShape image :
          {ImageShape{1, 1}, {2, 1}, {1, 2}, {3, 3}, {1, 40}, {40, 1}, {5, 9}}) {
         for (const BorderRule rule : border_rules) {
@@ -74,11 +75,11 @@ TEST(GaussianDerivatives, of_tiny_and_thin_images_agree_with_the_reference) {
     }
 }
 
-TEST(GaussianDerivatives, of_an_image_wider_than_a_strip_agree_with_the_reference) {
+TEST(GaussianDerivatives, agree_with_the_reference_for_an_image_wider_than_a_strip) {
     expect_the_reference(random_picture({1301, 3}, 5).view(), 1, five, {});
 }
 
-TEST(GaussianDerivatives, of_integers_are_those_of_the_same_floats) {
+TEST(GaussianDerivatives, of_integers_equal_those_of_the_same_values_as_floats) {
     const ImageShape image{150, 20};
     Picture<float> floats(image);
     const auto expect_same = [&](auto integers) {
@@ -100,7 +101,7 @@ Picture<float> polynomial(ImageShape image, int p, int q) {
     }));
 }
 
-TEST(GaussianDerivatives, by_the_p3pc_kernel_of_order_k_of_a_polynomial_of_degree_k_are_exact) {
+TEST(GaussianDerivatives, by_the_p3pc_kernel_are_exact_for_polynomials_up_to_their_order) {
     const ImageShape image{27, 25};
     const Elements x = image.width / 2, y = image.height / 2;
     for (const double sigma : {.5, 1., 2.}) {
@@ -121,7 +122,7 @@ TEST(GaussianDerivatives, by_the_p3pc_kernel_of_order_k_of_a_polynomial_of_degre
     }
 }
 
-TEST(GaussianDerivatives, of_a_product_are_the_product_of_those_of_its_factors) {
+TEST(GaussianDerivatives, of_a_separable_image_are_products_of_one_dimensional_ones) {
     const ImageShape image{70, 50};
     const auto f = random_picture({image.width, 1}, 8), g = random_picture({1, image.height}, 9);
     Picture<float> product(image);
@@ -137,7 +138,7 @@ TEST(GaussianDerivatives, of_a_product_are_the_product_of_those_of_its_factors) 
     }
 }
 
-TEST(GaussianDerivatives, of_a_mirrored_border_have_no_slope_across_it) {
+TEST(GaussianDerivatives, have_no_slope_across_a_mirrored_border) {
     const auto picture = random_picture({33, 21}, 10);
     const Planes planes = derivatives_of(picture.view(), 2, five, {Border::mirror, 0});
     for (Elements y = 0; y < 21; ++y) {
@@ -148,7 +149,7 @@ TEST(GaussianDerivatives, of_a_mirrored_border_have_no_slope_across_it) {
         EXPECT_EQ(planes.at(1, x, 20), 0);
 }
 
-TEST(GaussianDerivatives, are_NaN_exactly_if_a_sample_with_a_weight_is_NaN) {
+TEST(GaussianDerivatives, are_NaN_exactly_where_a_weighted_sample_is_NaN) {
     const ImageShape image{140, 31};
     auto picture = random_picture(image, 11);
     const Elements at_x = 65, at_y = 15;
@@ -178,19 +179,18 @@ std::string refusal(const std::function<void()>& attempt) {
     return "not refused";
 }
 
-TEST(GaussianDerivatives, that_are_invalid_are_refused) {
+TEST(GaussianDerivatives, with_invalid_options_are_refused) {
     const auto made = [](double sigma, std::vector<Derivative> wanted) {
         return refusal([=] { GaussianDerivatives(sigma, wanted); });
     };
     EXPECT_EQ(made(.1, five), "sigma is 0.1, expected 0.5 to 1000 pixels");
-    EXPECT_EQ(made(1, {{5, 0}}), "a derivative of order 5, expected 0 to 4");
-    EXPECT_EQ(made(1, {{0, -1}}), "a derivative of order -1, expected 0 to 4");
+    EXPECT_EQ(made(1, {{5, 0}}), "the order of the derivative is 5, expected 0 to 4");
+    EXPECT_EQ(made(1, {{0, -1}}), "the order of the derivative is -1, expected 0 to 4");
     EXPECT_EQ(made(1, {}), "no Gaussian derivative: expected one or more");
     EXPECT_THAT(made(1, {{1, 0}, {0, 1}, {1, 0}}), HasSubstr("orders 1, 0 is requested twice"));
 }
 
-TEST(GaussianDerivatives,
-     of_a_tile_that_lacks_what_it_reads_are_refused_before_a_sample_is_written) {
+TEST(GaussianDerivatives, refuse_incomplete_input_before_writing_any_sample) {
     const ImageShape image{40, 30};
     const auto picture = random_picture(image, 12);
     GaussianDerivatives derivatives(1, five);
@@ -208,7 +208,8 @@ TEST(GaussianDerivatives,
               "Gaussian derivatives of 5x1 samples at (36, 0), expected a tile within 40x30");
     EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),
               "Gaussian derivatives of -1x1 ");
-    EXPECT_EQ(applied(picture.view(), tile, {}), "0 planes for 5 Gaussian derivatives");
+    EXPECT_EQ(applied(picture.view(), tile, {}),
+              "0 planes for 5 Gaussian derivatives, expected one per derivative");
     auto narrow = planes.of(tile);
     narrow[3].stride = 5;
     EXPECT_EQ(applied(picture.view(), tile, narrow),

@@ -93,7 +93,7 @@ void expect_row(const ScipyRow& row, const Planes& planes, double within) {
     EXPECT_NEAR(planes.at(0, 30, 22), row.last, error) << row.sigma << " " << row.x << row.y;
 }
 
-TEST(GaussianAccuracy, is_1e_4_of_the_largest_magnitude_of_scipy_with_truncate_8) {
+TEST(GaussianAccuracy, is_within_1e_4_of_scipy_with_truncate_8_relative_to_the_maximum) {
     const auto picture = scipy_picture();
     int rows = 0;
     for (const ScipyRow& row : scipy_rows) {
@@ -107,7 +107,7 @@ TEST(GaussianAccuracy, is_1e_4_of_the_largest_magnitude_of_scipy_with_truncate_8
     EXPECT_EQ(rows, 3 * 5 * 9);
 }
 
-TEST(GaussianAccuracy, truncated_as_in_scipy_equals_scipy) {
+TEST(GaussianAccuracy, with_scipys_truncation_equals_scipy) {
     const auto picture = scipy_picture();
     int rows = 0;
     for (const ScipyRow& row : scipy_rows) {
@@ -120,7 +120,7 @@ TEST(GaussianAccuracy, truncated_as_in_scipy_equals_scipy) {
     EXPECT_EQ(rows, 3 * 5 * 9 + 9);
 }
 
-TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_of_a_step_on_an_offset) {
+TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_an_offset_step) {
     const ImageShape image{57, 43};
     auto noise = random_picture(image, 1);
     Picture<float> step(image);
@@ -141,7 +141,7 @@ TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_of_a_step_o
     }
 }
 
-TEST(GaussianAccuracy, of_a_sine_much_longer_than_the_scale_is_kept) {
+TEST(GaussianAccuracy, is_kept_for_a_sine_much_longer_than_the_scale) {
     const ImageShape image{160, 9};
     Picture<float> waves(image);
     waves.fill([](Elements x, Elements) { return 50 + 40 * std::sin(static_cast<double>(x) / 9); });
@@ -176,7 +176,7 @@ void expect_as_in_double_precision(const Picture<float>& picture, double sigma) 
     }
 }
 
-TEST(GaussianAccuracy, is_kept_if_sums_of_samples_exceed_a_float) {
+TEST(GaussianAccuracy, is_kept_if_sums_of_samples_overflow_a_float) {
     const ImageShape image{75, 21};
     for (const double sigma : {.5, 1., 3.}) {
         Picture<float> noise(image), signs(image);

@@ -32,7 +32,7 @@ std::vector<Tile> tiles_of(const Grid& grid) {
     return tiles;
 }
 
-TEST(GaussianBits, are_the_same_for_every_cut_into_tiles) {
+TEST(GaussianBits, are_the_same_for_every_division_into_tiles) {
     const ImageShape image{97, 41};
     const auto picture = random_picture(image, 1);
     for (const double sigma : {.5, 1., 5.}) {
@@ -49,7 +49,7 @@ TEST(GaussianBits, are_the_same_for_every_cut_into_tiles) {
     }
 }
 
-TEST(GaussianBits, are_the_same_for_strips_of_any_height_and_columns_of_any_width) {
+TEST(GaussianBits, are_the_same_for_strips_of_any_height_or_width) {
     const ImageShape image{70, 23};
     const auto picture = random_picture(image, 2);
     const Planes expected = derivatives_of(picture.view(), 1.3, every_derivative());
@@ -61,7 +61,7 @@ TEST(GaussianBits, are_the_same_for_strips_of_any_height_and_columns_of_any_widt
                                          tiles_of({70, 23, columns, 1})) == expected);
 }
 
-TEST(GaussianBits, are_the_same_for_results_that_exceed_the_caches) {
+TEST(GaussianBits, are_the_same_for_results_larger_than_the_caches) {
     const ImageShape image{1531, 1411};
     const auto picture = random_picture(image, 3);
     ASSERT_TRUE(kernel::exceeds_caches(6 * image.elements() * 4) ||
@@ -100,7 +100,7 @@ TEST(GaussianBits, are_the_same_with_and_without_other_derivatives) {
     }
 }
 
-TEST(GaussianBits, are_the_same_for_any_stride_of_the_samples_and_for_images_bottom_up) {
+TEST(GaussianBits, are_the_same_for_any_row_stride_including_negative_ones) {
     const ImageShape image{75, 18};
     const auto picture = random_picture(image, 5);
     const Planes expected = derivatives_of(picture.view(), 1, five);
@@ -117,7 +117,7 @@ TEST(GaussianBits, are_the_same_for_any_stride_of_the_samples_and_for_images_bot
     EXPECT_TRUE(derivatives_of(bottom_up, 1, five) == expected);
 }
 
-TEST(GaussianBits, are_the_same_on_every_processor) {
+TEST(GaussianBits, are_the_same_on_every_instruction_set) {
     for (const ImageShape image : {ImageShape{1, 1}, {3, 5}, {64, 9}, {201, 17}}) {
         for (const double sigma : {.5, 1., 3.}) {
             const auto picture = random_picture(image, 6);
@@ -130,7 +130,7 @@ TEST(GaussianBits, are_the_same_on_every_processor) {
     }
 }
 
-TEST(GaussianBits, of_infinite_and_other_odd_numbers_are_the_same_on_every_processor) {
+TEST(GaussianBits, are_the_same_on_every_instruction_set_for_infinities_and_NaNs) {
     Random random(7);
     Picture<float> picture(ImageShape{97, 33});
     picture.fill([&](Elements, Elements) { return random.chance(2) ? random_float(random) : .5f; });

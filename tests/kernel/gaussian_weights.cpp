@@ -42,7 +42,7 @@ double largest_term(const std::vector<double>& weights, int power) {
     return largest;
 }
 
-TEST(GaussianWeights, of_the_p3pc_kernel_have_the_published_number) {
+TEST(GaussianWeights, of_the_p3pc_kernel_have_the_published_lengths) {
     const auto size = [](double sigma, int order) {
         return gaussian_weights(sigma, order, p3pc_kernel).size();
     };
@@ -56,7 +56,7 @@ TEST(GaussianWeights, of_the_p3pc_kernel_have_the_published_number) {
     EXPECT_EQ(size(5, 4), 43U);
 }
 
-TEST(GaussianWeights, reach_no_less_far_for_a_higher_order) {
+TEST(GaussianWeights, reach_at_least_as_far_for_a_higher_order) {
     for (const GaussianKernel& kernel : kernels) {
         for (double sigma = .5; sigma < 30; sigma += .01) {
             for (int order = 0; order < kernel::highest_order; ++order)
@@ -67,7 +67,7 @@ TEST(GaussianWeights, reach_no_less_far_for_a_higher_order) {
     }
 }
 
-TEST(GaussianWeights, that_are_truncated_reach_as_far_as_those_of_scipy) {
+TEST(GaussianWeights, with_truncation_reach_as_far_as_those_of_scipy) {
     const auto reach = [](double sigma, double truncation) {
         return gaussian_reach(sigma, 2, {GaussianKernel::Weights::truncated, truncation});
     };
@@ -80,7 +80,7 @@ TEST(GaussianWeights, that_are_truncated_reach_as_far_as_those_of_scipy) {
               std::vector<double>{1});
 }
 
-TEST(GaussianWeights, keep_the_moments_of_those_that_are_cut_at_8_sigma) {
+TEST(GaussianWeights, have_the_same_moments_as_weights_truncated_at_8_sigma) {
     for (const double sigma : scales) {
         for (int order = 0; order <= kernel::highest_order; ++order) {
             const auto weights = gaussian_weights(sigma, order);
@@ -95,7 +95,7 @@ TEST(GaussianWeights, keep_the_moments_of_those_that_are_cut_at_8_sigma) {
     }
 }
 
-TEST(GaussianWeights, of_the_p3pc_kernel_give_derivatives_of_polynomials_exactly) {
+TEST(GaussianWeights, of_the_p3pc_kernel_differentiate_polynomials_exactly) {
     for (const double sigma : scales) {
         for (int order = 0; order <= kernel::highest_order; ++order) {
             const auto weights = gaussian_weights(sigma, order, p3pc_kernel);
@@ -109,7 +109,7 @@ TEST(GaussianWeights, of_the_p3pc_kernel_give_derivatives_of_polynomials_exactly
     }
 }
 
-TEST(GaussianWeights, are_symmetric_for_even_and_antisymmetric_for_odd_orders_to_the_bit) {
+TEST(GaussianWeights, are_exactly_symmetric_for_even_and_antisymmetric_for_odd_orders) {
     for (const GaussianKernel& kernel : kernels) {
         for (const double sigma : scales) {
             for (int order = 0; order <= kernel::highest_order; ++order) {
@@ -122,7 +122,7 @@ TEST(GaussianWeights, are_symmetric_for_even_and_antisymmetric_for_odd_orders_to
     }
 }
 
-TEST(GaussianWeights, of_the_p3pc_kernel_are_the_derivatives_but_for_the_tails_that_are_cut) {
+TEST(GaussianWeights, of_the_p3pc_kernel_equal_gaussian_derivatives_except_for_the_tails) {
     const double sigma = 5;
     const auto gaussian = [&](double x) {
         return std::exp(-x * x / (2 * sigma * sigma)) / (sigma * std::sqrt(2 * std::numbers::pi));
@@ -140,7 +140,7 @@ TEST(GaussianWeights, of_the_p3pc_kernel_are_the_derivatives_but_for_the_tails_t
     }
 }
 
-TEST(GaussianWeights, of_a_scale_or_an_order_out_of_range_are_refused) {
+TEST(GaussianWeights, with_a_scale_or_order_out_of_range_are_refused) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double sigma : {.499, 0., -1., 1000.5, infinite, nan})

@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Halving, gives_the_smoothed_image_at_even_positions_for_any_size) {
+TEST(ImageHalving, returns_the_smoothed_image_at_even_positions_for_any_size) {
     for (const ImageShape shape :
          {ImageShape{1, 1}, {2, 1}, {1, 2}, {5, 4}, {64, 3}, {65, 31}, {130, 66}}) {
         const kernel::FloatPlane fine = random_plane(shape, 3);
@@ -29,7 +29,7 @@ TEST(Halving, gives_the_smoothed_image_at_even_positions_for_any_size) {
     }
 }
 
-TEST(Halving, gives_the_same_bits_on_every_processor) {
+TEST(ImageHalving, gives_the_same_bits_on_every_instruction_set) {
     const ImageShape shape{101, 37};
     const kernel::FloatPlane fine = random_plane(shape, 4);
     kernel::FloatPlane first(kernel::halved(shape));

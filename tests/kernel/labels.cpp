@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components with each instruction set, and errors.
+// Connected components with each instruction set, and invalid input.
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
@@ -69,7 +69,7 @@ SampleView view_of(const Shape& shape) {
     return {shape.samples.data(), shape.image.width, whole(shape.image), shape.image};
 }
 
-TEST(Labels, of_every_shape_are_those_of_the_reference) {
+TEST(Labels, equal_the_reference_for_every_shape) {
     for (const ImageShape image :
          {ImageShape{1, 1}, {1, 9}, {9, 1}, {63, 7}, {64, 9}, {65, 8}, {130, 33}, {200, 40}}) {
         for (const Shape& shape : shapes(image))
@@ -77,7 +77,7 @@ TEST(Labels, of_every_shape_are_those_of_the_reference) {
     }
 }
 
-TEST(Labels, of_random_images_are_those_of_the_reference) {
+TEST(Labels, equal_the_reference_for_random_images) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
         Random random(seed);
         const ImageShape image{random.between(1, 150), random.between(1, 12)};
@@ -110,7 +110,7 @@ TEST(Labels, number_components_in_the_order_of_their_first_pixels) {
                                                                     0, 0, 0, 5, 0, 6, 0, 0));
 }
 
-TEST(Labels, know_area_box_and_centroid_in_the_image) {
+TEST(Labels, give_the_area_bounding_box_and_centroid_of_components) {
     Picture<std::uint8_t> tile({100, 100}, {20, 30, 5, 4});
     tile.fill([](Elements x, Elements y) { return y == 31 && x >= 21 && x <= 23; });
     Labeller labeller({});
@@ -126,7 +126,7 @@ TEST(Labels, know_area_box_and_centroid_in_the_image) {
     EXPECT_EQ(component.y(), 31);
 }
 
-TEST(Labels, of_floats_and_16_bits_are_those_of_bytes_alike) {
+TEST(Labels, are_the_same_for_floats_16_bit_integers_and_bytes) {
     const Shape shape = values_shape({150, 30}, 4);
     for (const Connection connection : connections) {
         Labeller labeller(connection);
@@ -144,7 +144,7 @@ TEST(Labels, of_floats_and_16_bits_are_those_of_bytes_alike) {
     }
 }
 
-TEST(Labels, by_value_separate_every_NaN) {
+TEST(Labels, by_value_treat_every_NaN_as_different) {
     Picture<float> picture({70, 3});
     picture.fill([](Elements, Elements) { return std::numeric_limits<float>::quiet_NaN(); });
     Labeller by_value({Neighbours::eight, Sameness::value});
@@ -153,7 +153,7 @@ TEST(Labels, by_value_separate_every_NaN) {
     EXPECT_EQ(labels_of(picture.view(), foreground).components.size(), 1U);
 }
 
-TEST(Labels, of_an_image_that_no_cache_holds_are_those_of_the_reference) {
+TEST(Labels, equal_the_reference_for_an_image_larger_than_the_caches) {
     const Shape shape = random_shape({4096, 2200}, 50);
     const Connection connection{};
     Memory plane(shape.image.elements() * static_cast<Bytes>(sizeof(Label)));
@@ -163,7 +163,7 @@ TEST(Labels, of_an_image_that_no_cache_holds_are_those_of_the_reference) {
     EXPECT_TRUE(std::equal(expected.labels.begin(), expected.labels.end(), labels));
 }
 
-TEST(Labels, of_no_pixels_are_none) {
+TEST(Labels, are_empty_for_an_empty_image) {
     for (const ImageShape image : {ImageShape{0, 0}, {0, 5}, {5, 0}}) {
         for (const Connection connection : connections) {
             Labeller labeller(connection);
@@ -175,7 +175,7 @@ TEST(Labels, of_no_pixels_are_none) {
     }
 }
 
-TEST(Labels, of_one_object_forget_the_image_before) {
+TEST(Labels, do_not_keep_data_of_a_previous_image) {
     Labeller labeller({Neighbours::four, Sameness::value});
     for (const ImageShape image : {ImageShape{130, 20}, {65, 1}, {1, 40}, {64, 40}, {3, 3}}) {
         const Shape shape = values_shape(image, 3);
@@ -185,7 +185,7 @@ TEST(Labels, of_one_object_forget_the_image_before) {
     }
 }
 
-TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
+TEST(Labels, refuse_too_many_runs_and_label_images_of_the_wrong_size) {
     const std::uint8_t sample = 1;
     Label label = 5;
     const auto error = [&](ImageShape image, Sameness sameness, Elements stride) -> std::string {
@@ -197,9 +197,8 @@ TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
         }
         return "";
     };
-    EXPECT_THAT(
-        error({65536, 65536}, Sameness::foreground, 65536),
-        HasSubstr("labels of 65536x65536 pixels, which may have more than 2147483630 runs"));
+    EXPECT_THAT(error({65536, 65536}, Sameness::foreground, 65536),
+                HasSubstr("a tile of 65536x65536 pixels may have more than 2147483630 runs"));
     EXPECT_NE(error({65536, 32768}, Sameness::value, 65536), "");
     EXPECT_NE(error({Elements{1} << 40, Elements{1} << 40}, Sameness::value, 1), "");
     EXPECT_THAT(error({4, 2}, Sameness::value, 3),
@@ -207,7 +206,7 @@ TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
     EXPECT_EQ(label, 5);
 }
 
-TEST(Labels, are_known_of_single_pixels_without_being_written) {
+TEST(Labels, can_be_queried_per_pixel_without_writing_a_label_image) {
     for (const ImageShape image : {ImageShape{200, 9}, {64, 3}, {1, 5}, {130, 4}}) {
         for (const Shape& shape : shapes(image)) {
             const kernel::SampleView view{

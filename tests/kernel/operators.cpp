@@ -27,7 +27,7 @@ float winner(float first_depth, float second_depth, float first_a = 1, float sec
     return kernel::nearest(first, second).r;
 }
 
-TEST(NearestSample, of_two_is_the_nearer_the_earlier_of_equals_and_never_nan_if_avoidable) {
+TEST(NearestSample, prefers_the_nearer_sample_then_the_first_and_NaN_only_if_both_are_NaN) {
     EXPECT_EQ(winner(5, 4), 2);
     EXPECT_EQ(winner(4, 5), 1);
     EXPECT_EQ(winner(4, 4), 1);
@@ -37,14 +37,14 @@ TEST(NearestSample, of_two_is_the_nearer_the_earlier_of_equals_and_never_nan_if_
     EXPECT_EQ(winner(not_a_number, not_a_number), 1);
 }
 
-TEST(NearestSample, hides_nothing_if_transparent_and_infinitely_far) {
+TEST(NearestSample, hides_nothing_if_it_is_transparent_and_infinitely_far) {
     EXPECT_EQ(winner(infinity, infinity, 0, 1), 2);
     EXPECT_EQ(winner(infinity, infinity, 1, 0), 1);
     EXPECT_EQ(winner(infinity, infinity, 0, 0), 1);
     EXPECT_EQ(winner(4, 5, 0, 1), 1) << "a nearer pixel hides others even if it is transparent";
 }
 
-TEST(NearestSample, is_associative_with_ties_infinities_nan_and_transparency) {
+TEST(NearestSample, is_associative_with_ties_infinities_NaN_and_transparency) {
     for (const auto& a : samples()) {
         for (const auto& b : samples()) {
             for (const auto& c : samples()) {
@@ -56,7 +56,7 @@ TEST(NearestSample, is_associative_with_ties_infinities_nan_and_transparency) {
     }
 }
 
-TEST(OverPixel, an_opaque_front_hides_the_back_and_a_transparent_one_shows_it) {
+TEST(OverPixel, an_opaque_front_hides_the_back_and_a_transparent_front_shows_it) {
     const RgbaF32 red{1, 0, 0, 1}, half{0, 0.25f, 0, 0.5f}, clear{};
     EXPECT_EQ(kernel::over(red, half), red);
     EXPECT_EQ(kernel::over(clear, half), half);
@@ -85,7 +85,7 @@ TEST(OverPixel, reversing_opaque_layers_gives_exactly_the_other_colour) {
     }
 }
 
-TEST(OverPixel, of_two_in_u8_is_the_exact_quotient_rounded_for_every_front_back_and_opacity) {
+TEST(OverPixel, in_u8_is_the_rounded_exact_quotient_for_all_inputs) {
     const Operator& op = kernel::find("over", rgba_u8);
     std::vector<RgbaU8> front(256 * 256), back(256 * 256), sum(256 * 256);
     for (int f = 0; f < 256; ++f) {
@@ -109,7 +109,7 @@ TEST(OverPixel, of_two_in_u8_is_the_exact_quotient_rounded_for_every_front_back_
     }
 }
 
-TEST(OverPixel, of_many_layers_in_u8_or_f16_is_rounded_once) {
+TEST(OverPixel, of_many_layers_in_u8_or_f16_is_rounded_only_once) {
     // Each pixel is seen through the previous one, which halves its contribution.
     const std::vector<RgbaU8> faint(8, {1, 1, 1, 128});
     EXPECT_EQ(folded("over", faint), (RgbaU8{2, 2, 2, 254}));
@@ -127,7 +127,7 @@ TEST(AddedPixels, saturate_in_u8_and_overflow_to_infinity_in_f16) {
     EXPECT_EQ(to_float(folded("add", lights).g), infinity);
 }
 
-TEST(MaxChannel, is_the_larger_number_in_either_order) {
+TEST(MaxChannel, is_the_larger_value_in_either_order) {
     const auto max_both_ways = [](float a, float b) {
         const float forward = kernel::max(a, b), backward = kernel::max(b, a);
         EXPECT_EQ(std::bit_cast<std::uint32_t>(forward), std::bit_cast<std::uint32_t>(backward));
@@ -141,7 +141,7 @@ TEST(MaxChannel, is_the_larger_number_in_either_order) {
     EXPECT_TRUE(std::isnan(kernel::max(not_a_number, not_a_number)));
 }
 
-TEST(NotANumber, has_the_same_bits_for_any_origin) {
+TEST(NotANumber, has_the_same_bits_whatever_its_origin) {
     const RgbaF32 odd{infinity, -infinity, -not_a_number, std::bit_cast<float>(0x7f800001u)};
     const RgbaF32 sum = folded("add", std::vector<RgbaF32>{odd, {-infinity, infinity, 0, 0}});
     for (float channel : {sum.r, sum.g, sum.b, sum.a})

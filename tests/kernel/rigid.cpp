@@ -41,7 +41,7 @@ bool inside(const RigidMap& map, Elements column, Elements row, ImageShape image
            y <= static_cast<double>(image.height - 1);
 }
 
-TEST(RigidMap, knows_which_columns_of_a_row_it_takes_inside) {
+TEST(RigidMap, finds_the_columns_of_a_row_that_map_into_the_image) {
     const ImageShape image{70, 41};
     for (const RigidMap& map : maps) {
         for (Elements row = 0; row < 60; ++row) {
@@ -54,7 +54,7 @@ TEST(RigidMap, knows_which_columns_of_a_row_it_takes_inside) {
     }
 }
 
-TEST(RigidMap, warps_to_bilinear_samples_on_every_processor) {
+TEST(RigidMap, gives_bilinear_samples_on_every_instruction_set) {
     const kernel::FloatPlane image = random_plane({90, 61}, 1);
     const ImageShape shape{83, 57};
     for (const RigidMap& map : maps) {
@@ -107,7 +107,7 @@ void expect_near(const RigidSums& sums, const RigidSums& expected, double arm,
             << own[k].name << " " << where;
 }
 
-TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
+TEST(RigidSums, equal_their_definition_on_every_instruction_set) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
     for (const RigidMap& map : maps) {
@@ -126,7 +126,7 @@ TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
     }
 }
 
-TEST(RigidSums, skip_pixels_next_to_gaps_on_every_processor) {
+TEST(RigidSums, skip_pixels_next_to_gaps_on_every_instruction_set) {
     kernel::FloatPlane reference = random_plane({90, 61}, 1), moved = random_plane({84, 66}, 2);
     constexpr float gap = std::numeric_limits<float>::quiet_NaN();
     reference.row(20)[40] = reference.row(3)[2] = moved.row(31)[17] = gap;
@@ -145,7 +145,7 @@ TEST(RigidSums, skip_pixels_next_to_gaps_on_every_processor) {
     }
 }
 
-TEST(RigidSums, of_less_detail_leave_matrices_out_and_the_rest_as_it_is) {
+TEST(RigidSums, omit_only_matrices_at_lower_levels_of_detail) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
     const kernel::RigidComparison comparison{
@@ -161,7 +161,7 @@ TEST(RigidSums, of_less_detail_leave_matrices_out_and_the_rest_as_it_is) {
     EXPECT_EQ(matrix.jd[3], 0);
 }
 
-TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole) {
+TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole_image) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
     const kernel::RigidComparison comparison{
@@ -179,7 +179,7 @@ TEST(RigidSums, of_tiles_add_up_to_those_of_the_whole) {
 
 /// J and D are derivatives with respect to the motion: a small motion ψ with parameters p changes
 /// R∘ψ by J p and T∘φ∘ψ by D p.
-TEST(RigidSums, hold_the_derivatives_of_a_smooth_image) {
+TEST(RigidSums, contain_the_derivatives_of_a_smooth_image) {
     const ImageShape shape{80, 80};
     kernel::FloatPlane image(shape);
     for (Elements y = 0; y < 80; ++y) {

@@ -62,7 +62,7 @@ class Sparse : public testing::Test {
 
 TYPED_TEST_SUITE(Sparse, Kinds);
 
-TYPED_TEST(Sparse, codes_give_back_every_bit_and_never_need_more_room_than_the_elements) {
+TYPED_TEST(Sparse, codes_are_lossless_and_never_larger_than_the_elements) {
     for (const Elements n : lengths) {
         SparseEncoder encoder(this->nothing, n);
         for (const Drawing& drawing : drawings) {
@@ -97,7 +97,7 @@ TYPED_TEST(Sparse, codes_are_written_only_if_they_save_space) {
     EXPECT_LE(share("an ellipse"), this->op.element.size > 4 ? .75 : 1);
 }
 
-TYPED_TEST(Sparse, codes_are_the_same_on_every_processor) {
+TYPED_TEST(Sparse, codes_are_the_same_on_every_instruction_set) {
     using Pixel = typename TypeParam::Pixel;
     const auto pixels = draw<Pixel>(drawings[4], this->op, 5000, 1, 4);
     std::vector<std::byte> first;
@@ -111,7 +111,7 @@ TYPED_TEST(Sparse, codes_are_the_same_on_every_processor) {
 }
 
 /// Damaged bytes cause an error or are decoded to other elements; no byte outside is read.
-TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
+TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_bounds) {
     using Pixel = typename TypeParam::Pixel;
     const Elements n = 2000;
     SparseEncoder encoder(this->nothing, n);
@@ -134,7 +134,7 @@ TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
     EXPECT_GT(refused, 100);
 }
 
-TYPED_TEST(Sparse, density_is_the_fraction_of_nonempty_cells) {
+TYPED_TEST(Sparse, sampled_density_is_the_fraction_of_nonempty_cells) {
     const Elements n = 20011;
     const auto density = [&](std::size_t drawing) {
         const auto pixels = draw<typename TypeParam::Pixel>(drawings[drawing], this->op, n, 1, 4);
@@ -147,7 +147,7 @@ TYPED_TEST(Sparse, density_is_the_fraction_of_nonempty_cells) {
     EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }
 
-TEST(Density, of_bands_locates_active_pixels) {
+TEST(Density, locates_active_pixels_by_bands) {
     const Operator& op = kernel::find("over");
     const Elements pixels = 30000;
     std::vector<RgbaF32> images(2 * pixels);
@@ -180,12 +180,12 @@ TEST(SparseCodes, report_their_errors) {
         return std::string("nothing");
     };
     const std::size_t run = good.bytes.size() - sizeof(kernel::CodeRun);
-    EXPECT_EQ(said(0, 1), "begins with 0x53505801, expected 0x53505853");
-    EXPECT_EQ(said(0, 0x53, 999), "a code of 1000 elements, expected 999");
+    EXPECT_EQ(said(0, 1), "the code begins with 0x53505801, expected 0x53505853");
+    EXPECT_EQ(said(0, 0x53, 999), "the code is for 1000 elements, expected 999");
     EXPECT_EQ(said(5, 1), "257 runs do not fit in 280 bytes");
     EXPECT_EQ(said(run + 1, 7),
-              "run 0 has 16 elements from 2032, expected one or more within [0, 1000)");
-    EXPECT_EQ(said(run + 4, 15), "256 bytes of elements, expected 240");
+              "run 0 has 16 elements starting at 2032, expected one or more within [0, 1000)");
+    EXPECT_EQ(said(run + 4, 15), "the elements of the code have 256 bytes, expected 240");
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(GaussianDerivatives, once_made_allocate_nothing) {
+TEST(GaussianDerivatives, allocate_nothing_when_repeated) {
     const auto picture = random_picture({300, 40}, 1);
     GaussianDerivatives derivatives(3, every_derivative(), {Border::mirror, 0});
     Planes planes(every_derivative().size(), picture.image());
@@ -22,7 +22,7 @@ TEST(GaussianDerivatives, once_made_allocate_nothing) {
     EXPECT_EQ(allocations - before, 0);
 }
 
-TEST(Labels, once_found_allocate_nothing_for_the_next_image) {
+TEST(Labels, allocate_nothing_for_the_next_image) {
     const Shape shape = values_shape({300, 40}, 3);
     const SampleView view{shape.samples.data(), 300, whole(shape.image), shape.image};
     for (const kernel::Sameness sameness :
@@ -36,7 +36,7 @@ TEST(Labels, once_found_allocate_nothing_for_the_next_image) {
     }
 }
 
-TEST(SparseCodes, are_written_without_allocating) {
+TEST(SparseCodes, are_written_without_allocation) {
     constexpr Elements n = 20011;
     const Operator& op = kernel::find("over");
     kernel::SparseEncoder encoder(undrawn(op), n);

@@ -42,7 +42,7 @@ std::vector<Label> labels_by_strips(const Shape& shape, kernel::Connection conne
     return labels;
 }
 
-TEST(StripSeams, give_the_labels_of_the_whole_image) {
+TEST(StripSeams, join_strips_to_the_labels_of_the_whole_image) {
     for (const ImageShape image : {ImageShape{29, 23}, {1, 17}, {64, 5}}) {
         for (const Shape& shape : shapes(image)) {
             for (const auto neighbours : {kernel::Neighbours::four, kernel::Neighbours::eight}) {
@@ -71,9 +71,8 @@ TEST(StripSeams, refuse_more_components_than_labels) {
         seams.add(3, {row, {}}, {row, {}});
         FAIL() << "6 components of 5";
     } catch (const InvalidTask& error) {
-        EXPECT_THAT(error.what(),
-                    testing::HasSubstr("6 components in all strips, counted separately, "
-                                       "expected at most 5"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("the strips have 6 components before merging, "
+                                                     "expected at most 5"));
     }
 }
 

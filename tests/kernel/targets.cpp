@@ -12,14 +12,14 @@ namespace sextant::test {
 namespace {
 
 template <class Kind>
-class OnEveryProcessor : public testing::Test {
+class OnEveryInstructionSet : public testing::Test {
   public:
     const Operator& op = operator_of<Kind>();
 };
 
-TYPED_TEST_SUITE(OnEveryProcessor, Kinds);
+TYPED_TEST_SUITE(OnEveryInstructionSet, Kinds);
 
-TEST(Processors, are_several_here_unless_the_build_is_for_one) {
+TEST(InstructionSets, are_several_unless_the_build_targets_one) {
     const auto targets = hwy::SupportedAndGeneratedTargets();
 #if HWY_ARCH_X86_64
     EXPECT_GE(targets.size(), 2U);
@@ -31,7 +31,7 @@ TEST(Processors, are_several_here_unless_the_build_is_for_one) {
     }
 }
 
-TYPED_TEST(OnEveryProcessor, small_folds_give_the_bits_of_the_plain_fold_at_any_offset) {
+TYPED_TEST(OnEveryInstructionSet, small_folds_give_the_bits_of_the_plain_fold_at_any_offset) {
     for (int k = 1; k <= 9; ++k) {
         for (Elements size = 0; size <= 70; ++size) {
             Layers<TypeParam> layers(k, size, static_cast<unsigned>(100 * k + size));
@@ -55,7 +55,7 @@ TYPED_TEST(OnEveryProcessor, small_folds_give_the_bits_of_the_plain_fold_at_any_
     }
 }
 
-TYPED_TEST(OnEveryProcessor, folds_onto_any_source_give_the_bits_of_the_plain_fold) {
+TYPED_TEST(OnEveryInstructionSet, folds_into_any_source_give_the_bits_of_the_plain_fold) {
     for (int k = 1; k <= 9; ++k) {
         for (const Elements size : {17, 64, 307}) {
             const Layers<TypeParam> layers(k, size, static_cast<unsigned>(k + size));
@@ -72,7 +72,7 @@ TYPED_TEST(OnEveryProcessor, folds_onto_any_source_give_the_bits_of_the_plain_fo
     }
 }
 
-TYPED_TEST(OnEveryProcessor, folds_larger_than_caches_have_the_bits_of_the_plain_fold) {
+TYPED_TEST(OnEveryInstructionSet, folds_larger_than_the_caches_give_the_bits_of_the_plain_fold) {
     constexpr Elements whole = Elements{1} << 40;
     for (const Elements size : {1, 15, 64, 333, 4099}) {
         Layers<TypeParam> layers(3, size, static_cast<unsigned>(size));

@@ -40,7 +40,7 @@ CollectiveResults bench(int ranks, const CollectiveCase& what) {
     return first;
 }
 
-TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeWithTheRightResult) {
+TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndVerified) {
     for (const int ranks : {1, 2, 3, 6}) {
         std::set<std::string> timed;
         for (CollectiveCase& what : lab::usual_collective_cases()) {
@@ -56,7 +56,7 @@ TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeWithTheRightResult) {
     }
 }
 
-TEST(BenchCollective, SizesAreThoseOfABlock) {
+TEST(BenchCollective, SizesAreBytesPerBlock) {
     CollectiveCase what;
     for (const int ranks : {1, 4, 6, 7}) {
         for (const bool tiles : {false, true}) {
@@ -80,7 +80,7 @@ TEST(BenchCollective, SizesAreThoseOfABlock) {
     EXPECT_EQ(pairs.width * pairs.height, 5 * 6 * 6);
 }
 
-TEST(BenchCollective, TablesAreThoseOfTheOsuBenchmarks) {
+TEST(BenchCollective, TablesHaveTheFormatOfTheOsuBenchmarks) {
     CollectiveCase what;
     what.name = "scatter";
     what.sizes = {1, 1024};
@@ -111,7 +111,7 @@ std::string complaint(const std::string& content) {
     return "";
 }
 
-TEST(BenchCollective, MistakesInCasesAreNamed) {
+TEST(BenchCollective, ErrorsInCasesAreNamed) {
     using testing::HasSubstr;
     EXPECT_GE(
         lab::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(), 5u);
@@ -124,10 +124,13 @@ TEST(BenchCollective, MistakesInCasesAreNamed) {
     EXPECT_THAT(complaint(R"({"cases": [{"sizes": []}]})"), HasSubstr("cases[0]: sizes is empty"));
     EXPECT_THAT(complaint(R"({"cases": [{"sizes": 7.5}]})"),
                 HasSubstr("cases[0].sizes is 7.5, expected an array"));
-    EXPECT_THAT(complaint(R"({"cases": [{"collective": "broadcast", "tiles": true}]})"),
-                HasSubstr("cases[0]: broadcast of tiles: expected scatter, gather or all-gather"));
-    EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat-gather"]}]})"),
-                HasSubstr("cases[0]: flat-gather does gather, expected an algorithm for scatter"));
+    EXPECT_THAT(
+        complaint(R"({"cases": [{"collective": "broadcast", "tiles": true}]})"),
+        HasSubstr(
+            "cases[0]: broadcast does not support tiles: expected scatter, gather or all-gather"));
+    EXPECT_THAT(
+        complaint(R"({"cases": [{"algorithms": ["flat-gather"]}]})"),
+        HasSubstr("cases[0]: flat-gather is an algorithm for gather, expected one for scatter"));
     EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat"]}]})"),
                 HasSubstr("cases[0]: unknown collective algorithm 'flat'"));
 }

@@ -33,7 +33,7 @@ FilterResults timed_filters(int ranks, const FilterCase& what) {
     return first;
 }
 
-TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsWithTheSameBits) {
+TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsAndComparesTheirBits) {
     for (const int ranks : {1, 2, 3}) {
         for (const ElementFormat& element : {gray_f32, gray_u8, gray_u16}) {
             FilterCase what;
@@ -57,7 +57,7 @@ TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsWithTheSameBits) {
     }
 }
 
-TEST(BenchFilter, LeavesOutTheLeastPromisingConfigurations) {
+TEST(BenchFilter, OmitsTheConfigurationsPredictedToBeSlowest) {
     FilterCase what;
     what.shape = {32, 32};
     what.filter.sigma = 1;

@@ -48,7 +48,7 @@ TEST(BenchScan, times_every_configuration_and_counts_its_applications) {
     });
 }
 
-TEST(BenchScan, by_simulated_clock_takes_any_number_of_ranks_and_is_the_same_each_time) {
+TEST(BenchScan, with_a_simulated_clock_is_reproducible_for_any_number_of_ranks) {
     ScanCase what = small_case();
     what.values = 600;
     what.algorithms = {"sklansky"};
@@ -64,7 +64,7 @@ TEST(BenchScan, by_simulated_clock_takes_any_number_of_ranks_and_is_the_same_eac
     }
 }
 
-TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_literature) {
+TEST(BenchScan, with_constant_times_on_a_simulated_clock_matches_published_bounds) {
     ScanCase what;
     what.values = 4096;
     what.times = {Kind::constant, 1};
@@ -76,7 +76,7 @@ TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_liter
     EXPECT_NEAR(results.results[0].usage.efficiency, .25, .001);
 }
 
-TEST(BenchScan, draws_its_fastest_configuration_with_one_bar_per_application) {
+TEST(BenchScan, draws_the_fastest_configuration_with_one_bar_per_application) {
     const ScanResults results = rehearse_scan(small_case(), 3, 1);
     const std::string picture = picture_of(results);
     const auto json = to_json(results);
@@ -109,7 +109,7 @@ void expect_complaint(const std::string& content, std::string_view word) {
     std::filesystem::remove(path);
 }
 
-TEST(ScanCases, name_their_errors) {
+TEST(ScanCases, report_their_errors) {
     expect_complaint("[]", "is an array of 0, expected a JSON object");
     expect_complaint(R"({"cases": [{"valeus": 4}]})",
                      "cases[0] has the unknown field 'valeus'; did you mean values");
@@ -130,7 +130,7 @@ TEST(ScanCases, name_their_errors) {
                      "no strategy supports");
 }
 
-TEST(MockOperator, joins_neighbours_and_nothing_else) {
+TEST(MockOperator, joins_only_adjacent_intervals) {
     for (const bool busy : {false, true}) {
         SleepError error;
         const scan::OperatorTime time = [](const scan::Application&) { return 1e-5; };

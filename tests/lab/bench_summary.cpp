@@ -27,7 +27,7 @@ std::vector<TimedConfiguration> two_cases() {
             {"large", "b", 3e-2, about(2e-2), 1000}, {"large", "mpi", {}, about(4e-2), 1000}};
 }
 
-TEST(Regrets, compare_the_predicted_fastest_with_the_fastest) {
+TEST(Regrets, compare_the_predicted_choice_with_the_fastest_configuration) {
     const std::vector<CaseRegret> all = regrets(two_cases());
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all[0].followed, "a");
@@ -37,7 +37,7 @@ TEST(Regrets, compare_the_predicted_fastest_with_the_fastest) {
     EXPECT_DOUBLE_EQ(all[1].ratio.median, 1);
 }
 
-TEST(Regrets, are_as_uncertain_as_the_times_that_they_compare) {
+TEST(Regrets, are_as_uncertain_as_the_compared_times) {
     const std::vector<CaseRegret> all = regrets(two_cases());
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.low, 1.8 / 1.1);
     EXPECT_DOUBLE_EQ(all[0].ratio.interval.high, 2.2 / .9);
@@ -50,7 +50,7 @@ TEST(Regrets, are_as_uncertain_as_the_times_that_they_compare) {
     EXPECT_TRUE(noisy[0].within_noise());
 }
 
-TEST(Regrets, need_two_configurations_with_both_times) {
+TEST(Regrets, require_two_configurations_with_predictions_and_measurements) {
     EXPECT_THAT(regrets({}), IsEmpty());
     EXPECT_THAT(regrets({{"case", "a", 1e-3, about(2e-3), 1}, {"case", "b", {}, about(1e-3), 1}}),
                 IsEmpty());
@@ -65,7 +65,7 @@ TEST(BenchSummary, plots_predictions_regret_and_scaling) {
     EXPECT_THAT(sections[0].html, HasSubstr("small: a\npredicted 1.00 ms, measured 2.00 ms"));
     EXPECT_THAT(sections[0].html, Not(HasSubstr("mpi")));
     EXPECT_THAT(sections[1].html, HasSubstr("100.0 %"));
-    EXPECT_THAT(sections[1].html, HasSubstr("at most; within noise 63.6 % to 144.4 %"));
+    EXPECT_THAT(sections[1].html, HasSubstr("highest regret; 95 % interval 63.6 % to 144.4 %"));
     EXPECT_THAT(sections[1].html, HasSubstr("1 of 2"));
     EXPECT_THAT(sections[1].html, HasSubstr("<td class=\"number\">2.000 [1.636, 2.444]</td>"));
     EXPECT_THAT(sections[2].html, HasSubstr("mpi: 40.0 ms"));
@@ -77,7 +77,7 @@ TEST(BenchSummary, omits_cases_without_times) {
         EXPECT_EQ(section.html, "") << section.title;
 }
 
-TEST(PredictedSeconds, grow_with_the_data_moved) {
+TEST(PredictedSeconds, grow_with_the_amount_of_data_moved) {
     const auto planner = planner::default_planner("threads").planner;
     const auto seconds = [&](Elements elements) {
         const collective::Algorithm& row = collective::catalogue().front();

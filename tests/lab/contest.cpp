@@ -22,7 +22,7 @@ namespace {
 
 using lab::CompositeCase;
 
-TEST(Contest, RanksUseTheSameOrderAndEachRoundHasAllContestants) {
+TEST(Contest, AllRanksUseTheSameOrderAndEachRoundIncludesAllContestants) {
     constexpr int ranks = 3, contestants = 4, rounds = 9;
     std::array<std::string, ranks> turns;
     run_threads(ranks, [&](Communicator communicator) {
@@ -32,7 +32,7 @@ TEST(Contest, RanksUseTheSameOrderAndEachRoundHasAllContestants) {
             works.push_back([&own, name] { own += name; });
         lab::ContestOptions options;
         options.rounds = rounds;
-        options.least_turn = 0; // each runs once per round
+        options.least_turn = 0; // each contestant runs once per round
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(scores.size(), works.size());
         for (const auto& score : scores)
@@ -51,7 +51,7 @@ TEST(Contest, RanksUseTheSameOrderAndEachRoundHasAllContestants) {
     EXPECT_TRUE(reordered);
 }
 
-TEST(Contest, TheSlowestRankCounts) {
+TEST(Contest, TheSlowestRankDeterminesTheTime) {
     run_threads(2, [](Communicator communicator) {
         const std::vector<std::function<void()>> works = {[&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(communicator.rank() * 5));
@@ -79,14 +79,14 @@ TEST(Contest, WithBarriersNoRankRunsAhead) {
         options.rounds = 5;
         options.barriers = true;
         options.most_repeats = 7;
-        options.least_turn = 1; // each repeats as often as allowed
+        options.least_turn = 1; // each contestant repeats as often as allowed
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
     });
     EXPECT_EQ(farthest, 1);
 }
 
-TEST(Contest, RatiosArePairedByRound) {
+TEST(Contest, RatiosAreComputedPerRound) {
     const auto ratio =
         lab::estimate_ratio(std::vector<double>{2, 20, 200}, std::vector<double>{1, 10, 100});
     EXPECT_EQ(ratio.median, 2);
@@ -94,7 +94,7 @@ TEST(Contest, RatiosArePairedByRound) {
     EXPECT_EQ(ratio.interval.high, 2);
 }
 
-TEST(BenchComposite, CountsTheDataSentByTheBusiestRank) {
+TEST(BenchComposite, CountsTheBytesSentByTheBusiestRank) {
     run_threads(4, [](Communicator communicator) {
         CompositeCase what;
         what.shape = {40, 10};
@@ -148,13 +148,13 @@ class BenchCases : public testing::Test {
     }
 };
 
-TEST_F(BenchCases, ThoseOfTheRepositoryAreRead) {
+TEST_F(BenchCases, TheCasesInTheRepositoryCanBeRead) {
     const auto cases =
         lab::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
     EXPECT_GE(cases.size(), 5u);
 }
 
-TEST_F(BenchCases, MistakesAreNamedWithTheirCase) {
+TEST_F(BenchCases, ErrorsAreReportedWithTheirCase) {
     using testing::HasSubstr;
     EXPECT_THAT(complaint("{"), HasSubstr("is not JSON: unexpected end of the text"));
     EXPECT_THAT(complaint("{}"), HasSubstr("cases is missing"));

@@ -36,7 +36,7 @@ void expect_all_claims(const Result& result) {
         EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.found;
 }
 
-TEST(Reproduce, a_verdict_is_that_of_the_last_column_up_to_a_factor_of_a_quarter_more) {
+TEST(Reproduce, a_result_agrees_if_it_is_within_a_quarter_of_the_published_value) {
     EXPECT_EQ(verdict({"", 100.0, {1, 81}}), "agrees");
     EXPECT_EQ(verdict({"", 100.0, {1, 125}}), "agrees");
     EXPECT_EQ(verdict({"", 100.0, {100, 79}}), "differs");
@@ -48,20 +48,21 @@ TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
     expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
 }
 
-TEST(Reproduce, algorithms_send_the_data_of_table_1) {
+TEST(Reproduce, algorithms_send_the_amounts_of_data_in_table_1) {
     const Result table = experiment("shift-based", "Table 1").run(Extent::quick);
     for (const char* label : {"direct-send, messages", "binary-swap, messages", "radix-k, messages",
                               "shift-based, messages", "shift-based, images"})
         EXPECT_DOUBLE_EQ(ratio(row(table, label)).value(), 1) << label;
 }
 
-TEST(Reproduce, a_static_routing_keeps_the_rounds_of_binary_swap_apart) {
+TEST(Reproduce, shift_based_routing_slows_binary_swap_on_a_fat_tree) {
     const Result found = experiment("shift-based", "section 4").run(Extent::quick);
     expect_all_claims(found);
-    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // the routing suits shifts
+    // The routing of this fat-tree suits shifts, but not Binary-Swap.
+    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1);
 }
 
-TEST(Reproduce, random_halves_get_little_more_than_half) {
+TEST(Reproduce, random_halves_get_slightly_more_than_half_of_the_bandwidth) {
     const Result found = experiment("shift-based", "section 2.1.3").run(Extent::quick);
     for (const Row& each : found.rows) {
         EXPECT_GT(each.ours.front(), .5) << each.label;
@@ -69,7 +70,7 @@ TEST(Reproduce, random_halves_get_little_more_than_half) {
     }
 }
 
-TEST(Reproduce, the_delta_scatters_as_measured_without_long_forwarding) {
+TEST(Reproduce, scatters_on_the_delta_match_the_measurements_of_figure_8) {
     const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
     for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
         EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
@@ -81,7 +82,7 @@ TEST(Reproduce, the_delta_scatters_as_measured_without_long_forwarding) {
     }
 }
 
-TEST(Reproduce, on_the_delta_combining_beats_permutations_for_small_messages) {
+TEST(Reproduce, combining_messages_beats_permutations_for_small_messages_on_the_delta) {
     const Result figure = experiment("c3", "Figure 11").run(Extent::quick);
     const auto took = [&](std::string_view label) { return row(figure, label).ours.back(); };
     for (const char* bytes : {"16", "128"}) {
@@ -93,7 +94,7 @@ TEST(Reproduce, on_the_delta_combining_beats_permutations_for_small_messages) {
     EXPECT_NEAR(ratio(row(figure, "1-lev-xor, 128")).value(), 1, .2);
 }
 
-TEST(Reproduce, series_scale_as_in_the_thesis) {
+TEST(Reproduce, registration_of_series_scales_as_in_the_thesis) {
     for (const char* item : {"Figures 5.1, 5.2", "Figures 5.7, 5.8", "Figure 5.9"})
         expect_all_claims(experiment("registration", item).run(Extent::quick));
     const Result weak = experiment("registration", "Figures 5.3, 5.4").run(Extent::quick);
@@ -101,7 +102,7 @@ TEST(Reproduce, series_scale_as_in_the_thesis) {
               2 * row(weak, "kogge-stone, 512 cores").ours.front());
 }
 
-TEST(Reproduce, blelloch_s_circuit_beats_its_published_bound_by_the_omitted_terms) {
+TEST(Reproduce, blellochs_circuit_stays_within_13_percent_of_its_published_bound) {
     const Result found = experiment("registration", "equation 4.18").run(Extent::quick);
     EXPECT_NEAR(row(found, "4096 frames, 512 cores").theirs.value(), 124.1, .05);
     EXPECT_NEAR(row(found, "512 frames, 512 cores").theirs.value(), 26.9, .05);
@@ -112,10 +113,11 @@ TEST(Reproduce, blelloch_s_circuit_beats_its_published_bound_by_the_omitted_term
     }
 }
 
-TEST(Reproduce, every_verdict_that_differs_has_a_reason) {
+TEST(Reproduce, every_disagreement_is_explained) {
     for (const Experiment& experiment : all_experiments()) {
         const bool runs = !experiment.needs_simgrid || simulate::available();
-        if (experiment.item == "Figures 2, 4, here" || !experiment.reasons.empty() || !runs)
+        if (experiment.item == "Figures 2, 4 on this machine" || !experiment.reasons.empty() ||
+            !runs)
             continue;
         for (const Row& each : experiment.run(Extent::quick).rows)
             EXPECT_NE(verdict(each), "differs")
@@ -123,17 +125,17 @@ TEST(Reproduce, every_verdict_that_differs_has_a_reason) {
     }
 }
 
-TEST(Reproduce, the_delta_is_charged_what_figure_6_prints) {
+TEST(Reproduce, costs_on_the_delta_equal_those_of_figure_6) {
     for (const Row& each : experiment("c3", "Figure 6").run(Extent::quick).rows)
         EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
 }
 
-TEST(Reproduce, c3_chooses_the_fastest_at_one_of_eleven_sizes) {
+TEST(Reproduce, c3_chooses_the_fastest_algorithm_at_one_of_eleven_sizes) {
     EXPECT_EQ(experiment("c3", "Figure 7").run(Extent::quick).claims.front().found,
               "at 1 of 11 sizes; 10.2 % lost on average, 45.5 % at most");
 }
 
-TEST(Reproduce, schedules_that_keep_ports_busy_take_the_times_of_table_1) {
+TEST(Reproduce, schedules_with_busy_ports_take_the_times_of_table_1) {
     const Result theory = experiment("shift-based", "Figure 2").run(Extent::quick);
     for (const Row& each : theory.rows) {
         if (each.label.starts_with("shift-based") || each.label.starts_with("binary-swap")) {
@@ -142,12 +144,12 @@ TEST(Reproduce, schedules_that_keep_ports_busy_take_the_times_of_table_1) {
     }
 }
 
-TEST(Reproduce, messages_of_a_crossbar_have_the_measured_bandwidth) {
+TEST(Reproduce, messages_on_a_crossbar_have_the_measured_bandwidth) {
     const Result found = experiment("shift-based", "Figures 4-7, 9: matrices").run(Extent::quick);
     EXPECT_NEAR(ratio(found.rows.front()).value(), 1, .05) << found.rows.front().label;
 }
 
-TEST(Reproduce, one_message_takes_the_full_path_of_table_1) {
+TEST(Reproduce, a_single_message_takes_the_full_path_time_of_table_1) {
     const Result figure = experiment("p3pc", "Figure 2").run(Extent::quick);
     expect_all_claims(figure);
     // Times are longer if one side is busy for longer than the full path takes.
@@ -169,8 +171,8 @@ TEST(Reproduce, simulated_schedules_take_the_times_estimated_in_the_p3pc_paper) 
     }
 }
 
-TEST(Reproduce, scatters_here_are_compared_with_models_with_and_without_layouts) {
-    const Result figure = experiment("p3pc", "Figures 2, 4, here").run(Extent::quick);
+TEST(Reproduce, local_scatters_are_compared_with_models_with_and_without_layouts) {
+    const Result figure = experiment("p3pc", "Figures 2, 4 on this machine").run(Extent::quick);
     ASSERT_EQ(figure.rows.size(), 16u);
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const auto& ours = figure.rows[i].ours; // LogGP*, P-3PC, measured
@@ -183,7 +185,7 @@ TEST(Reproduce, scatters_here_are_compared_with_models_with_and_without_layouts)
     }
 }
 
-TEST(Reproduce, contour_ranking_costs_no_more_than_in_the_paper) {
+TEST(Reproduce, contour_ranking_costs_at_most_as_much_as_in_the_paper) {
     const Result figure = experiment("c3", "Figure 14").run(Extent::quick);
     expect_all_claims(figure);
     for (const Row& each : figure.rows) {
@@ -194,8 +196,8 @@ TEST(Reproduce, contour_ranking_costs_no_more_than_in_the_paper) {
     }
 }
 
-TEST(Reproduce, stealing_shortens_a_registration_on_many_cores_but_not_below_perfect_balance) {
-    const Result table = experiment("work-stealing", "the table of 1,024 cores").run(Extent::quick);
+TEST(Reproduce, work_stealing_shortens_registration_on_many_cores) {
+    const Result table = experiment("work-stealing", "table for 1,024 cores").run(Extent::quick);
     for (std::size_t i = 0; i < table.rows.size(); i += 2) {
         const auto& fixed = table.rows[i].ours;
         const auto& stealing = table.rows[i + 1].ours;
@@ -204,11 +206,11 @@ TEST(Reproduce, stealing_shortens_a_registration_on_many_cores_but_not_below_per
     }
 }
 
-TEST(Reproduce, a_myrinet_is_fastest_at_multiples_of_four) {
+TEST(Reproduce, frame_rates_on_myrinet_peak_at_multiples_of_four) {
     expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
 }
 
-TEST(Table, names_the_missing_part) {
+TEST(Table, reports_a_missing_column_row_or_file) {
     const Table rates("shift_based_frame_rates");
     EXPECT_EQ(rates.rows(), 9u);
     EXPECT_EQ(rates.number(0, "frames_per_second"), 14.5);

@@ -46,7 +46,7 @@ TEST(Judge, compares_configurations_within_each_launch) {
     EXPECT_THAT(good.floor.values, ElementsAre(0));
 }
 
-TEST(Judge, computes_the_cost_of_fixed_policies) {
+TEST(Judge, computes_the_regret_of_fixed_policies) {
     for (const Regrets& policy : judge(evaluation("binary-swap")).policies) {
         const double expected = policy.policy.starts_with("binary swap") ? 0
                                 : policy.policy == "direct send"         ? 1
@@ -56,7 +56,7 @@ TEST(Judge, computes_the_cost_of_fixed_policies) {
     }
 }
 
-TEST(Judge, counts_cases_of_several_machines_alike) {
+TEST(Judge, weights_cases_of_all_machines_equally) {
     const std::vector<Evaluation> both{evaluation("direct-send"), evaluation("binary-swap")};
     const Verdict verdict = judge(both);
     EXPECT_THAT(verdict.planner.values, ElementsAre(DoubleNear(1, 1e-12), 0));
@@ -65,7 +65,7 @@ TEST(Judge, counts_cases_of_several_machines_alike) {
     EXPECT_EQ(verdict.policies.front().values.size(), 2u);
 }
 
-TEST(Winners, are_those_of_the_best_parameters) {
+TEST(Winners, use_the_best_parameters_of_each_algorithm) {
     Evaluation few = evaluation("binary-swap"), many = evaluation("binary-swap");
     many.ranks = 4;
     many.cases[0].configurations = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
@@ -81,7 +81,7 @@ TEST(Winners, are_those_of_the_best_parameters) {
     EXPECT_THROW(winners(std::vector{few, many}), InvalidTask);
 }
 
-TEST(Winners, are_hierarchical_if_early_rounds_fill_the_nodes_of_a_cluster) {
+TEST(Winners, count_radix_k_as_hierarchical_if_early_rounds_stay_within_nodes) {
     Evaluation cluster = evaluation("binary-swap");
     cluster.transport = "simulated";
     cluster.ranks = 16;
@@ -100,19 +100,19 @@ TEST(Winners, are_hierarchical_if_early_rounds_fill_the_nodes_of_a_cluster) {
     EXPECT_EQ(winner("4,2,2"), "radix-k");
 }
 
-TEST(Judge, shows_noise_if_halves_disagree) {
+TEST(Judge, reports_a_noise_floor_if_halves_of_the_launches_disagree) {
     Evaluation noisy = evaluation("binary-swap");
     noisy.cases[0].configurations = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},
                                      {"direct-send", false, 1.0, {2, 1, 2, 1}}};
     EXPECT_GT(judge(noisy).floor.mean(), .5);
 }
 
-TEST(Judge, holds_predictions_against_medians) {
+TEST(Judge, compares_predictions_with_median_times) {
     EXPECT_THAT(judge(evaluation("binary-swap")).errors,
                 ElementsAre(DoubleNear(1 - 1.1 / 3, 1e-12), DoubleNear(1 - 2.4 / 6, 1e-12)));
 }
 
-TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
+TEST(Evaluation, can_be_written_read_back_and_extended_by_launches) {
     const std::string path =
         (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
     std::ofstream(path) << to_json(evaluation("direct-send"));
@@ -129,7 +129,7 @@ TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
     std::filesystem::remove(path);
 }
 
-TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_the_stated_range) {
+TEST(DrawnCases, are_reproducible_from_a_seed_and_span_the_stated_range) {
     const auto cases = draw_cases(2026, 200), again = draw_cases(2026, 200);
     Elements least = 1 << 30, most = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {

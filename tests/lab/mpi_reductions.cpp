@@ -35,7 +35,7 @@ Claim sums(int ranks, Elements each, bool of_all) {
     return claim;
 }
 
-TEST(MpiReductions, by_recursive_doubling_sum_all_operands_in_order) {
+TEST(MpiReductions, by_recursive_doubling_combine_all_operands_in_order) {
     for (const int ranks : {2, 4, 8, 32}) {
         const Proof whole =
             prove(schedule_of(recursive_doubling_allreduce, ranks), sums(ranks, elements, true));
@@ -48,7 +48,7 @@ TEST(MpiReductions, by_recursive_doubling_sum_all_operands_in_order) {
     EXPECT_NE(prove(schedule_of(recursive_doubling_reduce_scatter, 4), sums(4, 8, true)).error, "");
 }
 
-TEST(MpiReductions, by_pairs_send_each_block_once_and_combine_as_often) {
+TEST(MpiReductions, by_pairwise_exchange_send_and_combine_each_block_once) {
     constexpr int ranks = 8;
     for (const Program& program : schedule_of(pairwise_reduce_scatter, ranks)) {
         Elements sent = 0, folds = 0;

@@ -35,7 +35,7 @@ TEST(Installation, is_found_relative_to_a_shared_library_too) {
     EXPECT_THAT(found, Contains(data));
 }
 
-TEST(Installation, of_a_program_in_the_build_tree_is_source_and_build_tree) {
+TEST(Installation, of_a_program_in_the_build_tree_is_the_source_and_build_tree) {
     const Installation found = installation();
     ASSERT_EQ(found.data.size(), 1u);
     EXPECT_EQ(filesystem::canonical(found.data[0]), filesystem::canonical(test::source_dir()));

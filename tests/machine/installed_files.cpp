@@ -8,7 +8,7 @@
 namespace sextant::machine {
 namespace {
 
-TEST(Places, a_profile_is_stored_in_the_config_folder) {
+TEST(InstalledFiles, include_a_profile_in_the_config_folder) {
     setenv("HOME", "/home/somebody", 1);
     unsetenv("XDG_CONFIG_HOME");
     EXPECT_EQ(default_profile_path("mpi"), "/home/somebody/.config/sextant/machines/mpi.json");
@@ -20,7 +20,7 @@ TEST(Places, a_profile_is_stored_in_the_config_folder) {
     EXPECT_EQ(default_profile_path("mpi"), "");
 }
 
-TEST(Places, probes_are_stored_in_the_cache_folder) {
+TEST(InstalledFiles, include_probes_in_the_cache_folder) {
     setenv("HOME", "/home/somebody", 1);
     unsetenv("XDG_CACHE_HOME");
     EXPECT_EQ(probe_folder(), "/home/somebody/.cache/sextant/probes");

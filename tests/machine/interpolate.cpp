@@ -22,7 +22,7 @@ TEST(Interpolation, is_piecewise_linear_between_measured_sizes) {
     EXPECT_FALSE(at_size(bent, 199).extrapolated);
 }
 
-TEST(Interpolation, extrapolates_beyond_the_ends_and_reports_it) {
+TEST(Interpolation, extrapolates_beyond_the_measured_sizes_and_reports_it) {
     const Estimate above = at_size(bent, 300);
     EXPECT_DOUBLE_EQ(above.median, 23);
     EXPECT_TRUE(above.extrapolated);
@@ -40,7 +40,7 @@ TEST(Interpolation, of_a_single_point_is_constant) {
     }
 }
 
-TEST(Interpolation, carries_the_interval_along) {
+TEST(Interpolation, interpolates_confidence_intervals_too) {
     const std::vector<Point> points = {{0, 0, {2, 1, 4, 9}}, {10, 10, {4, 3, 8, 9}}};
     const Estimate middle = at_size(points, 5);
     EXPECT_DOUBLE_EQ(middle.low, 2);
@@ -48,7 +48,7 @@ TEST(Interpolation, carries_the_interval_along) {
     EXPECT_DOUBLE_EQ(middle.high, 6);
 }
 
-TEST(Interpolation, of_passes_is_linear_in_elements_and_in_operands) {
+TEST(Interpolation, is_linear_in_elements_and_operands_of_passes) {
     const std::vector<Pass> passes = {{100, 2, exactly(10)},
                                       {100, 4, exactly(14)},
                                       {100, 8, exactly(20)},
@@ -65,7 +65,7 @@ TEST(Interpolation, of_passes_is_linear_in_elements_and_in_operands) {
     EXPECT_TRUE(at_pass(passes, 300, 2).extrapolated);
 }
 
-TEST(Interpolation, of_passes_of_one_number_of_operands_counts_those_after_the_first) {
+TEST(Interpolation, extrapolates_from_passes_with_a_single_number_of_operands) {
     const std::vector<Pass> pairs = {{100, 2, exactly(10)}};
     EXPECT_DOUBLE_EQ(at_pass(pairs, 100, 2).median, 10);
     EXPECT_DOUBLE_EQ(at_pass(pairs, 100, 5).median, 40);
@@ -73,7 +73,7 @@ TEST(Interpolation, of_passes_of_one_number_of_operands_counts_those_after_the_f
     EXPECT_THROW(at_pass({}, 1, 2), std::invalid_argument);
 }
 
-TEST(Interpolation, between_block_lengths_is_linear_in_their_logarithm) {
+TEST(Interpolation, is_linear_in_the_logarithm_of_the_block_length) {
     const std::vector<Point> points = {point(0, 0, 0), point(64, 4, 8), point(64, 16, 4),
                                        point(128, 4, 16), point(128, 16, 8)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 128, 8).median, 12);
@@ -91,7 +91,7 @@ TEST(Interpolation, uses_the_nearest_block_length_outside_their_range_and_report
     EXPECT_TRUE(at_size_and_block(points, 64, 64).extrapolated);
 }
 
-TEST(Interpolation, by_size_alone_if_each_size_has_its_own_block_length) {
+TEST(Interpolation, uses_the_size_alone_if_each_size_has_its_own_block_length) {
     // Messages of 100 blocks, as in the P-3PC paper.
     const std::vector<Point> points = {point(0, 0, 1), point(400, 4, 3), point(800, 8, 7)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 600, 6).median, 5);
@@ -101,7 +101,7 @@ TEST(Interpolation, by_size_alone_if_each_size_has_its_own_block_length) {
     EXPECT_FALSE(at_size_and_block(points, 100, 4).extrapolated);
 }
 
-TEST(Interpolation, needs_points) {
+TEST(Interpolation, requires_at_least_one_point) {
     EXPECT_THROW(at_size({}, 1), std::invalid_argument);
     EXPECT_THROW(at_size_and_block({}, 1, 1), std::invalid_argument);
     EXPECT_THROW(fitted_line({}), std::invalid_argument);
@@ -113,7 +113,7 @@ TEST(FittedLine, is_exact_for_points_on_a_line) {
     EXPECT_DOUBLE_EQ(fitted_line(line).slope, 0.5);
 }
 
-TEST(FittedLine, keeps_the_smallest_message_and_weighs_relative_errors) {
+TEST(FittedLine, passes_through_the_smallest_message_and_minimises_relative_errors) {
     const Line line = fitted_line(bent);
     EXPECT_DOUBLE_EQ(line.constant, 1);
     // The slope b minimises ((1 + 100 b) / 3 - 1)^2 + ((1 + 200 b) / 13 - 1)^2.

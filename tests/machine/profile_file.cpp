@@ -105,7 +105,7 @@ TEST(ProfileFile, is_read_back_as_it_was_written) {
     EXPECT_EQ(parse_profile(profile_text(profile), "x"), profile);
 }
 
-TEST(ProfileFile, the_machines_shipped_can_be_read_and_written_again) {
+TEST(ProfileFile, every_shipped_machine_can_be_read_and_written_again) {
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(machines)) {
         const Profile profile = read_profile(entry.path().string());
@@ -117,7 +117,7 @@ TEST(ProfileFile, the_machines_shipped_can_be_read_and_written_again) {
     EXPECT_GE(files, 4);
 }
 
-TEST(ProfileFile, the_das_machine_holds_table_1_of_the_paper) {
+TEST(ProfileFile, the_das_machine_contains_table_1_of_the_paper) {
     const Profile das = read_profile((machines / "das.json").string());
     std::ifstream table(test::source_dir() + "/tests/model/tables/p3pc_table1_das_us.csv");
     std::string line;
@@ -144,7 +144,7 @@ TEST(ProfileFile, the_das_machine_holds_table_1_of_the_paper) {
     EXPECT_EQ(cells, 60);
 }
 
-TEST(ProfileFile, errors_name_file_field_value_and_expected_value) {
+TEST(ProfileFile, errors_name_the_file_field_value_and_expected_value) {
     expect_refused("", "is not JSON");
     expect_refused("[1, 2]", "is an array of 2, expected a JSON object");
     expect_refused("{}", "version is missing");
@@ -176,7 +176,7 @@ TEST(ProfileFile, errors_name_file_field_value_and_expected_value) {
                    "network.topology.extents is an array of 3, expected one number");
 }
 
-TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals) {
+TEST(ProfileFile, cells_require_ordered_points_and_medians_within_their_intervals) {
     const std::string head = R"({"version": 1, "name": "m", "date": "d", "method": "m", "links": [)"
                              R"({"link": "same node", "curves": [{"path": "full", "layout": "cc", )"
                              R"("strategy": "contiguous", "points": )";
@@ -197,7 +197,7 @@ TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals)
     expect_refused(points("7"), at + " is 7, expected an array");
 }
 
-TEST(ProfileFile, passes_are_in_order_and_have_operands) {
+TEST(ProfileFile, passes_must_be_ordered_and_have_operands) {
     const auto points = [](const std::string& text) {
         return R"({"version": 1, "name": "m", "date": "d", "method": "m", "operators": [)"
                R"({"name": "over", "points": )" +
@@ -215,7 +215,7 @@ TEST(ProfileFile, passes_are_in_order_and_have_operands) {
     expect_refused(points("[[1, 2]]"), at + "[0] is an array of 2, expected [elements, operands");
 }
 
-TEST(ProfileFile, a_file_that_cannot_be_read_is_refused_by_name) {
+TEST(ProfileFile, an_unreadable_file_is_named_in_the_error) {
     for (const std::string& path : {std::string("/no/such/machine.json"), test::source_dir()}) {
         try {
             read_profile(path);
@@ -248,7 +248,7 @@ std::string damaged(std::string text, std::mt19937& random) {
     return text;
 }
 
-TEST(ProfileFile, damaged_files_are_read_or_refused_and_nothing_else) {
+TEST(ProfileFile, damaged_files_are_read_or_refused_without_a_crash) {
     std::mt19937 random(7);
     int refused = 0, read = 0;
     for (const std::string& text : {profile_text(full_profile()), shipped("das.json")}) {

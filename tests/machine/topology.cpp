@@ -13,7 +13,7 @@ Topology of(Shape shape, std::vector<int> extents) {
     return {shape, std::move(extents)};
 }
 
-TEST(Topology, published_distances_and_bisections_are_those_of_figure_1) {
+TEST(Topology, published_distances_and_bisections_equal_those_of_figure_1) {
     const auto expect = [](const Topology& topology, double h, double b) {
         const Wiring wiring = published_wiring(topology);
         EXPECT_NEAR(wiring.latency, h, 1e-9) << name(topology.shape);
@@ -30,7 +30,7 @@ TEST(Topology, published_distances_and_bisections_are_those_of_figure_1) {
     expect(of(Shape::complete_graph, {16}), 1, 64);
 }
 
-TEST(Topology, exact_distances_count_every_pair_and_a_processor_with_itself) {
+TEST(Topology, exact_distances_average_over_all_pairs_including_self_pairs) {
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::linear_array, {16})).latency, 5.3125);
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::mesh, {16, 16})).latency, 10.625);
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::hypercube, {256})).latency, 4);
@@ -39,7 +39,7 @@ TEST(Topology, exact_distances_count_every_pair_and_a_processor_with_itself) {
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::torus, {5, 3})).latency, 24 / 20.0 + 8 / 12.0);
 }
 
-TEST(Topology, the_paper_s_fat_tree_is_twice_as_far_as_it_is) {
+TEST(Topology, the_published_fat_tree_distance_is_about_twice_the_exact_one) {
     const Topology fat_tree = of(Shape::fat_tree, {256});
     EXPECT_NEAR(exact_wiring(fat_tree).latency, 7.34, .005);
     EXPECT_DOUBLE_EQ(published_wiring(fat_tree).latency, 16);
@@ -57,25 +57,25 @@ double mean_by_walking(int p) {
     return sum / p / p;
 }
 
-TEST(Topology, trees_of_any_size_are_counted_link_by_link) {
+TEST(Topology, trees_of_any_size_have_the_exact_mean_distance) {
     for (int p : {1, 2, 3, 7, 10, 31, 100})
         EXPECT_NEAR(exact_wiring(of(Shape::binary_tree, {p})).latency, mean_by_walking(p), 1e-12);
 }
 
-TEST(Topology, shuffle_exchange_is_traversed_from_every_processor) {
+TEST(Topology, shuffle_exchange_distances_are_exact_means_over_all_processors) {
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {2})).latency, 0.5);
     // Shuffles connect 01 and 10; exchanges flip the last bit. So the graph is the line
     // 00 - 01 - 10 - 11.
     EXPECT_DOUBLE_EQ(exact_wiring(of(Shape::shuffle_exchange, {4})).latency, 1.25);
 }
 
-TEST(Topology, refuses_sizes_that_a_wiring_does_not_have) {
+TEST(Topology, refuses_sizes_that_a_topology_does_not_support) {
     EXPECT_THROW(exact_wiring(of(Shape::hypercube, {6})), std::invalid_argument);
     EXPECT_THROW(exact_wiring(of(Shape::fat_tree, {8})), std::invalid_argument);
     EXPECT_THROW(exact_wiring(of(Shape::butterfly, {8})), std::invalid_argument);
 }
 
-TEST(Topology, an_oblong_mesh_has_the_distance_of_its_longer_side_and_is_cut_across_it) {
+TEST(Topology, an_oblong_mesh_takes_distance_and_bisection_from_its_longer_side) {
     const Wiring half = published_wiring(of(Shape::mesh, {8, 16}));
     EXPECT_NEAR(half.latency, 2.0 / 3 * 16, 1e-9);
     EXPECT_EQ(half.bisection, 8);

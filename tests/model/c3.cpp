@@ -17,7 +17,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-TEST(C3, cannot_express_a_round_in_which_messages_depend_on_one_another) {
+TEST(C3, cannot_express_rounds_with_dependent_messages) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const Schedule relay = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
@@ -37,7 +37,7 @@ TEST(C3, cannot_express_a_round_in_which_messages_depend_on_one_another) {
     }
 }
 
-TEST(C3, is_in_seconds_the_units_of_all_rounds) {
+TEST(C3, converts_the_units_of_all_rounds_to_seconds) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const auto task = compositing::one_image_each(256, 256 * 32);
     const Schedule schedule = make_schedule(256, [&](int rank) {
@@ -77,7 +77,7 @@ Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) 
         .communication;
 }
 
-TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
+TEST(C3, charges_groups_by_the_submachines_that_contain_them) {
     // Neighbours in a row are submachines of two processors: h = 1/2. Without groups the whole mesh
     // has h = 10.625.
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, true).latency, .5);
@@ -93,7 +93,7 @@ TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
     EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
 }
 
-TEST(C3, applies_to_other_numbers_of_ranks_with_a_remark) {
+TEST(C3, predicts_other_machine_sizes_with_a_remark) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const auto task = compositing::one_image_each(12, 120);
     const Schedule schedule = make_schedule(12, [&](int rank) {

@@ -69,7 +69,7 @@ double seconds(const char* model, const Schedule& schedule, const machine::Profi
         .seconds;
 }
 
-TEST(Models, have_unique_names_which_find_them) {
+TEST(CostModels, have_unique_names_and_are_found_by_them) {
     std::set<std::string_view> names;
     for (const Model& model : catalogue()) {
         EXPECT_TRUE(names.insert(model.name).second);
@@ -80,7 +80,7 @@ TEST(Models, have_unique_names_which_find_them) {
     EXPECT_THROW(find("p4pc"), InvalidTask);
 }
 
-TEST(Models, name_costs_missing_from_a_profile) {
+TEST(CostModels, name_costs_missing_from_a_profile) {
     const Schedule schedule = strided(4, 10, 8);
     const auto refusal = [&](const char* model, const char* machine) -> std::string {
         try {
@@ -99,7 +99,7 @@ TEST(Models, name_costs_missing_from_a_profile) {
     EXPECT_EQ(refusal("3pc", "das"), "");
 }
 
-TEST(Models, report_missing_costs) {
+TEST(CostModels, remark_on_missing_operator_costs_and_extrapolation) {
     const machine::Profile das = test::shipped_machine("das");
     const auto task = compositing::one_image_each(4, 4 << 20);
     const Schedule schedule = make_schedule(4, [&](int rank) {
@@ -114,7 +114,7 @@ TEST(Models, report_missing_costs) {
     EXPECT_THAT(prediction.remarks, Contains(HasSubstr("are outside the range measured on das")));
 }
 
-TEST(Models, use_the_node_of_each_rank) {
+TEST(CostModels, distinguish_ranks_on_the_same_node_from_other_nodes) {
     machine::Profile machine = detailed_machine(Link::same_node);
     machine.links.push_back(machine.links[0]);
     machine.links[1].link = Link::other_node;
@@ -131,7 +131,7 @@ TEST(Models, use_the_node_of_each_rank) {
     EXPECT_THROW(on({0}), CannotExpress);
 }
 
-TEST(Models, multiply_bytes_by_the_density) {
+TEST(CostModels, multiply_bytes_by_the_density) {
     const machine::Profile machine = detailed_machine();
     const Schedule schedule = strided(100, 1, 100);
     const Question sparse{
@@ -139,7 +139,7 @@ TEST(Models, multiply_bytes_by_the_density) {
     EXPECT_DOUBLE_EQ(find("hockney").predict(sparse).seconds, 1 + 25);
 }
 
-TEST(LogGP, is_three_paths_with_a_side_of_g_and_a_path_of_2o_and_l) {
+TEST(LogGP, takes_twice_the_overhead_plus_latency_plus_the_gap_per_byte) {
     machine::Profile machine;
     machine.name = "loggp";
     machine.links = {{}};
@@ -148,7 +148,7 @@ TEST(LogGP, is_three_paths_with_a_side_of_g_and_a_path_of_2o_and_l) {
     EXPECT_DOUBLE_EQ(seconds("loggp", one, machine), 2 * 2 + 7 + 5);
 }
 
-TEST(P3pcExtended, charges_strides_by_their_length_unlike_p3pc) {
+TEST(P3pcExtended, charges_strides_by_block_length_unlike_p3pc) {
     const machine::Profile machine = detailed_machine();
     EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(4, 25, 8), machine), 301);
     EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(16, 20, 32), machine), 641);
@@ -157,7 +157,7 @@ TEST(P3pcExtended, charges_strides_by_their_length_unlike_p3pc) {
                      seconds("p3pc", strided(20, 5, 30), machine));
 }
 
-TEST(P3pcExtended, packs_by_a_copy_if_packing_was_not_measured) {
+TEST(P3pcExtended, predicts_packing_as_a_copy_if_packing_was_not_measured) {
     machine::Profile machine = detailed_machine();
     const Schedule schedule = strided(4, 25, 8);
     EXPECT_THROW(seconds("p3pc-extended", schedule, machine, Strategy::packing), CannotExpress);
@@ -185,7 +185,7 @@ Schedule stream(int count) {
     });
 }
 
-TEST(P3pcExtended, sends_no_faster_than_the_saturated_gap) {
+TEST(P3pcExtended, sends_no_faster_than_the_saturated_gap_allows) {
     machine::Profile machine = detailed_machine(Link::other_node);
     EXPECT_DOUBLE_EQ(seconds("p3pc-extended", stream(5), machine), 5 * 11);
     machine.links[0].gap = {{10, 10, exactly(30)}};
@@ -206,7 +206,7 @@ Schedule crowd() {
     });
 }
 
-TEST(P3pcExtended, crowded_links_lengthen_the_run_and_more_so_when_they_are_slow) {
+TEST(P3pcExtended, predicts_longer_times_for_shared_and_slow_links) {
     machine::Profile machine = detailed_machine(Link::other_node);
     const double alone = seconds("p3pc-extended", crowd(), machine);
     const auto with_links = [&](double seconds_per_byte) {
@@ -247,7 +247,7 @@ Schedule pair_that_folds() {
     });
 }
 
-TEST(P3pcExtended, moves_no_data_between_threads_that_is_only_folded) {
+TEST(P3pcExtended, charges_no_transfer_between_threads_for_data_that_is_only_folded) {
     machine::Profile machine = detailed_machine(Link::same_process);
     machine.operators = {{.name = "over",
                           .element = "f32",
@@ -294,7 +294,7 @@ Schedule pair_that_computes(Elements bytes) {
     });
 }
 
-TEST(P3pcExtended, moves_no_kernel_results_written_at_their_destination) {
+TEST(P3pcExtended, charges_no_transfer_for_kernel_results_written_at_their_destination) {
     const std::vector<int> nodes = {0, 0};
     const auto predicted = [&](Link within, Elements bytes) {
         const machine::Profile machine = detailed_machine(within);

@@ -37,7 +37,7 @@ Prediction predicted(const machine::Profile& machine, std::span<const KernelUse>
                                     .timeline = true});
 }
 
-TEST(Computing, costs_the_kernels_time_per_element) {
+TEST(KernelCost, is_the_time_per_element_times_the_number_of_elements) {
     const std::array<KernelUse, 1> names = {{{"sum"}}};
     const Prediction prediction = predicted(slow_machine(), names);
     Seconds busy = 0;
@@ -52,7 +52,7 @@ TEST(Computing, costs_the_kernels_time_per_element) {
     EXPECT_TRUE(prediction.remarks.empty());
 }
 
-TEST(Computing, costs_as_much_as_passes_with_the_same_work) {
+TEST(KernelCost, is_interpolated_between_measured_amounts_of_work) {
     machine::Profile machine = slow_machine();
     machine.kernels[0].passes = {{1, 4, exactly(40)},
                                  {1, 8, exactly(60)},
@@ -66,7 +66,7 @@ TEST(Computing, costs_as_much_as_passes_with_the_same_work) {
     EXPECT_NEAR(work(6) / work(8), 5. / 6, 1e-9);
 }
 
-TEST(Computing, costs_nothing_with_a_remark_if_the_profile_lacks_the_kernel) {
+TEST(KernelCost, is_zero_with_a_remark_if_the_profile_lacks_the_kernel) {
     const std::array<KernelUse, 1> names = {{{"product"}}};
     const Prediction unknown = predicted(slow_machine(), names);
     ASSERT_EQ(unknown.remarks.size(), 1u);

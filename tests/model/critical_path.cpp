@@ -70,7 +70,7 @@ Schedule stream(int messages) {
     });
 }
 
-TEST(CriticalPath, of_shift_based_and_binary_swap_equals_table_1_of_the_paper) {
+TEST(CriticalPath, predicts_the_times_of_shift_based_and_binary_swap_in_table_1) {
     const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
     const double alpha = 1e-6, beta = 16 * .53e-9; // per pixel
     for (int p : {2, 8, 16, 64}) {
@@ -84,7 +84,7 @@ TEST(CriticalPath, of_shift_based_and_binary_swap_equals_table_1_of_the_paper) {
     }
 }
 
-TEST(CriticalPath, of_direct_send_is_nearly_double_if_all_send_to_one_rank_first) {
+TEST(CriticalPath, of_direct_send_nearly_doubles_if_all_ranks_send_to_one_rank_first) {
     const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
     const Elements n = 64 * 1000;
     for (int p : {2, 8, 16, 64}) {
@@ -111,20 +111,20 @@ TEST(CriticalPath, of_binary_swap_without_overlap_equals_the_radix_k_paper) {
     }
 }
 
-TEST(CriticalPath, a_sender_sends_one_message_after_another) {
+TEST(CriticalPath, sends_the_messages_of_a_rank_one_after_another) {
     const auto machine = plain_machine();
     EXPECT_DOUBLE_EQ(critical_path(question(stream(1), machine), flat(3, 2, 10)).seconds, 10);
     EXPECT_DOUBLE_EQ(critical_path(question(stream(5), machine), flat(3, 2, 10)).seconds,
                      4 * 3 + 10);
 }
 
-TEST(CriticalPath, a_receiver_receives_one_message_after_another) {
+TEST(CriticalPath, receives_the_messages_of_a_rank_one_after_another) {
     const auto machine = plain_machine();
     EXPECT_DOUBLE_EQ(critical_path(question(stream(5), machine), flat(1, 4, 10)).seconds,
                      10 + 4 * 4);
 }
 
-TEST(CriticalPath, a_path_shorter_than_a_side_delays_only_the_next_message) {
+TEST(CriticalPath, delays_only_the_next_message_if_a_path_is_shorter_than_a_side) {
     const auto machine = plain_machine();
     // Rank 1 forwards a message from rank 0 to rank 2; the times of both paths add up.
     const Schedule chain = make_schedule(3, [](int rank) {
@@ -161,7 +161,7 @@ Schedule reduction(int ranks) {
     });
 }
 
-TEST(CriticalPath, folds_combine_operands_as_they_arrive) {
+TEST(CriticalPath, combines_operands_as_they_arrive) {
     const auto machine = plain_machine(5);
     Prices prices = flat(1, 10, 10);
     prices.blocking = false;
@@ -171,7 +171,7 @@ TEST(CriticalPath, folds_combine_operands_as_they_arrive) {
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
 }
 
-TEST(CriticalPath, operands_that_are_available_together_are_combined_in_one_pass) {
+TEST(CriticalPath, combines_operands_that_are_available_together_in_one_pass) {
     auto machine = plain_machine();
     machine.operators = {{"over", "f32", {}, {{1, 2, exactly(20)}, {1, 3, exactly(22)}}, {}, {}}};
     const Schedule own = make_schedule(1, [](int) {
@@ -189,7 +189,7 @@ TEST(CriticalPath, operands_that_are_available_together_are_combined_in_one_pass
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 30 + 22);
 }
 
-TEST(CriticalPath, an_operator_is_that_of_its_element_format) {
+TEST(CriticalPath, uses_the_operator_cost_of_the_element_format) {
     auto machine = plain_machine(5);
     machine.operators.push_back({"over", "u8", exactly(1), {}, {}, {}});
     const Schedule schedule = reduction(2);
@@ -198,7 +198,7 @@ TEST(CriticalPath, an_operator_is_that_of_its_element_format) {
     EXPECT_DOUBLE_EQ(critical_path(bytes, flat(1, 10, 10)).seconds, 11);
 }
 
-TEST(CriticalPath, folds_that_round_once_wait_for_all_operands_and_are_one_pass) {
+TEST(CriticalPath, waits_for_all_operands_of_folds_that_round_only_once) {
     auto machine = plain_machine();
     machine.operators = {{"over", "u8", {}, {{1, 2, exactly(5)}, {1, 4, exactly(7)}}, {}, {}}};
     Prices prices = flat(1, 10, 10);
@@ -213,7 +213,7 @@ TEST(CriticalPath, folds_that_round_once_wait_for_all_operands_and_are_one_pass)
     EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 7);
 }
 
-TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
+TEST(CriticalPath, does_not_fold_while_the_processor_moves_messages) {
     const auto machine = plain_machine(5);
     Prices prices{[](const Message&) {
                       return MessageCost{Span(1.), Span(10.), Span(10.), Span(), Span(3.)};
@@ -221,11 +221,11 @@ TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
                   false};
     // The processor is busy during the last 3 s of a message, which takes 10 s.
     const double seconds = critical_path(question(reduction(4), machine), prices).seconds;
-    // It folds until 15 and 23 s, so messages end at 10, 18 and 26 s.
+    // The processor folds until 15 s and 23 s, so messages end at 10, 18 and 26 s.
     EXPECT_DOUBLE_EQ(seconds, 31);
 }
 
-TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
+TEST(CriticalPath, waits_for_the_receive_in_a_rendezvous) {
     // Rank 1 can receive only after its own send.
     const Schedule schedule = make_schedule(2, [](int rank) {
         ProgramBuilder builder;
@@ -245,7 +245,7 @@ TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
     const auto machine = plain_machine();
     const auto priced = [&](bool rendezvous) {
         Prices prices{[=](const Message& m) {
-            const bool quick = m.bytes == 1; // from rank 0
+            const bool quick = m.bytes == 1; // the message from rank 0
             return MessageCost{
                 Span(quick ? 1. : 20.), Span(1.), Span(quick ? 5. : 20.), {}, {}, rendezvous};
         }};
@@ -256,7 +256,7 @@ TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
     EXPECT_DOUBLE_EQ(priced(true), 25); // the transfer starts only with the receive
 }
 
-TEST(CriticalPath, carries_intervals_to_the_end) {
+TEST(CriticalPath, propagates_confidence_intervals) {
     const auto machine = plain_machine();
     const Prices prices{[](const Message&) {
         const Span t(2, 1, 5);
@@ -268,7 +268,7 @@ TEST(CriticalPath, carries_intervals_to_the_end) {
     EXPECT_DOUBLE_EQ(prediction.high, 15);
 }
 
-TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
+TEST(CriticalPath, refuses_unmatched_schedules_and_deadlocks) {
     const auto machine = plain_machine();
     Schedule unmatched = stream(2);
     unmatched[1].steps.pop_back();
@@ -286,7 +286,7 @@ TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
     EXPECT_THROW(critical_path(question(deadlock, machine), flat(1, 1, 1)), std::logic_error);
 }
 
-TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_rank_at_one_time) {
+TEST(CriticalPath, has_a_timeline_of_every_step_without_overlapping_sends_or_folds) {
     const auto machine = plain_machine(.25);
     const Schedule schedule = composite("radix-k", 12, 120, {{4, 3}});
     Question requested = question(schedule, machine);
@@ -319,7 +319,7 @@ TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_ra
     EXPECT_TRUE(find("hockney").predict(question(schedule, machine)).timeline.events.empty());
 }
 
-TEST(CriticalPath, predicts_the_same_with_and_without_a_timeline_and_every_time) {
+TEST(CriticalPath, predicts_the_same_time_with_and_without_a_timeline) {
     const auto machine = plain_machine(.25);
     for (const char* name :
          {"direct-send", "radix-k", "two-three-swap", "parallel-pipeline", "binary-tree"}) {

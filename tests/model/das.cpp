@@ -40,7 +40,7 @@ const Row table[] = {{"flat-scatter", {20.74, 29.13, 29.13, 29.13, 29.13}, 21.81
                      {"flat-gather", {27.03, 45.07, 45.07, 45.07, 45.07}, 21.81},
                      {"binomial-gather", {28.38, 29.58, 31.99, 36.79, 46.36}, 25.22}};
 
-TEST(Das, scatter_and_gather_follow_the_paper_s_formulas) {
+TEST(Das, scatter_and_gather_follow_the_formulas_of_the_paper) {
     for (const Row& row : table) {
         for (std::size_t i = 0; i < 5; ++i) {
             EXPECT_NEAR(milliseconds("p3pc", row.algorithm, das_grids[i]), row.p3pc[i], .005)
@@ -49,7 +49,7 @@ TEST(Das, scatter_and_gather_follow_the_paper_s_formulas) {
     }
 }
 
-TEST(Das, loggp_star_sees_no_difference_between_grids) {
+TEST(Das, loggp_star_predicts_the_same_for_all_grids) {
     for (const Row& row : table) {
         for (const Grid& grid : das_grids) {
             EXPECT_NEAR(milliseconds("loggp-star", row.algorithm, grid), row.loggp_star, .005)
@@ -58,7 +58,7 @@ TEST(Das, loggp_star_sees_no_difference_between_grids) {
     }
 }
 
-TEST(Das, the_closed_forms_of_figure_6_give_the_same_tables) {
+TEST(Das, the_closed_forms_of_figure_6_give_the_published_tables) {
     const DasCosts p3pc, star(true);
     for (std::size_t i = 0; i < 5; ++i) {
         const Grid& grid = das_grids[i];
@@ -75,7 +75,7 @@ struct BorderRow {
     Elements margin;
     bool loggp_star;
     std::array<double, 5> mended;               ///< by grid, µs
-    double published_strips, published_columns; ///< 1 × 16 and 16 × 1; 0 if not published
+    double published_strips, published_columns; ///< grids 1 × 16 and 16 × 1; 0 if not published
 };
 
 // Margins of 4, 12 and 19 pixels belong to sigma = 1, 3 and 5.
@@ -86,7 +86,7 @@ const BorderRow borders[] = {{4, false, {441.3, 449.0, 474.1, 683.6, 1043.5}, 56
                              {19, false, {1780.6, 1721.8, 1853.1, 2751.8, 4551.1}, 2268.3, 4867.3},
                              {19, true, {1780.6, 1354.6, 1142.5, 1354.6, 1780.6}, 0, 0}};
 
-TEST(Das, the_border_exchange_of_figure_6_as_printed_and_without_neighbours_that_do_not_exist) {
+TEST(Das, the_border_exchange_costs_as_in_figure_6_with_and_without_nonexistent_neighbours) {
     for (const BorderRow& row : borders) {
         const DasCosts T(row.loggp_star);
         for (std::size_t i = 0; i < 5; ++i) {
@@ -117,7 +117,7 @@ TEST(Das, p3pc_prefers_2x8_and_loggp_star_4x4_as_in_the_paper) {
     }
 }
 
-TEST(Das, the_executed_exchange_is_cheapest_in_strips_at_sigma_1_not_2x8) {
+TEST(Das, the_replayed_exchange_is_fastest_in_strips_at_sigma_1) {
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 4), 1);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 12), 2);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 19), 2);
@@ -147,7 +147,7 @@ TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
         2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, Layout::cc, (256 + 4) * 4), 1e-6);
 }
 
-TEST(Das, a_receive_longer_than_its_path_costs_more_than_in_figure_6) {
+TEST(Das, a_receive_that_outlasts_its_path_costs_more_than_in_figure_6) {
     // In six cells of Table 1 the full path takes less time than one of its sides; the formula uses
     // only the path.
     const DasCosts T;
@@ -176,7 +176,7 @@ int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, i
     return 0;
 }
 
-TEST(Das, strips_are_the_fastest_for_fewer_filters_than_by_figure_6) {
+TEST(Das, replayed_strips_are_fastest_for_fewer_filters_than_in_figure_6) {
     const DasCosts T;
     struct Threshold {
         Elements margin;
@@ -227,7 +227,7 @@ TEST(Das, table_1_has_six_paths_shorter_than_one_of_their_sides) {
     EXPECT_EQ(cells, 6);
 }
 
-TEST(Das, margins_all_round_make_strips_strided_which_costs_more_than_fewer_messages_save) {
+TEST(Das, margins_on_all_sides_make_strips_more_expensive_by_strided_messages) {
     static const machine::Profile das = shipped_machine("das");
     const halo::Grid tiles{{das_grids[0]}, 4};
     const Schedule schedule =

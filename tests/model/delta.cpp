@@ -64,27 +64,27 @@ Total charged(std::string_view algorithm, const Grid& grid,
                    reading, distances);
 }
 
-TEST(Delta, one_to_all_directly_costs_256s_and_0_55_per_byte) {
+TEST(Delta, direct_one_to_all_has_the_published_cost) {
     expect_total(charged("flat-scatter", deals_L, of_figures_6_and_9), 256, .5508);
 }
 
-TEST(Delta, one_to_all_by_broadcast_costs_8s_and_27_per_byte) {
+TEST(Delta, one_to_all_by_broadcast_has_the_published_cost) {
     expect_total(charged("1-lev-br-broadcast", deals_L, of_halvings), 8, 27.00);
 }
 
-TEST(Delta, one_to_all_by_columns_and_rows_costs_32s_and_1_23_per_byte) {
+TEST(Delta, one_to_all_by_columns_and_rows_has_the_published_cost) {
     expect_total(charged("2-lev-rec-scatter", deals_L, of_figures_6_and_9), 32, 1.2285);
 }
 
-TEST(Delta, one_to_all_in_three_levels_costs_24s_and_0_93_per_byte) {
+TEST(Delta, one_to_all_in_three_levels_has_the_published_cost) {
     expect_total(charged("3-lev-sq-scatter", deals_L, of_figures_6_and_9), 24, .935);
 }
 
-TEST(Delta, one_to_all_by_halving_costs_8s_and_5_29_per_byte) {
+TEST(Delta, one_to_all_by_halving_has_the_published_cost) {
     expect_total(charged("logp-lev-sq-scatter", deals_L, of_halvings), 8, 5.285);
 }
 
-TEST(Delta, one_to_all_by_three_quarters_costs_more_than_by_halves_up_to_256_bytes) {
+TEST(Delta, one_to_all_by_three_quarters_costs_more_than_halving_up_to_256_bytes) {
     // The paper's result is larger, but the paper does not say how it divides the machine. Sextant
     // divides the longer side and needs more supersteps.
     const Total half = charged("logp-lev-sq-scatter", deals_L, {});
@@ -97,13 +97,14 @@ TEST(Delta, one_to_all_by_three_quarters_costs_more_than_by_halves_up_to_256_byt
     EXPECT_LT(units(uneven, 512), units(half, 512));
 }
 
-TEST(Delta, all_to_one_costs_as_one_to_all_except_for_set_ups) {
+TEST(Delta, all_to_one_costs_as_much_as_one_to_all_except_for_setups) {
     struct Row {
         const char *gather, *scatter;
         double setups, less_per_byte;
     };
-    // The processor that receives from all others pays most, without set-ups. The exception is a
-    // row of four: the sender of one packet, with a set-up of 8 units, pays more than the receiver.
+    // The processor that receives from all others has the highest cost, and it has no set-ups. The
+    // exception is a row of four: the sender of one packet, with a set-up of 8 units, has a higher
+    // cost than the receiver.
     for (const Row& row : {Row{"flat-gather", "flat-scatter", 0, 0},
                            Row{"2-lev-rec-gather", "2-lev-rec-scatter", 0, 0},
                            Row{"3-lev-sq-gather", "3-lev-sq-scatter", 1, 3. / L},
@@ -115,30 +116,30 @@ TEST(Delta, all_to_one_costs_as_one_to_all_except_for_set_ups) {
     }
 }
 
-TEST(Delta, all_to_all_directly_costs_256s_and_14_per_byte) {
+TEST(Delta, direct_all_to_all_has_the_published_cost) {
     expect_total(charged("1-lev-dir-all-to-all", exchanges_L, {}), 256, 14.00);
 }
 
-TEST(Delta, all_to_all_by_permutations_costs_the_same_but_for_the_p_that_the_paper_writes) {
+TEST(Delta, all_to_all_by_permutations_has_the_published_cost_with_p_minus_1_setups) {
     for (const char* algorithm : {"1-lev-lin-all-to-all", "1-lev-xor-all-to-all"})
         expect_total(charged(algorithm, exchanges_L, {}), 255, 14.00 * 255 / 256);
 }
 
-TEST(Delta, all_to_all_by_columns_and_rows_costs_32s_and_23_per_byte) {
+TEST(Delta, all_to_all_by_columns_and_rows_has_the_published_cost) {
     expect_total(charged("2-lev-cr-all-to-all", exchanges_L, of_figures_6_and_9), 32, 23.00);
 }
 
-TEST(Delta, all_to_all_by_squares_costs_33s_and_23_per_byte_less_the_16_messages_that_stay_local) {
+TEST(Delta, all_to_all_by_squares_has_the_published_cost_less_local_messages) {
     // The paper counts 256 pairs in the permutation; 16 of these stay on their processor.
     const double at_home = .5;
     expect_total(charged("2-lev-sq-all-to-all", exchanges_L, {}), 33, 22.667 - at_home);
 }
 
-TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_8s_not_4s) {
+TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_8_setups_instead_of_4) {
     expect_total(charged("logp-lev-bfly-all-to-all", exchanges_L, of_halvings), 8, 28.50);
 }
 
-TEST(Delta, all_to_all_touches_all_data_of_every_processor_in_each_superstep) {
+TEST(Delta, all_to_all_accesses_all_data_of_a_processor_in_each_superstep) {
     // Data is counted as in the paper. Sextant does not pack regions explicitly and touches less.
     struct Row {
         int supersteps;
@@ -152,7 +153,7 @@ TEST(Delta, all_to_all_touches_all_data_of_every_processor_in_each_superstep) {
     }
 }
 
-TEST(Delta, contours_directly_cost_8s_38_and_3_33_per_byte_with_the_longest_distance_first) {
+TEST(Delta, direct_contour_merging_with_the_longest_distance_first_has_the_published_cost) {
     MeshPattern pattern;
     for (int i = 0; i < 8; ++i)
         exchange_halves(pattern, i, i, (Elements{1} << i) * L);
@@ -161,7 +162,7 @@ TEST(Delta, contours_directly_cost_8s_38_and_3_33_per_byte_with_the_longest_dist
     EXPECT_DOUBLE_EQ(total.latency, 38);
 }
 
-TEST(Delta, contours_directly_cost_12_1_per_byte_with_the_nearest_first) {
+TEST(Delta, direct_contour_merging_with_the_nearest_first_has_the_published_cost) {
     MeshPattern pattern;
     for (int i = 0; i < 8; ++i)
         exchange_halves(pattern, i, 7 - i, (Elements{1} << i) * L);
@@ -181,7 +182,7 @@ void exchange_lines(MeshPattern& pattern, int first_round, bool rows, Elements b
     }
 }
 
-TEST(Delta, contours_by_rows_and_columns_cost_8s_20_and_2_14_per_byte) {
+TEST(Delta, contour_merging_by_rows_and_columns_has_the_published_cost) {
     MeshPattern pattern;
     exchange_lines(pattern, 0, true, L);
     exchange_lines(pattern, 4, false, L * 17 / 2); // the boundary of a row: (2 · 16 + 2) / 4
@@ -203,7 +204,7 @@ void merge_quads(MeshPattern& pattern, int first_round, int size, Elements bytes
     }
 }
 
-TEST(Delta, contours_by_quads_cost_8s_38_and_1_8_per_byte) {
+TEST(Delta, contour_merging_by_quads_has_the_published_cost) {
     MeshPattern pattern;
     for (int j = 0; j < 4; ++j)
         merge_quads(pattern, 2 * j, 2 << j, (Elements{1} << j) * L);
@@ -216,7 +217,7 @@ int reversed(int i) {
     return (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3;
 }
 
-TEST(Delta, contours_balanced_cost_10s_58_and_0_89_per_byte_less_the_16_local_ones) {
+TEST(Delta, balanced_contour_merging_has_the_published_cost_less_local_messages) {
     MeshPattern pattern;
     const auto reverse = [](int rank) {
         return processor(reversed(rank % side), reversed(rank / side));
@@ -234,7 +235,7 @@ TEST(Delta, contours_balanced_cost_10s_58_and_0_89_per_byte_less_the_16_local_on
     EXPECT_NEAR(charged(pattern, {}).per_byte, .902 - at_home, 5e-4);
 }
 
-TEST(Delta, halving_a_message_at_each_step_is_the_paper_s_recurrence) {
+TEST(Delta, halving_follows_the_published_recurrence) {
     // CBH(p) = 2 (s + h) + (Lp / 2l + Lp / 4l)(h + 2) + CBH(p / 4), where h is halved in each step.
     double recurrence = 0;
     const double h[] = {10, 5, 8.0 / 3, 4.0 / 3};
@@ -243,7 +244,7 @@ TEST(Delta, halving_a_message_at_each_step_is_the_paper_s_recurrence) {
     EXPECT_NEAR(recurrence, 5.285, 5e-4);
 }
 
-TEST(Delta, counted_exactly_differs_from_the_paper_by_p_minus_1_and_whole_packets) {
+TEST(Delta, exact_counts_have_p_minus_1_setups_and_whole_packets) {
     const Schedule schedule =
         make_schedule(processors, [](int rank) { return collective::flat_scatter(deals_L, rank); });
     const machine::Profile delta = shipped_machine("delta256");

@@ -53,7 +53,7 @@ Seconds predicted(const Schedule& schedule, const machine::Wires* wires) {
     return p3pc_extended(question).seconds;
 }
 
-TEST(Waves, count_previously_received_messages) {
+TEST(MessageWaves, count_previously_received_messages) {
     const Schedule swap = schedule("binary-swap", 8, {});
     std::vector<int> of_sends;
     const std::vector<int> waves = lab::waves_of(swap[3], Dependences(swap[3]));
@@ -64,7 +64,7 @@ TEST(Waves, count_previously_received_messages) {
     EXPECT_EQ(of_sends, (std::vector{0, 1, 2}));
 }
 
-TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
+TEST(MessageWaves, of_direct_send_are_one_without_and_several_with_a_window) {
     const Schedule open = schedule("direct-send", 5, {}),
                    shift = schedule("shift-based", 5, {{}, 1});
     std::vector<int> last;
@@ -82,7 +82,7 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
 }
 
 /// Binary swap on 8 ranks, relative to one message of each round without contention.
-TEST(Contention, divides_a_cable_among_all_messages_that_cross_it) {
+TEST(LinkContention, divides_the_bandwidth_of_a_link_among_all_messages_that_cross_it) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     // Partners at distances 1 and 2 are on the same switch; the four pairs at distance 4 share the
@@ -92,7 +92,7 @@ TEST(Contention, divides_a_cable_among_all_messages_that_cross_it) {
                 alone * (1. / 2 + 1. / 4 + 4. / 8), 1e-3 * alone);
 }
 
-TEST(Contention, does_not_occur_between_rounds_under_a_window) {
+TEST(LinkContention, does_not_occur_between_rounds_with_a_window) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
     const double alone = 16e-9 * (1 << 12) / ranks;
@@ -103,7 +103,7 @@ TEST(Contention, does_not_occur_between_rounds_under_a_window) {
                 .1 * alone * crossings);
 }
 
-TEST(Contention, lengthens_a_prediction_only_on_shared_cables) {
+TEST(LinkContention, lengthens_a_prediction_only_on_shared_links) {
     constexpr int ranks = 8;
     const machine::Wires narrow = two_switches(ranks);
     machine::Wires wide = narrow;
@@ -130,7 +130,7 @@ machine::Profile unbuffered(Seconds handing_over) {
 }
 
 /// A rank receives from one rank, and then from another, which was ready long before.
-TEST(Contention, of_messages_that_were_handed_over_begins_when_the_receiver_waits) {
+TEST(LinkContention, of_waiting_messages_begins_when_the_receiver_is_ready) {
     constexpr Elements elements = 1 << 12;
     constexpr Seconds handing_over = 1e-5, on_the_way = 16e-9 * elements;
     const Schedule late = make_schedule(3, [](int rank) {
@@ -157,7 +157,7 @@ TEST(Contention, of_messages_that_were_handed_over_begins_when_the_receiver_wait
     EXPECT_NEAR(p3pc_extended(question).seconds, handing_over + 2 * on_the_way, .01 * handing_over);
 }
 
-TEST(Contention, needs_a_node_for_each_rank) {
+TEST(LinkContention, requires_a_node_for_each_rank) {
     const Schedule swap = schedule("binary-swap", 4, {});
     const machine::Profile machine = profile();
     const machine::Wires wires = two_switches(4);

@@ -61,7 +61,7 @@ Prices prices(bool blocking, bool rendezvous, Span processor = {}) {
             blocking};
 }
 
-TEST(RandomSchedules, that_prove_come_to_an_end_whether_messages_wait_for_receives_or_not) {
+TEST(RandomSchedules, finish_with_or_without_rendezvous_if_they_are_proved) {
     for_each_right_schedule(51, [](const Question& question) {
         for (bool blocking : {false, true}) {
             for (bool rendezvous : {false, true}) {
@@ -74,7 +74,7 @@ TEST(RandomSchedules, that_prove_come_to_an_end_whether_messages_wait_for_receiv
     });
 }
 
-TEST(RandomSchedules, take_at_least_the_sends_receives_and_folds_of_each_rank) {
+TEST(RandomSchedules, take_at_least_the_time_of_the_steps_of_each_rank) {
     for_each_right_schedule(52, [](const Question& question) {
         const Prediction prediction = critical_path(question, prices(false, false));
         for (const Program& program : question.schedule) {
@@ -91,7 +91,7 @@ TEST(RandomSchedules, take_at_least_the_sends_receives_and_folds_of_each_rank) {
     });
 }
 
-TEST(RandomSchedules, take_no_longer_than_all_their_steps_one_after_another) {
+TEST(RandomSchedules, take_at_most_the_sum_of_the_times_of_all_steps) {
     for_each_right_schedule(53, [](const Question& question) {
         double all = 0;
         for (const Program& program : question.schedule) {
@@ -104,7 +104,7 @@ TEST(RandomSchedules, take_no_longer_than_all_their_steps_one_after_another) {
     });
 }
 
-TEST(RandomSchedules, begin_no_step_before_those_that_it_waits_for_have_ended) {
+TEST(RandomSchedules, begin_no_step_before_its_predecessors_have_ended) {
     for_each_right_schedule(54, [](const Question& question) {
         const Trace trace = critical_path(question, prices(false, false)).timeline;
         const PreparedSchedule prepared(question.schedule);

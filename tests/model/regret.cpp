@@ -93,14 +93,14 @@ Regret regret(const Table& table, const std::vector<Charge>& charges,
     return result;
 }
 
-TEST(Regret, of_c3_in_one_to_all_is_10_percent_and_it_is_right_once_in_eleven) {
+TEST(Regret, of_c3_for_one_to_all_is_10_percent_with_1_of_11_choices_right) {
     const Regret found = regret(Table("c3_figure8_one_to_all_delta256_ms.csv"), one_to_all);
     EXPECT_EQ(found.right, 1);
     EXPECT_NEAR(found.mean, 10.2, .05);
     EXPECT_NEAR(found.worst, 45.5, .05);
 }
 
-TEST(Regret, is_16_percent_against_the_algorithm_that_gains_by_having_no_barriers) {
+TEST(Regret, of_c3_for_one_to_all_is_16_percent_against_an_algorithm_without_barriers) {
     // logp-lev-rec(.75) is the fastest or nearly the fastest at most sizes. C3 charges supersteps
     // and therefore ranks it no better than logp-lev-sq, a known weakness of models with barriers.
     const Regret found =
@@ -110,7 +110,7 @@ TEST(Regret, is_16_percent_against_the_algorithm_that_gains_by_having_no_barrier
     EXPECT_NEAR(found.worst, 51.7, .05);
 }
 
-TEST(Regret, of_c3_in_all_to_all_is_34_to_50_percent_by_which_direct_variant_wins_ties) {
+TEST(Regret, of_c3_for_all_to_all_is_34_to_50_percent_depending_on_ties) {
     const Table table("c3_figure11_all_to_all_delta256_ms.csv");
     const Regret direct = regret(table, all_to_all("1-lev-direct"));
     EXPECT_EQ(direct.right, 2);
@@ -118,7 +118,7 @@ TEST(Regret, of_c3_in_all_to_all_is_34_to_50_percent_by_which_direct_variant_win
     EXPECT_NEAR(regret(table, all_to_all("1-lev-xor")).mean, 33.9, .05);
 }
 
-TEST(Regret, the_text_s_claim_that_columns_and_rows_are_best_up_to_256_bytes_fails_at_256) {
+TEST(MeasuredTimes, contradict_the_paper_on_columns_and_rows_at_256_bytes) {
     const Table table("c3_figure11_all_to_all_delta256_ms.csv");
     const auto at_256 = static_cast<std::size_t>(
         std::find(table.sizes.begin(), table.sizes.end(), 256) - table.sizes.begin());

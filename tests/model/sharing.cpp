@@ -53,18 +53,18 @@ std::vector<Seconds> times(const machine::Wires& wires, const std::vector<Starti
     return times;
 }
 
-TEST(Sharing, lets_messages_that_are_alike_have_equal_parts) {
+TEST(BandwidthSharing, divides_a_link_equally_among_equal_messages) {
     EXPECT_THAT(times(wires(), {{{0, 1, 1}}}), ElementsAre(1.0));
     EXPECT_THAT(times(wires(), {{{0, 1, 1}}, {{0, 2, 1}}, {{0, 3, 1}}}),
                 ElementsAre(DoubleNear(3, 1e-12), DoubleNear(3, 1e-12), DoubleNear(3, 1e-12)));
 }
 
-TEST(Sharing, gives_others_the_capacity_left_by_a_message_limited_elsewhere) {
+TEST(BandwidthSharing, gives_capacity_unused_by_a_limited_message_to_others) {
     EXPECT_THAT(times(wires(), {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
-TEST(Sharing, weights_a_message_by_the_inverse_latency_of_its_path) {
+TEST(BandwidthSharing, weights_messages_by_the_inverse_latency_of_their_paths) {
     machine::Wires far = wires(1e-6);
     far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
     // The message over both links has a quarter of the capacity until the other one has ended, then
@@ -73,21 +73,21 @@ TEST(Sharing, weights_a_message_by_the_inverse_latency_of_its_path) {
                 ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
-TEST(Sharing, is_recomputed_when_a_message_starts) {
+TEST(BandwidthSharing, is_recomputed_when_a_message_starts) {
     EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, .5}}),
                 ElementsAre(DoubleNear(1.5, .021), DoubleNear(1.5, .021)));
     EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, 7}}),
                 ElementsAre(DoubleNear(1, 1e-12), DoubleNear(1, 1e-12)));
 }
 
-TEST(Sharing, includes_the_loss_of_shared_links) {
+TEST(BandwidthSharing, includes_the_loss_of_shared_links) {
     machine::Wires losing = wires();
     losing.busy = [](int, double bytes, int messages) { return messages > 1 ? 2 * bytes : bytes; };
     EXPECT_THAT(times(losing, {{{0, 1, 1}}, {{0, 1, 2}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(5, 1e-12)));
 }
 
-TEST(Sharing, rejects_paths_without_a_link) {
+TEST(BandwidthSharing, rejects_paths_without_a_link) {
     machine::Wires none = wires();
     none.route = [](int, int, std::vector<int>&) {};
     EXPECT_FALSE(Sharing(none).has_links(0, 1));

@@ -82,7 +82,7 @@ TEST(Superstep, all_to_all_costs_as_in_figure_4) {
     }
 }
 
-TEST(Superstep, a_permutation_costs_the_paper_s_closed_forms_on_mesh_hypercube_and_tree) {
+TEST(Superstep, a_permutation_has_the_published_cost_on_mesh_hypercube_and_tree) {
     const double s = 8, k = 3;
     const Bytes L = 3 * 512;
     for (int p : {16, 64, 256}) {
@@ -120,7 +120,7 @@ void expect_units(const Units& units, double setups, double latency, double pack
     EXPECT_DOUBLE_EQ(units.packets, packets);
 }
 
-TEST(Superstep, follows_figure_3_under_all_four_protocols) {
+TEST(Superstep, costs_as_in_figure_3_under_all_four_protocols) {
     const double h = 5;
     using machine::Routing;
     expect_units(busiest(Routing::store_and_forward, false, h), 2, 0, h * 3 + 4 + 2);
@@ -130,7 +130,7 @@ TEST(Superstep, follows_figure_3_under_all_four_protocols) {
     expect_units(busiest(Routing::wormhole, true, h), 2 * 2 + 1, 2 * 2 * h + h + h + h, 4 + 2);
 }
 
-TEST(Superstep, a_single_message_by_store_and_forward_costs_one_packet_more_than_figure_2) {
+TEST(Superstep, a_message_by_store_and_forward_costs_one_packet_more_than_in_figure_2) {
     // S_i = s + h k + k, where Figure 2 has s_ij = s + h k: the paper contradicts itself.
     machine::C3 c3 = c3_of({4, 1, 5, 10, 0});
     c3.routing = machine::Routing::store_and_forward;
@@ -138,7 +138,7 @@ TEST(Superstep, a_single_message_by_store_and_forward_costs_one_packet_more_than
     EXPECT_DOUBLE_EQ(units.packets, 5 * 2 + 2 + 2 + 2 * 5);
 }
 
-TEST(Superstep, rounds_packets_up_but_not_with_the_papers_rules) {
+TEST(Superstep, rounds_packets_up_except_when_counting_as_in_the_paper) {
     const std::map<Pair, Bytes> messages = {{{0, 1}, 256}};
     const machine::C3 c3 = c3_of({2, 1, 1, 8, 0});
     EXPECT_DOUBLE_EQ(charge({{1, 1}, 2, messages}, c3, Counting::exact).packets, 3);

@@ -77,7 +77,7 @@ TEST(CoreQueue, cores_are_unlimited_if_their_number_is_unknown) {
     EXPECT_DOUBLE_EQ(seconds(folding(8, 10), threads_on(0), nodes), 10);
 }
 
-TEST(CoreQueue, threads_share_an_unspecified_node_and_processes_do_not) {
+TEST(CoreQueue, threads_share_an_unspecified_node_but_processes_do_not) {
     const machine::Profile machine = threads_on(2);
     EXPECT_TRUE(crowd_of(machine, {}, 3, Link::same_process).takes_turns());
     EXPECT_FALSE(crowd_of(machine, {}, 2, Link::same_process).takes_turns());
@@ -87,7 +87,7 @@ TEST(CoreQueue, threads_share_an_unspecified_node_and_processes_do_not) {
 }
 
 /// Two threads each fold half of an image that rank 0 collects.
-TEST(CoreQueue, folds_for_another_thread_are_not_moved_again) {
+TEST(CoreQueue, results_folded_in_place_for_another_thread_are_not_moved_again) {
     const machine::Profile& machine = machine::built_in();
     const std::vector<int> nodes(2, 0);
     const auto take = [&](int root) {

@@ -84,7 +84,7 @@ int threshold(const AllParts& parts, int gathers) {
     return k;
 }
 
-TEST(WholeProgram, is_best_in_strips_until_exchanges_outweigh_scatter_and_gather) {
+TEST(WholeProgram, is_fastest_in_strips_until_exchanges_outweigh_scatter_and_gather) {
     EXPECT_NEAR(threshold(by_figure_6(19), 1), 132, 2);
     EXPECT_NEAR(threshold(by_figure_6(12), 1), 188, 2);
     EXPECT_NEAR(threshold(by_figure_6(19), 5), 306, 2);
@@ -93,7 +93,7 @@ TEST(WholeProgram, is_best_in_strips_until_exchanges_outweigh_scatter_and_gather
     EXPECT_EQ(threshold(by_figure_6(4), 5), never);
 }
 
-TEST(WholeProgram, is_best_on_2x8_beyond_the_threshold_but_single_steps_always_are) {
+TEST(WholeProgram, is_fastest_on_2x8_beyond_a_threshold_that_no_single_filter_reaches) {
     for (Elements margin : {12, 19}) {
         const AllParts parts = by_figure_6(margin);
         EXPECT_EQ(columns_of_best(parts, threshold(parts, 1), 1), 2);
@@ -102,7 +102,7 @@ TEST(WholeProgram, is_best_on_2x8_beyond_the_threshold_but_single_steps_always_a
     }
 }
 
-TEST(WholeProgram, leaves_strips_earlier_when_schedules_are_replayed) {
+TEST(WholeProgram, needs_fewer_filters_to_prefer_other_grids_if_schedules_are_replayed) {
     // In schedules, strips also cost more because a receive may take longer than its path, which
     // Figure 6 ignores.
     for (int gathers : {1, 5}) {

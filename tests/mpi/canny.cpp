@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, EdgesAreThoseOfTheWholeImageInEveryGroup) {
+TEST(Mpi, EdgesEqualThoseOfTheWholeImageInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             every_pattern_gives_the_serial_edges(communicator, {37, 29}, 13);

@@ -25,35 +25,35 @@ bool keeps_old_messages_apart() {
     return std::string_view(version, static_cast<std::size_t>(length)).starts_with("Open MPI");
 }
 
-TEST(ChangingOrderOverMpi, FramesEqualThoseOfACompositorForTheirOrder) {
-    turning_in_every_group(frames_in_other_orders_are_as_if_made_for_them);
+TEST(ChangingOrderOverMpi, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
+    turning_in_every_group(frames_equal_those_of_a_compositor_for_their_order);
 }
-TEST(ChangingOrderOverMpi, TuningsFollowTheOrder) {
-    turning_in_every_group(tunings_follow_the_order);
+TEST(ChangingOrderOverMpi, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
+    turning_in_every_group(tunings_support_changing_orders);
 }
-TEST(ChangingOrderOverMpi, RacedFramesMayChangeTheirOrder) {
-    turning_in_every_group(raced_frames_may_change_their_order);
+TEST(ChangingOrderOverMpi, RacesAllowChangingOrders) {
+    turning_in_every_group(races_allow_changing_orders);
 }
-TEST(ChangingOrderOverMpi, DifferentOrdersAreReportedOnAllRanks) {
-    turning_in_every_group(ranks_that_change_to_different_orders_all_know);
+TEST(ChangingOrderOverMpi, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {
+    turning_in_every_group(orders_that_differ_between_ranks_are_reported);
 }
-TEST(ChangingOrderOverMpi, AnOrderThatOnlySomeRanksChangeIsReportedOnAllRanks) {
+TEST(ChangingOrderOverMpi, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
     if (!keeps_old_messages_apart())
         GTEST_SKIP() << "old messages would reach the tests that follow";
-    turning_in_every_group(ranks_that_keep_an_order_that_others_change_all_know);
+    turning_in_every_group(a_change_on_only_some_ranks_is_reported);
 }
-TEST(ChangingOrderOverMpi, RanksWithoutAPartMayGiveAnyOrder) {
-    turning_in_every_group(ranks_without_a_part_may_give_any_order);
+TEST(ChangingOrderOverMpi, RanksWithoutImagesMayPassAnyOrder) {
+    turning_in_every_group(ranks_without_images_may_pass_any_order);
 }
-TEST(ChangingOrderOverMpi, FramesInFlightHaveOrdersOfTheirOwn) {
-    turning_in_every_group(frames_in_flight_have_orders_of_their_own);
+TEST(ChangingOrderOverMpi, FramesInFlightMayHaveDifferentOrders) {
+    turning_in_every_group(frames_in_flight_may_have_different_orders);
 }
-TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorForTheirOrder) {
+TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
     turning_in_every_group([](const Communicator& communicator) {
         const SharedNodes nodes = share_nodes(communicator, {2, Bytes{64} << 20});
-        tunings_follow_the_order(nodes.communicator);
+        tunings_support_changing_orders(nodes.communicator);
         if (keeps_old_messages_apart())
-            ranks_that_keep_an_order_that_others_change_all_know(nodes.communicator);
+            a_change_on_only_some_ranks_is_reported(nodes.communicator);
     });
 }
 

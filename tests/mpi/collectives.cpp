@@ -34,14 +34,14 @@ void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline
     EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
 }
 
-TEST(Mpi, EveryCollectiveFulfilsItsClaimInEveryGroup) {
+TEST(Mpi, EveryCollectiveGivesTheClaimedResultInEveryGroup) {
     for (int size : group_sizes)
-        on_group(size, every_collective_deals_what_it_claims);
+        on_group(size, every_collective_gives_the_claimed_result);
 }
 
-TEST(Mpi, EveryCollectiveFollowsTheStandardInEveryGroup) {
+TEST(Mpi, EveryCollectiveFollowsTheMpiStandardInEveryGroup) {
     for (int size : group_sizes)
-        on_group(size, every_collective_does_what_the_standard_says);
+        on_group(size, every_collective_follows_the_mpi_standard);
 }
 
 std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
@@ -56,7 +56,7 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
 }
 
 /// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.
-TEST(Mpi, ItsOwnCollectivesAgreeWithOurs) {
+TEST(Mpi, MpiCollectivesAgreeWithSextantCollectives) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
             lab::ContestOptions options;
@@ -73,7 +73,7 @@ TEST(Mpi, ItsOwnCollectivesAgreeWithOurs) {
 }
 
 /// Only some of MPI's operations support tiles of different sizes, which need a datatype each.
-TEST(Mpi, ItsOwnCollectivesSupportUnevenTilesIfPossible) {
+TEST(Mpi, MpiScattersAndGathersSupportUnevenTiles) {
     on_group(4, [](const Communicator& communicator) {
         const Grid grid{7, 5, 2, 2};
         int takers = 0;

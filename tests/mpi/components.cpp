@@ -6,14 +6,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, ComponentsAreThoseOfTheWholeImageInEveryGroup) {
+TEST(Mpi, ComponentsEqualThoseOfTheWholeImageInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             every_pattern_gives_the_serial_labels(communicator, {17, 13}, 61);
         });
 }
 
-TEST(Mpi, LabellingIsThatOfTheWholeImageInEveryGroup) {
+TEST(Mpi, LabellingEqualsThatOfTheWholeImageInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             labelling_gives_the_serial_labels(communicator, blobs({19, 13}, 3, 4));

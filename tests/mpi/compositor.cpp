@@ -12,33 +12,33 @@ void in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(CompositorOverMpi, FramesAreRight) {
-    in_every_group(frames_come_out_right);
+TEST(CompositorOverMpi, FramesEqualTheSerialFold) {
+    in_every_group(frames_equal_the_serial_fold);
 }
-TEST(CompositorOverMpi, AFrameOfAnotherSizeFailsOnlyThatFrame) {
-    in_every_group(a_frame_of_another_size_ends_that_frame_only);
+TEST(CompositorOverMpi, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
+    in_every_group(a_frame_of_the_wrong_size_fails_only_that_frame);
 }
-TEST(CompositorOverMpi, OneRanksOddOptionReachesAll) {
-    on_group(3, one_ranks_odd_option_reaches_all);
+TEST(CompositorOverMpi, AnInvalidOrDifferingOptionOnOneRankFailsOnAllRanks) {
+    on_group(3, an_invalid_option_on_one_rank_fails_on_all_ranks);
 }
-TEST(CompositorOverMpi, SeveralAreUsedAlternately) {
-    in_every_group(several_compositors_take_turns);
+TEST(CompositorOverMpi, SeveralCompositorsMayBeUsedAlternately) {
+    in_every_group(several_compositors_may_be_used_alternately);
 }
 TEST(CompositorOverMpi, EmptyRanksAndABackgroundGiveTheRightImage) {
-    in_every_group(empty_ranks_and_a_background_come_out_right);
+    in_every_group(empty_ranks_and_a_background_give_the_right_image);
 }
-TEST(CompositorOverMpi, RacedFramesAreRight) {
-    in_every_group(raced_frames_come_out_right);
+TEST(CompositorOverMpi, FramesOfARaceEqualTheSerialFold) {
+    in_every_group(frames_of_a_race_equal_the_serial_fold);
 }
 TEST(CompositorOverMpi, AFailedFrameDoesNotBreakARace) {
     for (const int size : {3, 4, 7})
         on_group(size, a_failed_frame_does_not_break_a_race);
 }
-TEST(CompositorOverMpi, NothingIsRacedUnlessManyFramesMayVary) {
-    on_group(4, nothing_is_raced_unless_many_frames_may_vary);
+TEST(CompositorOverMpi, RacesRequireManyFramesAndAFreeChoiceOfAlgorithm) {
+    on_group(4, races_require_many_frames_and_a_free_choice);
 }
 
-TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
+TEST(CompositorOverMpi, WorksAfterItsCommunicatorWasFreed) {
     MPI_Comm callers = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &callers);
     const Communicator communicator = from_mpi(callers);
@@ -47,7 +47,7 @@ TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
     expect_picture(communicator, compositor, {30, 20});
 }
 
-TEST(FromMpi, OtherCommunicatorsAreRefused) {
+TEST(FromMpi, RefusesUnsupportedCommunicators) {
     EXPECT_THROW(from_mpi(MPI_COMM_NULL), InvalidTask);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

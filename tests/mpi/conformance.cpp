@@ -44,7 +44,7 @@ TEST(Mpi, EveryAlgorithmEqualsTheSerialFoldInEveryGroup) {
     }
 }
 
-TEST(Mpi, ByArrivalAgreesWithinTheBoundOfReassociation) {
+TEST(Mpi, ArrivalOrderChangesResultsOnlyWithinTheRoundingBound) {
     for (int size : group_sizes) {
         on_group(size, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {
@@ -58,7 +58,7 @@ TEST(Mpi, ByArrivalAgreesWithinTheBoundOfReassociation) {
     }
 }
 
-TEST(Mpi, LayersTravelAsStridedMessages) {
+TEST(Mpi, SeveralLayersAreSentAsStridedMessages) {
     on_group(7, [&](const Communicator& communicator) {
         Task task;
         task.ranks = 7;
@@ -77,7 +77,7 @@ TEST(Mpi, LayersTravelAsStridedMessages) {
     });
 }
 
-TEST(Mpi, AFailingOperatorReachesItsReceiversAndEveryHostSurvives) {
+TEST(Mpi, AnOperatorExceptionReachesItsReceiversWithoutEndingAnyProcess) {
     for (int size : {2, 3, 4, 7}) {
         on_group(size, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {

@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, ContoursAreThoseOfTheSerialTraversalInEveryGroup) {
+TEST(Mpi, ContoursEqualTheSerialTraversalInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             every_pattern_gives_the_serial_contours(communicator, {37, 29}, 9);

@@ -5,21 +5,21 @@
 namespace sextant::test {
 namespace {
 
-TEST(DeepCompositorOverMpi, ShellsAreBlendedAsSorted) {
+TEST(DeepCompositorOverMpi, NestedShellsAreBlendedInDepthOrder) {
     for (int size = 1; size <= 17; ++size) // sizes up to the number of ranks
-        on_group(size, shells_are_blended_as_sorted);
+        on_group(size, nested_shells_are_blended_in_depth_order);
 }
-TEST(DeepCompositorOverMpi, SeveralImagesPerRankOrNone) {
+TEST(DeepCompositorOverMpi, RanksMayHaveSeveralImagesOrNone) {
     for (const int size : group_sizes)
-        on_group(size, several_deep_images_a_rank_and_none);
+        on_group(size, ranks_may_have_several_deep_images_or_none);
 }
-TEST(DeepCompositorOverMpi, FaultyImagesAreRefused) {
+TEST(DeepCompositorOverMpi, InvalidImagesAreRefused) {
     for (const int size : group_sizes)
-        on_group(size, faulty_deep_images_are_refused);
+        on_group(size, invalid_deep_images_are_refused);
 }
 TEST(DeepCompositorOverMpi, APixelBeyondTheCapacityIsRefused) {
     for (const int size : group_sizes)
-        on_group(size, a_pixel_without_room_is_refused);
+        on_group(size, a_pixel_beyond_the_capacity_is_refused);
 }
 
 } // namespace

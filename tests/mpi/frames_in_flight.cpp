@@ -10,23 +10,23 @@ void flights_in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(FramesInFlightOverMpi, AreAsOneByOne) {
-    flights_in_every_group(frames_in_flight_are_as_one_by_one);
+TEST(FramesInFlightOverMpi, FramesInFlightEqualFramesCompositedOneByOne) {
+    flights_in_every_group(frames_in_flight_equal_frames_composited_one_by_one);
 }
-TEST(FramesInFlightOverMpi, HandlesAreWaitedForOnce) {
-    flights_in_every_group(handles_are_waited_for_once);
+TEST(FramesInFlightOverMpi, EachHandleCanBeWaitedForOnlyOnce) {
+    flights_in_every_group(each_handle_can_be_waited_for_only_once);
 }
-TEST(FramesInFlightOverMpi, AFailedFrameDoesNotAffectOthers) {
-    flights_in_every_group(a_frame_that_fails_leaves_the_others);
+TEST(FramesInFlightOverMpi, AFailedFrameDoesNotAffectOtherFrames) {
+    flights_in_every_group(a_failed_frame_does_not_affect_other_frames);
 }
-TEST(FramesInFlightOverMpi, ImagesOfABatchAreWrittenToTheirDestinations) {
-    flights_in_every_group(pictures_of_a_batch_come_where_they_are_wanted);
+TEST(FramesInFlightOverMpi, FramesOfABatchAreWrittenToTheirDestinations) {
+    flights_in_every_group(frames_of_a_batch_are_written_to_their_destinations);
 }
-TEST(FramesInFlightOverMpi, SeveralKindsShareAFlight) {
-    flights_in_every_group(several_kinds_share_a_flight);
+TEST(FramesInFlightOverMpi, DifferentCompositorsMayShareAFlight) {
+    flights_in_every_group(different_compositors_may_share_a_flight);
 }
-TEST(FramesInFlightOverMpi, OddNumbersReachAll) {
-    flights_in_every_group(odd_numbers_in_flight_reach_all);
+TEST(FramesInFlightOverMpi, InvalidOrDifferingNumbersOfFramesFailOnAllRanks) {
+    flights_in_every_group(differing_numbers_of_frames_fail_on_all_ranks);
 }
 
 } // namespace

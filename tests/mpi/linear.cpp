@@ -7,14 +7,14 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, LinearRepresentationsAreThoseOfTheSerialTraversalInEveryGroup) {
+TEST(Mpi, LinearRepresentationsEqualTheSerialTraversalInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11}, 15);
         });
 }
 
-TEST(Mpi, ContoursAreTracedAlikeInMemoryAndInStripsInEveryGroup) {
+TEST(Mpi, ContoursAreTheSameInMemoryAndInStripsInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
             tracing_gives_the_serial_contours(communicator, {23, 31}, "./", 7);

@@ -7,16 +7,16 @@
 namespace sextant::test {
 namespace {
 
-TEST(NodesOverMpi, OfAnySizeGiveTheBitsOfMessages) {
+TEST(NodesOverMpi, SharedMemoryGivesTheSameBitsAsMessagesForAnyNodeSize) {
     for (const int size : group_sizes)
-        on_group(size, nodes_of_any_size_give_the_bits_of_messages);
+        on_group(size, shared_memory_gives_the_same_bits_as_messages);
 }
 
-TEST(NodesOverMpi, LayersAndEmptyRanksGiveTheRightImage) {
-    on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
+TEST(NodesOverMpi, SharedMemoryWorksWithLayersAndEmptyRanks) {
+    on_group(4, shared_memory_works_with_layers_and_empty_ranks);
 }
 
-TEST(NodesOverMpi, UnavailableMemoryIsReplacedByMessages) {
+TEST(NodesOverMpi, MessagesAreUsedIfSharedMemoryIsUnavailable) {
     on_group(3, [](const Communicator& communicator) {
         const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;

@@ -30,7 +30,7 @@ std::vector<float> over_threads(const FramesMade& frames, int ranks,
     return average;
 }
 
-TEST(Mpi, SeriesAreRegisteredAsOverThreadsAndCancelledOnEveryRank) {
+TEST(Mpi, SeriesGiveTheSameMotionsAsOverThreadsAndCanBeCancelled) {
     const MadeSeries made = make_series(9);
     for (const auto model : {MotionModel::rigid, MotionModel::nonrigid}) {
         const RegistrationOptions options = options_of(model);

@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, EveryScanGivesTheSerialOneInEveryGroup) {
+TEST(Mpi, EveryScanEqualsTheSerialScanInEveryGroup) {
     for (int size : group_sizes) {
         on_group(size, [](const Communicator& communicator) {
             for (const Elements elements : {1, 997})
@@ -36,7 +36,7 @@ void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elem
     }
 }
 
-TEST(Mpi, ItsOwnScansGiveTheSerialOneInEveryGroup) {
+TEST(Mpi, MpiScansEqualTheSerialScanInEveryGroup) {
     for (int size : group_sizes) {
         on_group(size, [](const Communicator& communicator) {
             EXPECT_EQ(lab::mpi_scan_baselines(communicator).size(), 4u);

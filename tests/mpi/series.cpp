@@ -11,7 +11,7 @@ void in_groups(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(SeriesOverMpi, EveryStrategyGivesTheSerialScan) {
+TEST(SeriesOverMpi, EveryStrategyEqualsTheSerialScan) {
     for (const int size : group_sizes) {
         on_group(size, [](const Communicator& communicator) {
             every_strategy_gives_the_serial_scan<Matrix>(communicator, Association::in_order);
@@ -19,33 +19,33 @@ TEST(SeriesOverMpi, EveryStrategyGivesTheSerialScan) {
         });
     }
 }
-TEST(SeriesOverMpi, ThreadsOfARankGiveTheSerialScan) {
-    in_groups(threads_give_the_serial_scan<Matrix>);
-    in_groups(threads_give_the_serial_scan<Digits>);
+TEST(SeriesOverMpi, SeveralThreadsPerRankGiveTheSerialScan) {
+    in_groups(several_threads_give_the_serial_scan<Matrix>);
+    in_groups(several_threads_give_the_serial_scan<Digits>);
 }
-TEST(SeriesOverMpi, AnOperatorThatThrowsOnAThreadEndsTheScan) {
-    in_groups(an_operator_that_throws_on_a_thread_ends_the_scan);
+TEST(SeriesOverMpi, AnOperatorExceptionOnOneThreadEndsTheScan) {
+    in_groups(an_operator_exception_on_one_thread_ends_the_scan);
 }
-TEST(SeriesOverMpi, AnOperatorThatOnlyClaimsToCommuteIsDetected) {
-    in_groups(an_operator_that_only_claims_to_commute_is_found_out);
+TEST(SeriesOverMpi, ANoncommutativeOperatorDeclaredCommutativeIsDetected) {
+    in_groups(a_noncommutative_operator_is_detected);
 }
 TEST(SeriesOverMpi, ValuesOfAnySizeAreScanned) {
     in_groups(values_of_any_size_are_scanned);
 }
-TEST(SeriesOverMpi, AnOperatorThatThrowsEndsTheScanOnEveryRank) {
-    in_groups(an_operator_that_throws_ends_the_scan_on_every_rank);
+TEST(SeriesOverMpi, AnOperatorExceptionEndsTheScanOnEveryRank) {
+    in_groups(an_operator_exception_ends_the_scan);
 }
-TEST(SeriesOverMpi, AnOversizedValueIsNamed) {
-    in_groups(an_oversized_value_is_named);
+TEST(SeriesOverMpi, AnOversizedValueIsReported) {
+    in_groups(an_oversized_value_is_reported);
 }
 TEST(SeriesOverMpi, AValueLargerThanItsSlotEndsTheScan) {
     in_groups(a_value_larger_than_its_slot_ends_the_scan);
 }
-TEST(SeriesOverMpi, OneRanksOddRequestReachesAll) {
-    in_groups(one_ranks_odd_request_reaches_all);
+TEST(SeriesOverMpi, InvalidOrDifferingOptionsOfOneRankFailOnAllRanks) {
+    in_groups(invalid_options_of_one_rank_fail_on_all_ranks);
 }
-TEST(SeriesOverMpi, AnotherNumberOfValuesEndsThatScanOnly) {
-    in_groups(another_number_of_values_ends_that_scan_only);
+TEST(SeriesOverMpi, AWrongNumberOfValuesFailsOnlyThatScan) {
+    in_groups(a_wrong_number_of_values_fails_only_that_scan);
 }
 
 } // namespace

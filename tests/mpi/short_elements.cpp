@@ -5,10 +5,10 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, ShortElementsArriveWithoutTheRestInEveryGroup) {
+TEST(Mpi, ShortElementsAreSentWithoutPaddingInEveryGroup) {
     for (int size : group_sizes) {
         if (size > 1)
-            on_group(size, short_elements_arrive_without_the_rest);
+            on_group(size, short_elements_are_sent_without_padding);
     }
 }
 

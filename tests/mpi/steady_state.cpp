@@ -61,7 +61,7 @@ TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
     }
 }
 
-TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
+TEST(Mpi, NothingIsAllocatedAfterFramesInFlightWereUsedTwice) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const ImageShape shape{201, 199};
     const auto first = layers(communicator.rank(), 1, shape.elements());
@@ -85,7 +85,7 @@ TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
     EXPECT_EQ(allocations.load() - before, 0) << "rank " << communicator.rank();
 }
 
-TEST(Mpi, NothingIsAllocatedForOrdersAfterEachPositionWasUsedTwice) {
+TEST(Mpi, NothingIsAllocatedForNewOrdersAfterEachPositionWasUsedTwice) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         CompositeOptions options;

@@ -10,17 +10,17 @@ void walls_in_every_group(void (*body)(const Communicator&)) {
         on_group(size, body);
 }
 
-TEST(TileWallOverMpi, TilesAreRightAtTheirOwners) {
-    walls_in_every_group(tiles_come_out_right_at_their_owners);
+TEST(TileWallOverMpi, OwnersReceiveTheRightTiles) {
+    walls_in_every_group(owners_receive_the_right_tiles);
 }
-TEST(TileWallOverMpi, OnlyDrawingRanksAndTheOwnerTakePart) {
-    walls_in_every_group(only_those_who_draw_and_the_owner_take_part);
+TEST(TileWallOverMpi, OnlyRanksWithPixelsAndTheOwnerExchangeMessagesForATile) {
+    walls_in_every_group(only_ranks_with_pixels_and_the_owner_exchange_messages);
 }
-TEST(TileWallOverMpi, WrongBoundsAreDetected) {
-    walls_in_every_group(bounds_that_lie_are_found_out);
+TEST(TileWallOverMpi, PixelsOutsideTheStatedBoundsAreDetected) {
+    walls_in_every_group(pixels_outside_the_stated_bounds_are_detected);
 }
-TEST(TileWallOverMpi, OddWallsAreRefused) {
-    walls_in_every_group(odd_walls_are_refused);
+TEST(TileWallOverMpi, InvalidWallsAreRefused) {
+    walls_in_every_group(invalid_walls_are_refused);
 }
 
 } // namespace

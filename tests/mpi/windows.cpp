@@ -32,9 +32,9 @@ bool forbid_segments() {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-class Windows : public testing::Test {
+class MpiWindows : public testing::Test {
   protected:
-    /// Only one rank is refused, which suffices.
+    /// Forbids shared memory segments on rank 0 only, which suffices.
     static void SetUpTestSuite() {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -49,21 +49,21 @@ class Windows : public testing::Test {
     static inline bool forbidden = false;
 };
 
-TEST_F(Windows, GiveTheBitsOfMessages) {
+TEST_F(MpiWindows, GiveTheSameBitsAsMessages) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
         EXPECT_THROW(Segment::create(Bytes{1} << 20), CommunicationFailed);
     }
     for (const int size : {1, 2, 3, 4})
-        on_group(size, nodes_of_any_size_give_the_bits_of_messages);
+        on_group(size, shared_memory_gives_the_same_bits_as_messages);
 }
 
-TEST_F(Windows, LayersAndEmptyRanksGiveTheRightImage) {
-    on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
+TEST_F(MpiWindows, WorkWithLayersAndEmptyRanks) {
+    on_group(4, shared_memory_works_with_layers_and_empty_ranks);
 }
 
-TEST_F(Windows, ThatAreFullAreReplacedByMessages) {
+TEST_F(MpiWindows, AreReplacedByMessagesIfTheyAreFull) {
     on_group(3, [](const Communicator& communicator) {
         const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -73,7 +73,7 @@ TEST_F(Windows, ThatAreFullAreReplacedByMessages) {
     });
 }
 
-TEST_F(Windows, ReturnTouchedMemory) {
+TEST_F(MpiWindows, ProvideZeroedMemoryWhenItIsReused) {
     on_group(2, [](const Communicator& communicator) {
         for (int again = 0; again < 2; ++again) {
             const Communicator shared = share_nodes(communicator, {0, Bytes{4} << 20}).communicator;
@@ -88,7 +88,7 @@ TEST_F(Windows, ReturnTouchedMemory) {
     });
 }
 
-TEST_F(Windows, ThatAreUnavailableTooAreReported) {
+TEST_F(MpiWindows, AreReportedIfTheyAreUnavailableToo) {
     on_group(3, [](const Communicator& communicator) {
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);

@@ -15,7 +15,7 @@ std::string chosen(const std::string& name, const compositing::Tuning& requested
     return choose_by_name(name, requested, positions).text();
 }
 
-TEST(Asked, leaves_defaults_open) {
+TEST(RequestedConfiguration, uses_default_parameters_that_were_not_given) {
     EXPECT_EQ(chosen("shift-based", {}, 6), "shift-based, window 1");
     EXPECT_EQ(chosen("direct-send", {{}, 2}, 6), "direct-send, window 2");
     EXPECT_EQ(chosen("radix-k", {}, 48), "radix-k, radices 8,6");
@@ -29,7 +29,7 @@ void expect_refused(const std::string& name, const compositing::Tuning& requeste
                 testing::ThrowsMessage<InvalidTask>(HasSubstr(why)));
 }
 
-TEST(Asked, refuses_parameters_that_an_algorithm_does_not_use) {
+TEST(RequestedConfiguration, refuses_parameters_that_an_algorithm_does_not_use) {
     expect_refused("radixk", {}, 8, "did you mean radix-k");
     expect_refused("direct-send", {{2, 4}, 0}, 8, "direct-send does not use radices");
     expect_refused("radix-k", {{}, 2}, 8, "radix-k does not use a window");
@@ -46,7 +46,7 @@ std::vector<std::string> texts(int ranks, const compositing::Tuning& requested) 
     return all;
 }
 
-TEST(Asked, restricts_configurations_to_the_given_tuning) {
+TEST(RequestedConfiguration, restricts_candidates_to_the_given_tuning) {
     EXPECT_THAT(texts(6, {{2, 3}, 0}), testing::ElementsAre("radix-k, radices 2,3"));
     EXPECT_THAT(texts(6, {{}, 4}),
                 testing::ElementsAre("direct-send, window 4", "shift-based, window 4",

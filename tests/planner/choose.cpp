@@ -54,7 +54,7 @@ struct Question {
     }
 };
 
-TEST(Choose, prefers_few_messages_or_few_bytes_by_their_cost) {
+TEST(Choose, prefers_few_messages_or_few_bytes_depending_on_their_costs) {
     const Question question(16, 1 << 16);
     // If bytes are free, log2 p consecutive messages are the minimum.
     const Choice few = question.ask(hockney(1e-3, 0));
@@ -152,7 +152,7 @@ machine::Wires ring(Seconds seconds_per_byte) {
             .busy = [=](int, double bytes, int) { return bytes * seconds_per_byte; }};
 }
 
-TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine) {
+TEST(Choose, prunes_no_candidate_predicted_to_be_faster_on_any_machine) {
     std::mt19937 random(19);
     const auto pick = [&](auto... values) {
         const std::array all{values...};
@@ -189,7 +189,7 @@ TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine
                 continue;
             Seconds predicted = evaluated.predicted ? evaluated.predicted->seconds : 0;
             if (!evaluated.predicted) {
-                EXPECT_THAT(evaluated.remark, HasSubstr("its lower bound is slower"));
+                EXPECT_THAT(evaluated.remark, HasSubstr("its lower bound exceeds the best time"));
                 const Choice one =
                     choose(std::span(&question.candidates[evaluated.candidate], 1), setting);
                 predicted = one.chosen().predicted->seconds;
@@ -205,7 +205,7 @@ TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine
     EXPECT_GT(pruned, 100);
 }
 
-TEST(Choose, bounds_are_below_predictions_with_shared_memory) {
+TEST(Choose, lower_bounds_do_not_exceed_predictions_with_shared_memory) {
     for (const int ranks : {2, 3, 8}) {
         for (const int root : {0, compositing::Task::distributed}) {
             const Question question(ranks, 100'000, root);
@@ -227,7 +227,7 @@ TEST(Choose, bounds_are_below_predictions_with_shared_memory) {
     }
 }
 
-TEST(Choose, bounds_are_below_predictions_with_kernels) {
+TEST(Choose, lower_bounds_do_not_exceed_predictions_with_kernels) {
     constexpr int ranks = 4;
     const std::vector<int> nodes(ranks, 0);
     std::vector<Candidate> candidates;
@@ -249,7 +249,7 @@ TEST(Choose, bounds_are_below_predictions_with_kernels) {
     }
 }
 
-TEST(Choose, bounds_are_below_predictions) {
+TEST(Choose, lower_bounds_do_not_exceed_predictions) {
     for (const int ranks : {2, 5, 8, 12}) {
         const Question question(ranks, 1 << 14, 0);
         for (const PredictedCandidate& evaluated : question.ask(machine::built_in()).ranking) {
@@ -261,7 +261,7 @@ TEST(Choose, bounds_are_below_predictions) {
     }
 }
 
-TEST(Choose, of_thousands_of_ranks_marks_candidates_with_bounds_only) {
+TEST(Choose, marks_candidates_with_bounds_only_for_thousands_of_ranks) {
     const Question question(2048, 1 << 20);
     const Choice choice = question.ask(machine::built_in(), 100'000);
     EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "although it is cheap to evaluate";
@@ -271,7 +271,7 @@ TEST(Choose, of_thousands_of_ranks_marks_candidates_with_bounds_only) {
     EXPECT_TRUE(std::any_of(choice.ranking.begin(), choice.ranking.end(), bound_only));
 }
 
-TEST(Choose, does_not_evaluate_equivalent_candidates) {
+TEST(Choose, evaluates_equivalent_candidates_only_once) {
     const Question question(2, 1000);
     const Choice choice = question.ask(machine::built_in());
     const auto as =
@@ -280,7 +280,7 @@ TEST(Choose, does_not_evaluate_equivalent_candidates) {
     EXPECT_GE(as, 2) << "radix-k 2, binary swap and direct send are the same on two ranks";
 }
 
-TEST(Choose, of_64_ranks_loses_little_by_evaluating_some_candidates) {
+TEST(Choose, evaluating_a_subset_for_64_ranks_loses_at_most_10_percent) {
     double missed = 0;
     int questions = 0;
     for (Elements elements = 1 << 13; elements <= 1 << 19; elements *= 2) {
@@ -299,12 +299,12 @@ TEST(Choose, of_64_ranks_loses_little_by_evaluating_some_candidates) {
     EXPECT_LE(missed / questions, .04);
 }
 
-TEST(Choose, reports_that_nothing_was_evaluated) {
+TEST(Choose, reports_that_nothing_was_predicted) {
     const Question question(16, 1000);
     const Choice choice = question.ask(machine::built_in(), 0);
     EXPECT_FALSE(choice.chosen().predicted);
-    EXPECT_THAT(choice.reason, HasSubstr("bound only"));
-    EXPECT_THAT(choice.chosen().remark, HasSubstr("bound only"));
+    EXPECT_THAT(choice.reason, HasSubstr("lower bounds only"));
+    EXPECT_THAT(choice.chosen().remark, HasSubstr("lower bound only"));
 }
 
 TEST(Choose, reports_oversubscribed_cores) {
@@ -324,14 +324,14 @@ TEST(Choose, reports_oversubscribed_cores) {
     EXPECT_THAT(reason(3), Not(HasSubstr("take turns")));
 }
 
-TEST(Choose, names_schedules_that_no_model_describes) {
+TEST(Choose, reports_that_no_model_describes_the_schedules) {
     machine::Profile nothing;
     nothing.name = "nothing";
     EXPECT_THAT([&] { Question(4, 100).ask(nothing); },
                 testing::ThrowsMessage<model::CannotExpress>(HasSubstr("no cost model")));
 }
 
-TEST(SingleRank, is_one_rank_among_peers_that_mirror_its_messages) {
+TEST(SingleRank, predicts_one_rank_with_peers_that_mirror_its_messages) {
     const compositing::Task task = compositing::one_image_each(8, 800, 0);
     const compositing::Configuration configuration{&compositing::find("radix-k"), {{4, 2}, 0}};
     for (const int rank : {0, 3, 7}) {

@@ -22,7 +22,7 @@ std::vector<DrawnBands> drawn_between(int images, int first, int last) {
 
 constexpr int half = drawn_bands / 2;
 
-TEST(Interlacing, counts_the_data_of_the_busier_of_two_ranks) {
+TEST(Interlacing, counts_the_data_sent_by_the_busier_of_two_ranks) {
     const auto upper = drawn_between(2, 0, half), lower = drawn_between(2, half, drawn_bands);
     const auto traffic = [](const std::vector<DrawnBands>& drawn, int root, bool interlaced) {
         return busiest_traffic(one_image_each(2, 4096, root), drawn, interlaced);
@@ -37,7 +37,7 @@ TEST(Interlacing, counts_the_data_of_the_busier_of_two_ranks) {
     EXPECT_NEAR(traffic(lower, Task::distributed, true), .5, 1e-9);
 }
 
-TEST(Interlacing, pays_if_the_root_does_not_own_the_active_pixels) {
+TEST(Interlacing, is_faster_if_the_root_does_not_own_the_active_pixels) {
     const Task task = one_image_each(2, 4096, 0);
     EXPECT_TRUE(interlacing_pays(task, drawn_between(2, half, drawn_bands)));
     EXPECT_FALSE(interlacing_pays(task, drawn_between(2, 0, half)));
@@ -55,7 +55,7 @@ TEST(Interlacing, is_not_used_for_distributed_results_or_single_images) {
     EXPECT_FALSE(interlacing_pays(nobody, {}));
 }
 
-TEST(Interlacing, counts_layers_and_a_root_without_images) {
+TEST(Interlacing, counts_several_layers_and_a_root_without_images) {
     Task task = one_image_each(3, 4096, 2);
     task.order = {1, 0};
     task.layers = {3, 1};
@@ -65,7 +65,7 @@ TEST(Interlacing, counts_layers_and_a_root_without_images) {
     EXPECT_NEAR(busiest_traffic(task, full, true), 2.5, 1e-9);
 }
 
-TEST(Interlacing, moves_the_same_total_for_any_number_of_ranks) {
+TEST(Interlacing, does_not_change_traffic_for_images_without_empty_pixels) {
     for (const int p : {3, 5, 7, 64, 100}) {
         const Task task = one_image_each(p, 4096);
         const auto full = drawn_between(p, 0, drawn_bands);
@@ -74,7 +74,7 @@ TEST(Interlacing, moves_the_same_total_for_any_number_of_ranks) {
     }
 }
 
-TEST(Interlacing, deals_rows_that_are_not_too_short) {
+TEST(Interlacing, uses_blocks_of_at_least_256_pixels) {
     EXPECT_EQ(interlaced_block(2048), 2048);
     EXPECT_EQ(interlaced_block(100), 300);
     EXPECT_EQ(interlaced_block(1), 256);

@@ -66,7 +66,7 @@ const std::vector<compositing::Configuration> windows = {
     {&compositing::find("shift-based"), {{}, 2}, true},
     {&compositing::find("shift-based"), {{}, 3}}};
 
-TEST(PlanOf, has_the_configurations_in_the_order_of_the_ranking) {
+TEST(PlanFile, lists_configurations_in_the_order_of_the_ranking) {
     const Plan<Boxes> plan = of_three(one_to_three);
     EXPECT_EQ(plan.text(), "2 boxes");
     EXPECT_EQ(plan.expected(), 2e-3);
@@ -80,7 +80,7 @@ TEST(PlanOf, has_the_configurations_in_the_order_of_the_ranking) {
     EXPECT_FALSE(Plan<Boxes>{}.expected());
 }
 
-TEST(PlanFile, of_every_family_has_the_same_parts) {
+TEST(PlanFile, has_the_same_parts_for_every_family) {
     for (const Parsed& json : {Parsed::parse(json_text(of_three(one_to_three))),
                                Parsed::parse(to_json(of_three(windows)))}) {
         EXPECT_EQ(json["plan_version"], 1);
@@ -98,7 +98,7 @@ TEST(PlanFile, of_every_family_has_the_same_parts) {
     }
 }
 
-TEST(PlanFile, leaves_out_what_a_family_does_not_write) {
+TEST(PlanFile, omits_parts_that_a_family_does_not_use) {
     const auto json = Parsed::parse(
         json_text(of_three(one_to_three), {.list = "others", .ranges = false, .remarks = false}));
     EXPECT_FALSE(json.contains("rivals"));

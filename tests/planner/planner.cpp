@@ -22,7 +22,7 @@ Work work() {
     return {.operator_name = "over", .element_name = "f32", .element_size = 16};
 }
 
-TEST(Planner, answers_the_same_question_alike) {
+TEST(Planner, gives_the_same_plan_for_the_same_question) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(12, 100'000, 0);
     const CompositingPlan first = planner.plan(task, work()), again = planner.plan(task, work());
@@ -50,7 +50,7 @@ TEST(Plan, is_read_back_as_it_was_written) {
     EXPECT_EQ(read.reason, plan.reason);
 }
 
-TEST(Plan, that_is_damaged_is_refused_by_field) {
+TEST(Plan, that_is_damaged_is_refused_naming_the_field) {
     const std::string good =
         to_json(Planner(machine::built_in()).plan(compositing::one_image_each(3, 9, 0), work()));
     for (std::size_t length = 0; length < good.size(); length += 7)
@@ -92,7 +92,7 @@ TEST(Planner, skips_empty_pixels_if_that_is_predicted_to_be_faster) {
     EXPECT_FALSE(parse_plan(to_json(dense), "p.json").configuration.sparse);
 }
 
-TEST(Planner, sends_as_requested_and_everything_between_threads) {
+TEST(Planner, skips_empty_pixels_as_requested_but_never_between_threads) {
     Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
     Work requested = moved(.1);
@@ -115,7 +115,7 @@ TEST(Planner, sends_as_requested_and_everything_between_threads) {
     EXPECT_TRUE(sparse_by_rule(apart));
 }
 
-TEST(Planner, charges_the_pass_in_which_a_code_is_written) {
+TEST(Planner, charges_the_pass_that_encodes_sparse_messages) {
     const Planner planner(machine::built_in());
     const compositing::Task task = compositing::one_image_each(8, 1'000'000);
     Work coded = moved(1), plain = moved(1);
@@ -153,7 +153,7 @@ class Variable {
     std::optional<std::string> before_;
 };
 
-TEST(DefaultPlanner, uses_the_named_profile_then_the_users_then_the_built_in) {
+TEST(DefaultPlanner, prefers_the_named_profile_then_the_users_then_the_built_in_one) {
     const std::string das = test::source_dir() + "/machines/das.json";
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / "sextant-usual-planner";

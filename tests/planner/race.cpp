@@ -34,7 +34,7 @@ TEST(Race, alternates_the_order_of_contestants) {
     EXPECT_EQ(race.frames(), 9);
 }
 
-TEST(Race, is_won_by_the_least_median_and_warming_up_does_not_count) {
+TEST(Race, is_won_by_the_smallest_median_after_warming_up) {
     for (int fastest = 0; fastest < 3; ++fastest) {
         std::vector<Seconds> takes = {2, 2, 2};
         takes[static_cast<std::size_t>(fastest)] = 1;
@@ -46,12 +46,12 @@ TEST(Race, is_won_by_the_least_median_and_warming_up_does_not_count) {
     }
 }
 
-TEST(Race, of_equals_is_won_by_the_first) {
+TEST(Race, is_won_by_the_first_of_equal_contestants) {
     const Race race = raced({3, 3}, 3);
     EXPECT_EQ(outcome_of(race).winner, 0);
 }
 
-TEST(Race, counts_the_slowest_rank_of_each_frame) {
+TEST(Race, uses_the_time_of_the_slowest_rank_in_each_frame) {
     // On each rank, the second configuration is faster in some frames, but never in the same frame
     // on both ranks.
     Race left(2, 4), right(2, 4);
@@ -65,7 +65,7 @@ TEST(Race, counts_the_slowest_rank_of_each_frame) {
     EXPECT_THAT(outcome.medians, ElementsAre(3, 4));
 }
 
-TEST(Race, leaves_out_frames_that_failed_on_any_rank) {
+TEST(Race, ignores_frames_that_failed_on_any_rank) {
     Race failing(2, 3), fine(2, 3);
     for (int frame = 0; !fine.over(); ++frame) {
         const bool first = fine.next() == 0;
@@ -77,7 +77,7 @@ TEST(Race, leaves_out_frames_that_failed_on_any_rank) {
     EXPECT_THAT(outcome.medians, ElementsAre(std::nullopt, 5));
 }
 
-TEST(Race, keeps_the_predicted_choice_if_all_failed) {
+TEST(Race, keeps_the_predicted_choice_if_all_frames_failed) {
     Race all(2, 1);
     while (!all.over())
         all.finish(Race::failed);
@@ -99,7 +99,7 @@ CompositingPlan plan_of(const std::vector<Expected>& expected) {
     return plan;
 }
 
-TEST(RacingOrder, has_those_that_may_be_as_fast) {
+TEST(RacingOrder, includes_only_configurations_that_may_be_as_fast_as_the_best) {
     const auto close = racing_order(plan_of({{10, 10, 10}, {12, 12, 12}, {13, 13, 13}}), 1000);
     EXPECT_THAT(close.configurations, ElementsAre(shift(1), shift(2))) << "predictions have errors";
     const auto wide = racing_order(plan_of({{10, 1, 30}, {20, 20, 20}, {29, 29, 50}}), 1000);
@@ -115,7 +115,7 @@ TEST(RacingOrder, has_those_that_may_be_as_fast) {
               3u);
 }
 
-TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
+TEST(RacingOrder, uses_at_most_a_quarter_of_the_frames) {
     const CompositingPlan plan = plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
     bool any = false, none = false;
     for (int frames = 1; frames < 400; ++frames) {
@@ -133,7 +133,7 @@ TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
     EXPECT_TRUE(racing_order(plan, 1).configurations.empty()) << "one frame is no race";
 }
 
-TEST(AfterRace, reports_measured_and_predicted_times) {
+TEST(RaceResult, reports_measured_and_predicted_times) {
     const CompositingPlan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
     const std::array configurations = {shift(1), shift(2)};
     const CompositingPlan after = after_race(before, configurations, {1, 12, {.003, .002}});

@@ -23,7 +23,7 @@ ScanQuestion question_of(Elements values, int cores, Kind kind = Kind::constant,
     return question;
 }
 
-TEST(ScanPlan, with_constant_times_the_expected_makespan_is_the_span) {
+TEST(ScanPlan, expected_makespan_equals_the_span_for_constant_times) {
     const scan::Configuration configuration{scan::find_strategy("reduce-then-scan"),
                                             {scan::find("kogge-stone"), {}}};
     const ExpectedMakespan expected =
@@ -32,7 +32,7 @@ TEST(ScanPlan, with_constant_times_the_expected_makespan_is_the_span) {
     EXPECT_EQ(expected.error, 0);
 }
 
-TEST(ScanPlan, random_times_take_longer_than_their_mean_would) {
+TEST(ScanPlan, random_times_take_longer_than_constant_times_of_equal_mean) {
     const scan::Configuration configuration{scan::find_strategy("reduce-then-scan"),
                                             {scan::find("kogge-stone"), {}}};
     const scan::Series series = scan::even_blocks(64, 16);
@@ -42,9 +42,9 @@ TEST(ScanPlan, random_times_take_longer_than_their_mean_would) {
     EXPECT_GT(random.error, 0);
 }
 
-TEST(ScanPlan, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) {
+TEST(ScanPlan, two_cores_are_better_used_by_a_threaded_operator_than_by_a_scan) {
     ScanQuestion question = question_of(40, 2);
-    EXPECT_EQ(choose_scan(question).configuration.operator_cores, 1); // no speed-up is given
+    EXPECT_EQ(choose_scan(question).configuration.operator_cores, 1); // `speedup` has its default
     question.speedup = {1, 1.6};
     const ScanPlan plan = choose_scan(question);
     EXPECT_EQ(plan.configuration.operator_cores, 2);
@@ -52,7 +52,7 @@ TEST(ScanPlan, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) {
     EXPECT_NEAR(plan.configuration.makespan.mean, 39 / 1.6, 1e-9);
 }
 
-TEST(ScanPlan, many_cores_are_for_a_scan_of_few_dependent_applications) {
+TEST(ScanPlan, many_cores_are_better_used_by_a_parallel_scan) {
     ScanQuestion question = question_of(128, 64);
     question.draws = 3;
     const ScanPlan plan = choose_scan(question);

@@ -18,7 +18,7 @@ void on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(SeriesOnThreads, EveryStrategyGivesTheSerialScan) {
+TEST(SeriesOnThreads, EveryStrategyEqualsTheSerialScan) {
     for (const int ranks : {1, 2, 3, 5, 8}) {
         run_threads(ranks, [](const Communicator& communicator) {
             every_strategy_gives_the_serial_scan<Matrix>(communicator, Association::in_order);
@@ -27,7 +27,7 @@ TEST(SeriesOnThreads, EveryStrategyGivesTheSerialScan) {
     }
 }
 
-TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsInTheSchedule) {
+TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsScheduled) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
         for (const scan::Series& series : series_on(ranks)) {
             for_each_strategy([&](const scan::Strategy& strategy, const scan::GlobalScan& global) {
@@ -51,7 +51,7 @@ TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsInTheSchedule) {
     }
 }
 
-TEST(SeriesOnThreads, OneRankAppliesTheOperatorOnceLessThanItHasValues) {
+TEST(SeriesOnThreads, OneRankCombinesNValuesWithNMinus1Applications) {
     run_threads(1, [](const Communicator& communicator) {
         const auto values = exact_values<Digits>(0, 13);
         for (const scan::Strategy& strategy : scan::strategies()) {
@@ -68,33 +68,33 @@ TEST(SeriesOnThreads, OneRankAppliesTheOperatorOnceLessThanItHasValues) {
     });
 }
 
-TEST(SeriesOnThreads, ThreadsOfARankGiveTheSerialScan) {
-    on_threads(threads_give_the_serial_scan<Matrix>);
-    on_threads(threads_give_the_serial_scan<Digits>);
+TEST(SeriesOnThreads, SeveralThreadsPerRankGiveTheSerialScan) {
+    on_threads(several_threads_give_the_serial_scan<Matrix>);
+    on_threads(several_threads_give_the_serial_scan<Digits>);
 }
-TEST(SeriesOnThreads, AnOperatorThatThrowsOnAThreadEndsTheScan) {
-    on_threads(an_operator_that_throws_on_a_thread_ends_the_scan);
+TEST(SeriesOnThreads, AnOperatorExceptionOnOneThreadEndsTheScan) {
+    on_threads(an_operator_exception_on_one_thread_ends_the_scan);
 }
-TEST(SeriesOnThreads, AnOperatorThatOnlyClaimsToCommuteIsDetected) {
-    on_threads(an_operator_that_only_claims_to_commute_is_found_out);
+TEST(SeriesOnThreads, ANoncommutativeOperatorDeclaredCommutativeIsDetected) {
+    on_threads(a_noncommutative_operator_is_detected);
 }
 TEST(SeriesOnThreads, ValuesOfAnySizeAreScanned) {
     on_threads(values_of_any_size_are_scanned);
 }
-TEST(SeriesOnThreads, AnOperatorThatThrowsEndsTheScanOnEveryRank) {
-    on_threads(an_operator_that_throws_ends_the_scan_on_every_rank);
+TEST(SeriesOnThreads, AnOperatorExceptionEndsTheScanOnEveryRank) {
+    on_threads(an_operator_exception_ends_the_scan);
 }
 TEST(SeriesOnThreads, AValueLargerThanItsSlotEndsTheScan) {
     on_threads(a_value_larger_than_its_slot_ends_the_scan);
 }
-TEST(SeriesOnThreads, AnOversizedValueIsNamed) {
-    on_threads(an_oversized_value_is_named);
+TEST(SeriesOnThreads, AnOversizedValueIsReported) {
+    on_threads(an_oversized_value_is_reported);
 }
-TEST(SeriesOnThreads, OneRanksOddRequestReachesAll) {
-    on_threads(one_ranks_odd_request_reaches_all);
+TEST(SeriesOnThreads, InvalidOrDifferingOptionsOfOneRankFailOnAllRanks) {
+    on_threads(invalid_options_of_one_rank_fail_on_all_ranks);
 }
-TEST(SeriesOnThreads, AnotherNumberOfValuesEndsThatScanOnly) {
-    on_threads(another_number_of_values_ends_that_scan_only);
+TEST(SeriesOnThreads, AWrongNumberOfValuesFailsOnlyThatScan) {
+    on_threads(a_wrong_number_of_values_fails_only_that_scan);
 }
 
 /// An operator that sleeps for a time derived from a seed, so that every seed gives a different
@@ -108,7 +108,7 @@ struct Jitter {
     }
 };
 
-TEST(SeriesOnThreads, ResultsAreTheSameForAnyStealing) {
+TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
     Elements stolen = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
         Random random(seed);
@@ -173,7 +173,7 @@ TEST(SeriesOnThreads, ATraceHasOneBarPerApplication) {
     }
 }
 
-TEST(SeriesOnThreads, AnOperatorThatIsCancelledOnOneRankCancelsTheScanOnAll) {
+TEST(SeriesOnThreads, CancellationByOneRankCancelsTheScanOnAllRanks) {
     for (const bool names_elements : {false, true}) {
         run_threads(3, [&](const Communicator& communicator) {
             prefix::ScanOptions options;
@@ -192,7 +192,7 @@ TEST(SeriesOnThreads, AnOperatorThatIsCancelledOnOneRankCancelsTheScanOnAll) {
     }
 }
 
-TEST(SeriesOnThreads, AnApplicationThatTakesTooLongEndsTheProcess) {
+TEST(SeriesOnThreads, AnOperatorThatExceedsItsTimeLimitEndsTheProcess) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto never_ending = [] {
         run_threads(1, [](const Communicator& communicator) {
@@ -213,7 +213,7 @@ TEST(SeriesOnThreads, AnApplicationThatTakesTooLongEndsTheProcess) {
                 "0.05 s");
 }
 
-TEST(Slots, HoldBytesAndTheirNumber) {
+TEST(ValueSlots, StoreBytesAndTheirNumber) {
     const prefix::Slots<std::string> slots = text_slots(5);
     std::vector<std::byte> slot(static_cast<std::size_t>(slots.size));
     for (const char* text : {"", "a", "12345"}) {

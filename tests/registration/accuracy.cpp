@@ -15,7 +15,7 @@ struct Goal {
 /// filter blurs the edges.
 constexpr Goal goals[] = {{"lattice", 1.3}, {"carbon", 1.5}, {"particles", 1.7}};
 
-TEST(RigidAccuracy, is_near_the_bound_and_as_predicted) {
+TEST(RigidAccuracy, is_close_to_the_cramer_rao_bound_and_to_its_own_prediction) {
     std::vector<Outcome> all;
     for (const Goal& goal : goals) {
         Trial trial;
@@ -31,7 +31,7 @@ TEST(RigidAccuracy, is_near_the_bound_and_as_predicted) {
     EXPECT_LE(rms_z(all), 1.3);
 }
 
-TEST(RigidAccuracy, does_not_depend_on_how_far_frames_moved) {
+TEST(RigidAccuracy, does_not_depend_on_the_size_of_the_motion) {
     for (const Goal& goal : goals) {
         Trial trial;
         trial.specimen = goal.specimen;
@@ -40,7 +40,7 @@ TEST(RigidAccuracy, does_not_depend_on_how_far_frames_moved) {
     }
 }
 
-TEST(RigidAccuracy, on_near_perfect_lattices_fails_only_with_a_flag) {
+TEST(RigidAccuracy, flags_every_failure_on_nearly_perfect_lattices) {
     int hops = 0;
     for (const double amorphous : {.05, .1}) {
         Trial trial;
@@ -76,7 +76,7 @@ Bias bias_at(double tx, double ty, double prefilter) {
     return sum;
 }
 
-TEST(RigidAccuracy, draws_no_motion_towards_half_pixels) {
+TEST(RigidAccuracy, is_not_biased_towards_half_pixels) {
     // Methods that maximise the similarity of interpolated samples have errors of .1 to .5 pixels.
     for (const double shift : {0., .25, .5, .75}) {
         const Bias bias = bias_at(shift, -shift, registration::usual_prefilter);

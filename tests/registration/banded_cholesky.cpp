@@ -43,7 +43,7 @@ struct Sizes {
 };
 const std::vector<Sizes> cases = {{1, 0}, {1, 3}, {2, 1}, {7, 2}, {30, 5}, {41, 40}, {60, 13}};
 
-TEST(BandedCholesky, solves_as_a_dense_factorisation_does) {
+TEST(BandedCholesky, gives_the_same_solution_as_a_dense_factorisation) {
     for (const auto& [size, band] : cases) {
         const BandedMatrix g = random_matrix(size, band, 1), k = random_matrix(size, band, 2);
         BandedCholesky cholesky(size, band);
@@ -59,7 +59,7 @@ TEST(BandedCholesky, solves_as_a_dense_factorisation_does) {
     }
 }
 
-TEST(BandedCholesky, inverts_within_the_band) {
+TEST(BandedCholesky, computes_the_inverse_within_the_band) {
     for (const auto& [size, band] : cases) {
         const BandedMatrix g = random_matrix(size, band, 3), zero(size, band);
         BandedCholesky cholesky(size, band);
@@ -76,7 +76,7 @@ TEST(BandedCholesky, inverts_within_the_band) {
     }
 }
 
-TEST(BandedCholesky, gives_the_same_bits_for_any_team) {
+TEST(BandedCholesky, gives_the_same_bits_for_any_number_of_threads) {
     for (const auto& [size, band] : cases) {
         const BandedMatrix g = random_matrix(size, band, 7), k = random_matrix(size, band, 8);
         BandedCholesky alone(size, band);
@@ -105,7 +105,7 @@ TEST(BandedCholesky, rejects_matrices_that_are_not_positive_definite) {
     EXPECT_FALSE(BandedCholesky(9, 2).factorise(1, zero, 1, zero));
 }
 
-TEST(BandedMatrix, multiplies_and_traces_as_a_dense_one) {
+TEST(BandedMatrix, has_the_same_products_and_traces_as_a_dense_matrix) {
     for (const auto& [size, band] : cases) {
         const BandedMatrix a = random_matrix(size, band, 5), b = random_matrix(size, band, 6);
         Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(static_cast<Eigen::Index>(size), -3, 1);

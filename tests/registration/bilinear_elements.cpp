@@ -55,7 +55,7 @@ TEST(BilinearElements, integrate_bilinear_functions_and_their_squares_exactly) {
     }
 }
 
-TEST(BilinearElements, smooth_by_the_inverse_of_mass_plus_stiffness) {
+TEST(BilinearElements, smooth_with_the_inverse_of_mass_plus_stiffness) {
     for (const ImageShape nodes : shapes) {
         const BilinearElements elements(nodes, .1);
         const Nodal load = random_values(elements.count(), 3);
@@ -69,7 +69,7 @@ TEST(BilinearElements, smooth_by_the_inverse_of_mass_plus_stiffness) {
     }
 }
 
-TEST(BilinearElements, need_two_nodes_along_each_axis) {
+TEST(BilinearElements, require_two_nodes_along_each_axis) {
     EXPECT_THROW(BilinearElements({1, 5}, 1), InvalidTask);
     EXPECT_THROW(BilinearElements({5, 1}, 1), InvalidTask);
     EXPECT_THROW(BilinearElements({5, 5}, 0), InvalidTask);

@@ -48,7 +48,7 @@ class CheckpointFiles : public testing::Test {
     test::TemporaryFolder folder;
 };
 
-TEST_F(CheckpointFiles, AreFoundAgainByAnyRankOfTheNextRun) {
+TEST_F(CheckpointFiles, AreFoundByAnyRankOfTheNextRun) {
     {
         Checkpoint first(folder.path(), 0, identity), second(folder.path(), 1, identity);
         keep(first, 1, 11);
@@ -66,7 +66,7 @@ TEST_F(CheckpointFiles, AreFoundAgainByAnyRankOfTheNextRun) {
     EXPECT_EQ(find(next, 2), 33U); // the last record for a key is valid
 }
 
-TEST_F(CheckpointFiles, TruncatedAnywhereKeepCompleteRecords) {
+TEST_F(CheckpointFiles, TruncatedAnywhereKeepTheirCompleteRecords) {
     {
         Checkpoint first(folder.path(), 0, identity);
         keep(first, 1, 11);
@@ -81,7 +81,7 @@ TEST_F(CheckpointFiles, TruncatedAnywhereKeepCompleteRecords) {
     EXPECT_EQ(find(next, 2), 22U);
 }
 
-TEST_F(CheckpointFiles, OfAnotherRunAreRefusedWithTheDifferenceAndStay) {
+TEST_F(CheckpointFiles, OfAnotherRunAreRefusedNamingTheDifferenceAndAreKept) {
     { Checkpoint first(folder.path(), 0, identity); }
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
                 HasSubstr("whose stages is 2, expected 3; use another folder, or restart"));
@@ -93,7 +93,7 @@ TEST_F(CheckpointFiles, OfAnotherRunAreRefusedWithTheDifferenceAndStay) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(CheckpointFiles, OfOneRankHaveOneWriter) {
+TEST_F(CheckpointFiles, OfOneRankAllowOnlyOneWriter) {
     const Checkpoint first(folder.path(), 0, identity);
     EXPECT_THROW(Checkpoint(folder.path(), 0, identity), InvalidFile);
 }

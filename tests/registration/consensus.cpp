@@ -63,7 +63,7 @@ void expect_right(const Chain& chain, const std::string& what) {
     }
 }
 
-TEST(Consensus, of_consistent_links_equals_them) {
+TEST(FrameConsensus, agrees_with_consistent_links) {
     const Chain chain = chain_of(30);
     expect_right(chain, "no hop");
     for (const FrameVote& vote : chain.votes()) {
@@ -72,7 +72,7 @@ TEST(Consensus, of_consistent_links_equals_them) {
     }
 }
 
-TEST(Consensus, outvotes_a_period_jump_of_any_link) {
+TEST(FrameConsensus, outvotes_a_period_jump_of_any_link) {
     for (std::size_t reference = 0; reference < 15; ++reference) {
         for (std::size_t moved = reference + 1; moved <= std::min<std::size_t>(15, reference + 3);
              ++moved) {
@@ -92,31 +92,31 @@ Chain forth_and_back(std::size_t frame) {
     return chain;
 }
 
-TEST(Consensus, outvotes_a_frame_that_is_off_by_a_period) {
+TEST(FrameConsensus, outvotes_a_frame_that_is_displaced_by_a_period) {
     for (std::size_t frame = 2; frame < 14; ++frame)
         expect_right(forth_and_back(frame), "frame " + std::to_string(frame));
 }
 
-TEST(Consensus, doubts_such_a_frame_near_an_end_with_equal_votes) {
+TEST(FrameConsensus, doubts_a_displaced_frame_near_an_end_with_equal_votes) {
     for (const std::size_t frame : {std::size_t{1}, std::size_t{14}})
         EXPECT_TRUE(forth_and_back(frame).votes()[frame].in_doubt()) << frame;
 }
 
-TEST(Consensus, of_two_frames_accepts_their_only_link) {
+TEST(FrameConsensus, accepts_the_only_link_of_two_frames) {
     Chain chain = chain_of(2);
     EXPECT_FALSE(chain.votes()[1].in_doubt());
     chain.hop_at(0, 1);
     EXPECT_GT(rms_distance(*chain.votes()[1].place, chain.truth[1], voters_shape), 20);
 }
 
-TEST(Consensus, doubts_a_frame_whose_links_contradict_each_other) {
+TEST(FrameConsensus, doubts_a_frame_with_contradicting_links) {
     Chain chain = chain_of(3);
     chain.hop_at(0, 1);
     EXPECT_TRUE(chain.votes()[1].in_doubt() || chain.votes()[0].in_doubt() ||
                 chain.votes()[2].in_doubt());
 }
 
-TEST(Consensus, leaves_out_unlinked_frames_and_continues_after_them) {
+TEST(FrameConsensus, omits_unlinked_frames_and_continues_after_them) {
     for (const std::size_t stranger : {std::size_t{0}, std::size_t{7}, std::size_t{15}}) {
         Chain chain = chain_of(16);
         for (LinkSeen& link : chain.links)
@@ -135,7 +135,7 @@ TEST(Consensus, leaves_out_unlinked_frames_and_continues_after_them) {
     }
 }
 
-TEST(Consensus, keeps_to_the_larger_of_two_parts) {
+TEST(FrameConsensus, uses_the_larger_of_two_unconnected_parts) {
     Chain chain = chain_of(16);
     for (LinkSeen& link : chain.links)
         link.trusted = (link.reference < 5) == (link.moved < 5);
@@ -144,7 +144,7 @@ TEST(Consensus, keeps_to_the_larger_of_two_parts) {
         EXPECT_EQ(votes[k].place.has_value(), k >= 5) << k;
 }
 
-TEST(Consensus, of_nothing_is_nothing) {
+TEST(FrameConsensus, of_no_frames_is_empty) {
     EXPECT_TRUE(consensus(0, {}, voters_shape).empty());
     EXPECT_TRUE(consensus(1, {}, voters_shape)[0].place);
 }

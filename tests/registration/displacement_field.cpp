@@ -28,7 +28,7 @@ DisplacementField smooth(Elements spacing, double phase, double amplitude = 1.5)
     return field;
 }
 
-TEST(DisplacementField, reaches_every_pixel_with_its_nodes) {
+TEST(DisplacementField, has_nodes_that_cover_every_pixel) {
     for (const Elements spacing : {1, 2, 7, 8, 60, 61, 100}) {
         const DisplacementField field = no_displacement(shape, spacing);
         EXPECT_GE((field.nodes.width - 1) * spacing, shape.width - 1);
@@ -39,7 +39,7 @@ TEST(DisplacementField, reaches_every_pixel_with_its_nodes) {
     EXPECT_THROW(no_displacement({0, 5}, 1), InvalidTask);
 }
 
-TEST(DisplacementField, of_a_rigid_motion_is_that_motion_everywhere) {
+TEST(DisplacementField, of_a_rigid_motion_equals_that_motion_everywhere) {
     const RigidMotion motion{.1, 3.2, -1.1};
     const DisplacementField field = as_field(motion, shape, 8);
     for (const Point at : {Point{0, 0}, {13.3, 7.9}, {60, 44}, {31, 0}}) {
@@ -50,7 +50,7 @@ TEST(DisplacementField, of_a_rigid_motion_is_that_motion_everywhere) {
     }
 }
 
-TEST(DisplacementField, with_its_inverse_is_the_identity) {
+TEST(DisplacementField, composed_with_its_inverse_is_the_identity) {
     const DisplacementField field = smooth(1, .7);
     for (const Point at : {Point{0, 0}, {13.3, 7.9}, {60, 44}, {31, 0}}) {
         const Point back = apply_inverse(field, apply(field, at));
@@ -59,7 +59,7 @@ TEST(DisplacementField, with_its_inverse_is_the_identity) {
     }
 }
 
-TEST(DisplacementField, that_folds_is_not_inverted) {
+TEST(DisplacementField, with_folds_is_not_inverted) {
     const DisplacementField folding = smooth(1, .7, 30);
     try {
         for (double y = 0; y < 45; ++y) {

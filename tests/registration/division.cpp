@@ -15,7 +15,7 @@ using registration::Division;
 using registration::expected_time;
 using registration::FrameCosts;
 
-TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
+TEST(WorkDivision, divides_a_pair_among_threads_and_a_long_series_among_ranks) {
     const FrameCosts costs = default_costs({1024, 1024}, 3, false);
     const Division pair = best_division(4, 2, costs);
     EXPECT_EQ(pair.ranks, 1);
@@ -25,13 +25,13 @@ TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
     EXPECT_EQ(best_division(2, 5000, costs).ranks, 2);
 }
 
-TEST(Division, gives_small_frames_no_threads) {
+TEST(WorkDivision, uses_one_thread_for_small_frames) {
     const FrameCosts costs = default_costs({32, 32}, 3, false);
     for (const std::int64_t frames : {2, 10, 1000})
         EXPECT_EQ(best_division(8, frames, costs).threads, 1) << frames;
 }
 
-TEST(Division, prefers_threads_if_the_scan_dominates) {
+TEST(WorkDivision, prefers_threads_if_the_scan_takes_most_of_the_time) {
     FrameCosts costs;
     costs.combined = 1;
     costs.neighbours = .1;
@@ -41,7 +41,7 @@ TEST(Division, prefers_threads_if_the_scan_dominates) {
     EXPECT_EQ(best_division(2, 100, costs).threads, 1);
 }
 
-TEST(Division, is_the_fastest_of_all_and_never_more_than_the_cores) {
+TEST(WorkDivision, is_the_fastest_possible_and_never_exceeds_the_cores) {
     const FrameCosts costs = default_costs({256, 256}, 3, true);
     for (const int cores : {1, 2, 3, 6, 12}) {
         for (const std::int64_t frames : {1, 2, 7, 40, 96000}) {

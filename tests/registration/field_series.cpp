@@ -95,7 +95,7 @@ double worst_of(const std::vector<double>& errors, std::size_t first, std::size_
                              errors.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
+TEST(FieldSeries, does_not_accumulate_errors_unlike_composed_neighbour_fields) {
     const MadeSeries made = warped_series(13);
     const FieldSeries series = scanned_by_fields(made.frames, 1);
     const std::vector<double> errors = errors_of(made, series, 0);
@@ -146,13 +146,13 @@ void expect_brackets_agree(const MadeSeries& made) {
     }
 }
 
-TEST(FieldSeries, ranks_combine_in_other_orders_and_agree_within_the_noise) {
+TEST(FieldSeries, on_several_ranks_agrees_with_the_serial_result_within_the_noise) {
     expect_brackets_agree(warped_series(8));
 }
 
 /// Only the rigid part of such fields is kept. Its rotation must be computed from the frames: if it
 /// were taken from the start value, results would depend on the order of association.
-TEST(FieldSeries, ranks_agree_on_frames_that_move_rigidly) {
+TEST(FieldSeries, on_several_ranks_agrees_for_frames_that_move_rigidly) {
     for (const char* specimen : {"lattice", "carbon"}) {
         SCOPED_TRACE(specimen);
         SeriesPlan plan;
@@ -163,7 +163,7 @@ TEST(FieldSeries, ranks_agree_on_frames_that_move_rigidly) {
     }
 }
 
-TEST(FieldSeries, leads_to_another_reference) {
+TEST(FieldSeries, supports_a_reference_other_than_the_first_frame) {
     const MadeSeries made = warped_series(6);
     RegistrationOptions options;
     options.reference = 4;
@@ -175,7 +175,7 @@ TEST(FieldSeries, leads_to_another_reference) {
     }
 }
 
-TEST(FieldSeries, with_a_ledger_reuses_its_results) {
+TEST(FieldSeries, reuses_results_stored_in_a_ledger) {
     const MadeSeries made = warped_series(4);
     MemoryLedger ledger;
     const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
@@ -186,7 +186,7 @@ TEST(FieldSeries, with_a_ledger_reuses_its_results) {
         EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients);
 }
 
-TEST(FieldSeries, recomputes_partial_results_of_a_ledger) {
+TEST(FieldSeries, recomputes_the_missing_results_of_a_ledger) {
     const MadeSeries made = warped_series(4);
     for (const std::size_t missing : {1, 4, 1'000'000}) {
         MemoryLedger ledger;
@@ -198,7 +198,7 @@ TEST(FieldSeries, recomputes_partial_results_of_a_ledger) {
     }
 }
 
-TEST(SplineMotion, nearest_rigid_motion_of_a_rigid_one_is_itself_and_its_inverse_leads_back) {
+TEST(SplineMotion, nearest_rigid_motion_and_inverse_recover_a_rigid_motion) {
     const RigidMotion motion{.03, 4, -7};
     const Displacement phi = [&](Point x) { return apply(motion, x, registration::centre(shape)); };
     const RigidMotion found = registration::nearest_rigid(phi, shape);

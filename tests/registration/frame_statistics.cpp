@@ -32,7 +32,7 @@ std::string fault_among_ramps(const std::vector<float>& samples) {
     return fault_of(odd, usual_statistics(all), {});
 }
 
-TEST(FrameStatistics, reports_the_fault_of_a_frame) {
+TEST(FrameStatistics, report_the_fault_of_a_frame) {
     EXPECT_EQ(fault_among_ramps(ramp()), "");
     EXPECT_THAT(fault_among_ramps(std::vector<float>(100, 7)), HasSubstr("every sample is 7"));
     EXPECT_THAT(fault_among_ramps(ramp(.1F)),
@@ -44,7 +44,7 @@ TEST(FrameStatistics, reports_the_fault_of_a_frame) {
     EXPECT_EQ(fault_among_ramps(holes), "");
 }
 
-TEST(FrameStatistics, finds_clipped_frames_but_no_counts_of_electrons) {
+TEST(FrameStatistics, detect_clipped_frames_but_accept_electron_counts) {
     std::vector<float> clipped = ramp(3);
     for (float& sample : clipped)
         sample = std::min(sample, 200.F);
@@ -55,7 +55,7 @@ TEST(FrameStatistics, finds_clipped_frames_but_no_counts_of_electrons) {
     EXPECT_EQ(fault_of(all[0], usual_statistics(all), {}), "");
 }
 
-TEST(FrameStatistics, of_a_frame_of_NaNs_are_always_a_fault) {
+TEST(FrameStatistics, report_a_fault_for_a_frame_of_NaNs) {
     const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
     EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));
 }

@@ -52,16 +52,16 @@ TEST(Gaps, masked_regions_of_either_frame_are_ignored) {
     EXPECT_GT(error_of(shown, by_all), 20 * pair.bound);
 }
 
-TEST(Gaps, a_frame_of_which_half_is_masked_is_registered_by_the_other_half) {
+TEST(Gaps, a_half_masked_frame_is_registered_by_its_other_half) {
     Pair pair = carbon_pair(2);
     mask(pair.moved, 0, 0, 256, 120);
     Registrar registrar(shape);
     const RigidResult result = registrar.align(pair.reference.samples(), pair.moved.samples());
-    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // half the lever arm for the rotation
+    EXPECT_LT(error_of(pair, result), 6 * pair.bound); // half a frame determines rotation less well
     EXPECT_LT(result.overlap, .56);
 }
 
-TEST(Gaps, dead_pixels_cost_only_their_own_information) {
+TEST(Gaps, dead_pixels_hide_only_their_own_information) {
     Pair pair = carbon_pair(3);
     registration::NoiseSource random(1, 0);
     for (Elements y = 0; y < shape.height; ++y) {
@@ -78,7 +78,7 @@ TEST(Gaps, dead_pixels_cost_only_their_own_information) {
     EXPECT_GT(result.overlap, .9);
 }
 
-TEST(Gaps, predicted_deviations_are_those_of_the_errors) {
+TEST(Gaps, predicted_deviations_match_the_errors) {
     Registrar registrar(shape);
     std::vector<Outcome> outcomes;
     for (std::uint64_t seed = 1; seed <= 16; ++seed) {
@@ -93,7 +93,7 @@ TEST(Gaps, predicted_deviations_are_those_of_the_errors) {
     EXPECT_LT(rms_z(outcomes), 1.35);
 }
 
-TEST(Gaps, of_fields_are_unknown_and_the_rest_is_right) {
+TEST(Gaps, are_unknown_in_fields_without_affecting_the_rest) {
     const ImageShape small{192, 160};
     const Motion phi = warp(small, 150, 1.2, {.003, .6, -.4});
     WarpedPair pair = exposed_pair(Specimen::amorphous(3), small, phi, 40, 5);

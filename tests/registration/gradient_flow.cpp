@@ -30,7 +30,7 @@ void expect_that_energy_never_rises(const std::vector<double>& energies) {
         ASSERT_LE(energies[i], energies[i - 1]);
 }
 
-TEST(GradientFlow, goes_down_a_curved_valley_and_never_up) {
+TEST(GradientFlow, follows_a_curved_valley_without_ever_increasing_the_energy) {
     FlowOptions options;
     options.stop = 0;
     options.iterations = 20000;
@@ -40,7 +40,7 @@ TEST(GradientFlow, goes_down_a_curved_valley_and_never_up) {
     EXPECT_NEAR(flow.parameters[0], 1, 1e-2);
 }
 
-TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_helps) {
+TEST(GradientFlow, takes_the_step_that_the_rule_allows_extended_while_that_helps) {
     // For E = a p², the rule allows steps up to τ = 1/(2a), which reaches E = 0 in one step.
     for (const double a : {.5, 1. / 4096, 4096.}) {
         const Functional bowl{[a](const Parameters& p) { return a * p[0] * p[0]; },
@@ -54,7 +54,7 @@ TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_help
     }
 }
 
-TEST(GradientFlow, ends_after_too_small_a_gain_or_enough_steps_or_without_slope) {
+TEST(GradientFlow, ends_after_too_small_a_gain_enough_steps_or_at_zero_gradient) {
     FlowOptions options;
     options.iterations = 7;
     options.stop = 0;
@@ -65,7 +65,7 @@ TEST(GradientFlow, ends_after_too_small_a_gain_or_enough_steps_or_without_slope)
     EXPECT_LE(lab::gradient_flow(valley(), {1, 1}, options).iterations(), 1);
 }
 
-TEST(GradientFlow, halves_the_scale_of_its_metric_as_gains_shrink) {
+TEST(GradientFlow, halves_the_scale_of_its_metric_when_gains_become_small) {
     std::vector<double> scales;
     Functional noted = valley();
     noted.in_metric = [&](const Parameters& e, double s) {

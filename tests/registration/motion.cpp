@@ -21,26 +21,26 @@ void expect_near(Point a, Point b) {
     EXPECT_THAT(a.y, DoubleNear(b.y, 1e-12));
 }
 
-TEST(Motion, turns_about_the_centre_and_then_moves) {
+TEST(Motion, rotates_about_the_centre_before_it_translates) {
     const Point c = centre(image);
     EXPECT_EQ(c, (Point{15, 9.5}));
     expect_near(apply({std::acos(0.0), 2, -1}, {16, 9.5}, c), {17, 9.5});
 }
 
-TEST(Motion, composition_applies_the_inner_one_first) {
+TEST(Motion, composition_applies_the_second_argument_first) {
     const RigidMotion outer{.3, 2, -1}, inner{-.1, .5, 4};
     const Point c = centre(image), x{3, 7};
     expect_near(apply(compose(outer, inner), x, c), apply(outer, apply(inner, x, c), c));
 }
 
-TEST(Motion, an_inverse_undoes_on_either_side) {
+TEST(Motion, an_inverse_undoes_a_motion_on_either_side) {
     const RigidMotion motion{.7, -3, 11};
     const Point c = centre(image), x{29, 1};
     expect_near(apply(compose(motion, inverse(motion)), x, c), x);
     expect_near(apply(compose(inverse(motion), motion), x, c), x);
 }
 
-TEST(Motion, the_distance_of_two_is_the_mean_over_the_image) {
+TEST(Motion, the_distance_of_two_motions_is_the_rms_over_the_image) {
     const RigidMotion phi{.02, 1, 2}, psi{-.01, 1.5, 1};
     constexpr int steps = 200;
     double sum = 0;

@@ -38,7 +38,7 @@ TEST(Nonrigid, finds_the_warp_of_sparse_particles) {
     }
 }
 
-TEST(Nonrigid, does_not_take_short_warps_for_rigid_motions) {
+TEST(Nonrigid, does_not_mistake_short_warps_for_rigid_motions) {
     for (const char* specimen : {"waves", "lattice of waves"}) {
         WarpTrial trial;
         trial.specimen = specimen;
@@ -52,7 +52,7 @@ TEST(Nonrigid, does_not_take_short_warps_for_rigid_motions) {
     }
 }
 
-TEST(Nonrigid, leaves_rigid_motions_nearly_alone) {
+TEST(Nonrigid, hardly_changes_rigid_motions) {
     WarpTrial trial;
     trial.amplitude = 0;
     const WarpOutcome outcome = run(trial);
@@ -75,7 +75,7 @@ TEST(Nonrigid, predicts_the_errors_of_its_field) {
     }
 }
 
-TEST(Nonrigid, takes_frames_of_any_aspect_and_parity) {
+TEST(Nonrigid, accepts_frames_of_any_aspect_ratio_and_parity) {
     for (const ImageShape shape : {ImageShape{331, 190}, {97, 260}, {64, 64}, {17, 40}}) {
         WarpTrial trial;
         trial.shape = shape;
@@ -113,7 +113,7 @@ TEST(Nonrigid, follows_rotated_frames) {
     EXPECT_LT(rms_distance(field, dense(truth, shape)), .3) << "at known nodes";
 }
 
-TEST(Nonrigid, masks_areas_of_noise) {
+TEST(Nonrigid, marks_regions_of_noise_as_unknown) {
     const ImageShape shape{256, 256};
     const Motion truth = warp(shape, 400, 1.6, start_of_warps);
     const auto specimen = Specimen::amorphous(5).with_vacuum_from(150);
@@ -136,7 +136,7 @@ TEST(Nonrigid, masks_areas_of_noise) {
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
 }
 
-TEST(Nonrigid, of_frames_of_noise_alone_gives_the_start_with_no_known_nodes) {
+TEST(Nonrigid, returns_the_start_without_known_nodes_for_frames_of_noise) {
     const ImageShape shape{128, 96};
     const WarpedPair pair =
         exposed_pair([](Point) { return 1.; }, shape, warp(shape, 400, 0, start_of_warps), 10, 1);
@@ -172,7 +172,7 @@ TEST(Nonrigid, agrees_with_thesis_mode_within_the_noise) {
     EXPECT_LT(rms_distance(fast.field, thesis.field, .8), error + error_of_thesis);
 }
 
-TEST(Nonrigid, gives_the_same_field_again_and_for_samples_of_any_type) {
+TEST(Nonrigid, gives_the_same_field_every_time_and_for_any_sample_type) {
     const ImageShape shape{120, 100};
     const Motion truth = warp(shape, 300, 1, start_of_warps);
     const WarpedPair pair = exposed_pair(Specimen::amorphous(2), shape, truth, 30, 4);
@@ -192,7 +192,7 @@ TEST(Nonrigid, gives_the_same_field_again_and_for_samples_of_any_type) {
     EXPECT_EQ(again.sigma, first.sigma);
 }
 
-TEST(Nonrigid, names_the_fault_of_its_frames) {
+TEST(Nonrigid, reports_the_fault_of_its_frames) {
     const ImageShape shape{40, 32};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
@@ -210,12 +210,12 @@ TEST(Nonrigid, names_the_fault_of_its_frames) {
     EXPECT_THAT(complaint(good, constant), HasSubstr("the template: every sample is 4"));
     EXPECT_THAT(complaint(odd, good), HasSubstr("the reference: none of its 1280 samples"));
     EXPECT_THAT(complaint(frame_of({40, 30}, Specimen::amorphous(1)), good),
-                HasSubstr("the reference: a frame of 40x30 pixels, expected 40x32"));
+                HasSubstr("the reference: the frame has 40x30 pixels, expected 40x32"));
     EXPECT_EQ(complaint(good, good), "");
     EXPECT_THROW(NonrigidRegistration({15, 40}), InvalidTask);
 }
 
-TEST(Nonrigid, of_frames_that_have_nothing_in_common_ends) {
+TEST(Nonrigid, terminates_for_unrelated_frames) {
     const ImageShape shape{96, 80};
     const WarpedFrame a = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame b = frame_of(shape, Specimen::amorphous(2));

@@ -22,7 +22,7 @@ Trial carbon(ImageShape shape) {
     return trial;
 }
 
-TEST(Rigid, takes_frames_of_any_shape) {
+TEST(Rigid, accepts_frames_of_any_shape) {
     for (const ImageShape shape : {ImageShape{97, 131}, {300, 100}, {64, 257}, {64, 60}}) {
         Registrar registrar(shape);
         const Outcome outcome = run(carbon(shape), registrar);
@@ -31,7 +31,7 @@ TEST(Rigid, takes_frames_of_any_shape) {
     }
 }
 
-TEST(Rigid, takes_samples_of_any_kind) {
+TEST(Rigid, accepts_samples_of_any_type) {
     const Pair pair = make_pair(carbon({128, 128}));
     const auto integers = [](const kernel::FloatPlane& plane, auto sample) {
         std::vector<decltype(sample)> samples;
@@ -68,7 +68,7 @@ TEST(Rigid, does_not_depend_on_brightness) {
     EXPECT_LT(registration::rms_distance(found, plain, {128, 128}), 1e-3);
 }
 
-TEST(Rigid, swapped_frames_give_inverse_motions_within_the_noise) {
+TEST(Rigid, gives_inverse_motions_for_swapped_frames_within_the_noise) {
     const Pair pair = make_pair(carbon({192, 192}));
     Registrar registrar({192, 192});
     const RigidMotion there =
@@ -77,7 +77,7 @@ TEST(Rigid, swapped_frames_give_inverse_motions_within_the_noise) {
     EXPECT_LT(registration::rms_distance(compose(there, back), {}, {192, 192}), pair.bound);
 }
 
-TEST(Rigid, from_a_start_agrees_with_the_search_in_fewer_steps) {
+TEST(Rigid, from_a_given_start_agrees_with_the_full_search_in_fewer_steps) {
     const Trial trial = carbon({256, 256});
     Registrar registrar(trial.shape);
     const Outcome cold = run(trial, registrar);
@@ -100,7 +100,7 @@ TEST(Rigid, reports_the_correlation_and_overlap_of_frames) {
     EXPECT_NEAR(outcome.result.overlap, .75, .01);
 }
 
-TEST(Rigid, frames_without_common_content_are_unrelated) {
+TEST(Rigid, frames_without_common_content_are_reported_as_unrelated) {
     registration::SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 3;
@@ -137,7 +137,7 @@ TEST(Rigid, frames_that_cannot_be_registered_are_refused_with_the_reason) {
     EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("too large to be summed")));
 }
 
-TEST(Rigid, frames_of_another_shape_are_refused) {
+TEST(Rigid, frames_of_different_shapes_are_refused) {
     Pyramid pyramid({64, 40});
     const kernel::FloatPlane plane({64, 41});
     EXPECT_THAT([&] { pyramid.fill(plane.samples()); },
@@ -152,7 +152,7 @@ TEST(Rigid, frames_of_another_shape_are_refused) {
         ThrowsMessage<InvalidTask>(HasSubstr("at least 16x16")));
 }
 
-TEST(Pyramid, has_levels_that_keep_detail_and_stay_small) {
+TEST(Pyramid, has_levels_that_keep_detail_but_stay_small) {
     EXPECT_EQ(registration::default_levels({16, 16}), 1);
     EXPECT_EQ(registration::default_levels({256, 256}), 3);
     EXPECT_EQ(registration::default_levels({1024, 1024}), 3);

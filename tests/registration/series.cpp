@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Series, errors_do_not_grow_with_the_number_of_a_frame) {
+TEST(Series, errors_do_not_grow_with_the_frame_number) {
     const MadeSeries made = make_series(14);
     const std::vector<FrameRegistration> places = places_of(made.frames, 2);
     ASSERT_EQ(places.size(), 14U);
@@ -77,7 +77,7 @@ TEST(Series, empty_frames_are_left_out_with_the_reason) {
     }
 }
 
-TEST(Series, of_one_frame_or_of_none_that_can_be_registered_are_series_too) {
+TEST(Series, may_consist_of_one_frame_or_of_unusable_frames) {
     const MadeSeries made = make_series(1);
     EXPECT_EQ(places_of(made.frames, 2).front().result.motion, RigidMotion());
     FramesMade dark;
@@ -89,10 +89,10 @@ TEST(Series, of_one_frame_or_of_none_that_can_be_registered_are_series_too) {
 
 TEST(Series, without_frames_is_refused) {
     EXPECT_THAT([] { places_of({}, 1); },
-                ThrowsMessage<AgreedFailure>(HasSubstr("a series without frames")));
+                ThrowsMessage<AgreedFailure>(HasSubstr("the series has no frames")));
 }
 
-TEST(Series, does_not_move_a_chosen_reference) {
+TEST(Series, does_not_move_the_chosen_reference_frame) {
     const MadeSeries made = make_series(7);
     RegistrationOptions options;
     options.reference = 4;
@@ -121,7 +121,7 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
                     HasSubstr("frame 3 cannot be the reference: no adjacent frame resem")));
 }
 
-TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
+TEST(Series, frames_unrelated_to_the_reference_are_left_out) {
     MadeSeries made = make_series(12, {}, {0, -14, -3});
     for (const int ranks : {1, 2}) {
         std::vector<FrameRegistration> places = places_of(made.frames, ranks);
@@ -135,7 +135,7 @@ TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_a
     }
 }
 
-TEST(Series, a_period_jump_is_corrected_from_surrounding_frames) {
+TEST(Series, a_period_jump_is_corrected_by_surrounding_frames) {
     SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 24;
@@ -169,7 +169,7 @@ TEST(Series, a_period_jump_is_corrected_from_surrounding_frames) {
     EXPECT_FALSE(places[2].mended);
 }
 
-TEST(Series, with_a_ledger_reuses_its_results) {
+TEST(Series, reuses_results_stored_in_a_ledger) {
     const MadeSeries made = make_series(6);
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {

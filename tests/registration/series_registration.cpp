@@ -139,7 +139,7 @@ TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_
     }
 }
 
-TEST(SeriesRegistration, has_the_same_bits_for_any_memory_and_any_number_of_threads) {
+TEST(SeriesRegistration, gives_the_same_bits_for_any_memory_limit_and_number_of_threads) {
     const MadeSeries made = make_series(5);
     RegistrationOptions options = reproducible();
     const SeriesRun roomy = registered(made.frames, 2, options);
@@ -173,7 +173,7 @@ TEST(SeriesRegistration, keeps_fields_in_memory_or_in_a_checkpoint) {
     }
 }
 
-TEST(SeriesRegistration, registers_frames_in_memory_with_a_large_offset_as_without) {
+TEST(SeriesRegistration, gives_the_same_motions_for_frames_with_a_large_offset) {
     const MadeSeries made = make_series(4);
     std::vector<double> samples;
     for (const kernel::FloatPlane& frame : made.frames) {
@@ -228,7 +228,7 @@ void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOption
     EXPECT_EQ(folder.entries(), 0) << "the checkpoint was not removed";
 }
 
-TEST(SeriesRegistration, cancelled_on_one_rank_ends_on_all_and_continues_to_the_same_bits) {
+TEST(SeriesRegistration, is_cancelled_on_all_ranks_by_one_and_resumes_with_the_same_result) {
     const MadeSeries made = make_series(12);
     for (const Work work : {Work::link, Work::combined, Work::averaged}) {
         for (const int rank : {0, 2}) {
@@ -238,7 +238,7 @@ TEST(SeriesRegistration, cancelled_on_one_rank_ends_on_all_and_continues_to_the_
     }
 }
 
-TEST(SeriesRegistration, is_cancelled_in_the_scan_of_fields_and_in_their_stages) {
+TEST(SeriesRegistration, can_be_cancelled_in_every_stage_of_fields) {
     const MadeSeries made = make_series(9);
     for (const Work work : {Work::neighbour_field, Work::combined_field, Work::field}) {
         SCOPED_TRACE(static_cast<int>(work));
@@ -246,7 +246,7 @@ TEST(SeriesRegistration, is_cancelled_in_the_scan_of_fields_and_in_their_stages)
     }
 }
 
-TEST(SeriesRegistration, is_cancelled_while_averaging_and_while_results_are_written) {
+TEST(SeriesRegistration, can_be_cancelled_while_averaging_and_writing_results) {
     const MadeSeries made = make_series(4);
     for (const char* part : {"inspect frames", "average and median", "write aligned frames"}) {
         const TemporaryFolder folder;
@@ -275,7 +275,7 @@ TEST(SeriesRegistration, is_cancelled_while_averaging_and_while_results_are_writ
     }
 }
 
-TEST(SeriesRegistration, whose_writing_fails_keeps_the_checkpoint_and_computes_nothing_again) {
+TEST(SeriesRegistration, keeps_the_checkpoint_if_writing_fails_and_recomputes_nothing) {
     const MadeSeries made = make_series(4);
     const TemporaryFolder folder;
     RegistrationOptions options = reproducible();
@@ -310,7 +310,7 @@ TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted)
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(SeriesRegistration, names_the_option_its_value_and_the_expected_one) {
+TEST(SeriesRegistration, names_an_invalid_option_with_its_value_and_the_expected_one) {
     const MadeSeries made = make_series(3);
     const auto refused = [&](const RegistrationOptions& options, const char* words) {
         EXPECT_THAT([&] { registered(made.frames, 2, options); },
@@ -321,7 +321,7 @@ TEST(SeriesRegistration, names_the_option_its_value_and_the_expected_one) {
     refused(options, "reference 3: expected 0 to 2, as made has 3 frames");
     options = {};
     options.memory = 100;
-    refused(options, "memory 9.53674e-05: a row of 3 frames needs more, expected 1");
+    refused(options, "memory 9.53674e-05 MiB is too little for a row of 3 frames, expected 1");
     options = {};
     options.checkpoint = "/dev/null/none";
     refused(options, "/dev/null/none: cannot be created");

@@ -51,7 +51,7 @@ class Specimen {
             made.add(period, .3 + i * std::numbers::pi / 3, 0, .3 * std::sqrt(2 * (1 - share) / 3));
         return made;
     }
-    /// The same specimen, but with the constant 1 for all coordinates from x on.
+    /// This specimen with the constant 1 at all coordinates from x on.
     Specimen with_vacuum_from(double x) const {
         Specimen made = *this;
         made.vacuum_ = x;

@@ -74,7 +74,7 @@ double energy(const SplineGrid& grid, const std::vector<double>& c, double share
     return sum;
 }
 
-TEST(SplineGrid, has_splines_that_sum_to_one_everywhere) {
+TEST(SplineGrid, has_basis_functions_that_sum_to_one_everywhere) {
     const SplineGrid grid({200, 90}, 30);
     EXPECT_EQ(grid.columns(), 7U + 3);
     EXPECT_EQ(grid.rows(), 3U + 3);
@@ -90,7 +90,7 @@ TEST(SplineGrid, has_splines_that_sum_to_one_everywhere) {
     EXPECT_THROW(SplineGrid({20, 5}, 0), InvalidTask);
 }
 
-TEST(SplineGrid, leaves_linear_displacements_without_bending_and_rigid_ones_without_any_energy) {
+TEST(SplineGrid, has_zero_bending_energy_for_linear_displacements) {
     for (const ImageShape image : {ImageShape{150, 80}, {80, 150}}) {
         const SplineGrid grid(image, 32);
         const auto shift = linear(grid, image, {3, -2}, {0, 0});
@@ -107,7 +107,7 @@ TEST(SplineGrid, leaves_linear_displacements_without_bending_and_rigid_ones_with
     }
 }
 
-TEST(SplineGrid, has_the_bending_energy_that_second_differences_show) {
+TEST(SplineGrid, has_the_bending_energy_given_by_second_differences) {
     const ImageShape image{65, 49};
     const SplineGrid grid(image, 16);
     const auto c = random_coefficients(grid, 4);
@@ -135,7 +135,7 @@ TEST(SplineGrid, has_the_bending_energy_that_second_differences_show) {
     EXPECT_NEAR(energy(grid, c, 0) / expected, 1, 1e-3);
 }
 
-TEST(SplineGrid, has_the_energy_of_strain_that_differences_show) {
+TEST(SplineGrid, has_the_strain_energy_given_by_differences) {
     for (const ImageShape image : {ImageShape{65, 40}, {40, 65}}) {
         const SplineGrid grid(image, 16);
         const auto c = random_coefficients(grid, 5);
@@ -155,7 +155,7 @@ TEST(SplineGrid, has_the_energy_of_strain_that_differences_show) {
     }
 }
 
-TEST(SplineCells, give_the_displacements_of_motion_and_splines_at_corners) {
+TEST(SplineCells, evaluate_motion_plus_splines_at_cell_corners) {
     const ImageShape image{121, 70}, level{61, 35};
     const SplineGrid grid(image, 40);
     SplineCells cells(grid, level, 2);
@@ -178,7 +178,7 @@ TEST(SplineCells, give_the_displacements_of_motion_and_splines_at_corners) {
 }
 
 /// The normal equations of single cells, from the definition: each cell adds BᵀSB and Bs.
-TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
+TEST(SplineCells, assemble_the_normal_equations_of_splines_from_cells) {
     const double alpha = .3, unit = 2;
     for (const ImageShape image : {ImageShape{121, 70}, {70, 121}}) {
         const SplineGrid grid(image, 40);
@@ -223,7 +223,7 @@ TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
     }
 }
 
-TEST(SplineCells, give_deviations_that_follow_from_a_covariance) {
+TEST(SplineCells, compute_standard_deviations_from_a_covariance) {
     const ImageShape image{90, 70};
     const SplineGrid grid(image, 30);
     const SplineCells cells(grid, image, 1);

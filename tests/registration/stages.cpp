@@ -54,7 +54,7 @@ struct Stacked {
     }
 };
 
-TEST(Combined, frames_have_less_noise_and_count_their_samples) {
+TEST(CombinedFrames, have_less_noise_and_count_their_samples) {
     const MadeSeries made = make_series(12);
     const registration::Combined all = Stacked(made).combined(1);
     const kernel::FloatPlane truth = made.series.expected(0);
@@ -67,7 +67,7 @@ TEST(Combined, frames_have_less_noise_and_count_their_samples) {
     EXPECT_LT(difference(all.median, truth), .4 * difference(alone, truth));
 }
 
-TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_threads_and_in_any_memory) {
+TEST(CombinedFrames, have_the_same_bits_for_any_ranks_threads_and_memory) {
     const MadeSeries made = make_series(5);
     Stacked stacked(made);
     const registration::Combined once = stacked.combined(1);
@@ -81,11 +81,12 @@ TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_threads_and_in_any_m
         EXPECT_EQ(once.median, shared.median);
         EXPECT_EQ(once.count, shared.count);
     }
-    EXPECT_THAT([&] { stacked.combined(2, 1000); },
-                ThrowsMessage<AgreedFailure>(HasSubstr("1000 bytes of memory for a row of 5")));
+    EXPECT_THAT(
+        [&] { stacked.combined(2, 1000); },
+        ThrowsMessage<AgreedFailure>(HasSubstr("1000 bytes of memory are too few for a row of 5")));
 }
 
-TEST(Combined, median_forgets_an_outlier_and_neither_counts_a_gap) {
+TEST(CombinedFrames, ignore_gaps_and_their_median_ignores_an_outlier) {
     FramesMade frames;
     for (const float level : {1.F, 2.F, 3.F, 1000.F}) {
         frames.emplace_back(ImageShape{16, 16});
@@ -125,7 +126,7 @@ double error_among_frames(const MadeSeries& made, const std::vector<FrameRegistr
     return std::sqrt(sum / pairs);
 }
 
-TEST(Stages, registration_to_the_average_agrees_better_among_frames) {
+TEST(RegistrationStages, registration_to_the_average_makes_frames_more_consistent) {
     const MadeSeries made = make_series(10);
     run_threads(1, [&](const Communicator& communicator) {
         MadeSource source(made.frames);
@@ -140,7 +141,7 @@ TEST(Stages, registration_to_the_average_agrees_better_among_frames) {
     });
 }
 
-TEST(Stages, fields_are_kept_in_the_ledger_and_align_frames) {
+TEST(RegistrationStages, fields_are_stored_in_the_ledger_and_align_frames) {
     const MadeSeries made = make_series(3);
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {

@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Rigid, once_made_allocates_nothing) {
+TEST(Rigid, allocates_nothing_when_repeated) {
     Trial trial;
     trial.shape = {200, 150};
     const Pair pair = make_pair(trial);
@@ -21,7 +21,7 @@ TEST(Rigid, once_made_allocates_nothing) {
     EXPECT_EQ(allocations - before, 0);
 }
 
-TEST(Nonrigid, once_made_allocates_nothing) {
+TEST(Nonrigid, allocates_nothing_when_repeated) {
     Trial trial;
     trial.shape = {200, 150};
     const Pair pair = make_pair(trial);

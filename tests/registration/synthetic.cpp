@@ -28,12 +28,13 @@ SeriesPlan drifting() {
     return plan;
 }
 
-/// A brightness ramp, to the right and downward, so that a sample identifies its position.
+/// A brightness ramp that rises to the right and downward, so that a sample identifies its
+/// position.
 double slope(Point at) {
     return 2 + .01 * at.x + .0001 * at.y;
 }
 
-TEST(Noise, counts_have_the_mean_and_variance_of_their_law) {
+TEST(Noise, has_the_mean_and_variance_of_its_distribution) {
     for (const double mean : {.2, 3., 20., 150., 1000.}) {
         NoiseSource noise(5, 0);
         double sum = 0, squares = 0;
@@ -50,13 +51,13 @@ TEST(Noise, counts_have_the_mean_and_variance_of_their_law) {
     }
 }
 
-TEST(Noise, is_zero_without_electrons) {
+TEST(Noise, is_zero_for_a_dose_of_zero) {
     NoiseSource noise(1, 1);
     for (int k = 0; k < 100; ++k)
         EXPECT_EQ(noise.poisson(0), 0);
 }
 
-TEST(Synthetic, frames_show_the_specimen_at_the_stated_motion) {
+TEST(Synthetic, frames_show_the_specimen_moved_as_stated) {
     const SyntheticSeries series(drifting(), slope);
     const Point c = registration::centre({40, 30});
     for (int frame = 0; frame < 4; ++frame) {
@@ -69,7 +70,7 @@ TEST(Synthetic, frames_show_the_specimen_at_the_stated_motion) {
     }
 }
 
-TEST(Synthetic, a_frame_resampled_by_the_relative_motion_equals_the_other) {
+TEST(Synthetic, a_frame_resampled_by_the_relative_motion_equals_the_other_frame) {
     const SyntheticSeries series(drifting(), slope);
     const Point c = registration::centre({40, 30});
     const Point x{12, 20};
@@ -96,7 +97,7 @@ TEST(Synthetic, the_same_plan_gives_the_same_frames_in_any_order) {
     EXPECT_GT(different, 500) << "each frame has noise of its own";
 }
 
-TEST(Synthetic, jumps_stay_and_blanks_show_nothing) {
+TEST(Synthetic, jumps_are_permanent_and_blank_frames_show_no_specimen) {
     SeriesPlan plan = drifting();
     plan.jumps = {{2, 20, -10}};
     plan.blanks = {1};
@@ -109,7 +110,7 @@ TEST(Synthetic, jumps_stay_and_blanks_show_nothing) {
     EXPECT_LT(blank.image().at(0, 0), 1);
 }
 
-TEST(Synthetic, a_warp_grows_from_nothing_to_its_amplitude) {
+TEST(Synthetic, a_warp_grows_linearly_from_zero_to_its_amplitude) {
     SeriesPlan plan = drifting();
     plan.drift = {};
     plan.warp = 3;
@@ -143,7 +144,7 @@ TEST(Synthetic, every_specimen_has_the_requested_brightness_and_contrast) {
     }
 }
 
-TEST(Synthetic, an_image_becomes_a_specimen_of_mean_brightness_one) {
+TEST(Synthetic, an_image_becomes_a_specimen_of_mean_brightness_1) {
     kernel::FloatPlane image({9, 9});
     for (Elements y = 0; y < 9; ++y)
         std::fill_n(image.row(y), 9, 50.F);
@@ -152,7 +153,7 @@ TEST(Synthetic, an_image_becomes_a_specimen_of_mean_brightness_one) {
         EXPECT_NEAR(specimen(at), 1, 1e-6);
     const kernel::FloatPlane dark({4, 4});
     EXPECT_THAT([&] { registration::specimen_of(dark.image()); },
-                ThrowsMessage<InvalidTask>(HasSubstr("brightness 0")));
+                ThrowsMessage<InvalidTask>(HasSubstr("is 0, expected more than 0")));
 }
 
 TEST(Synthetic, invalid_plans_are_refused) {
@@ -163,9 +164,10 @@ TEST(Synthetic, invalid_plans_are_refused) {
                     ThrowsMessage<InvalidTask>(HasSubstr(message)));
     };
     refused([](SeriesPlan& plan) { plan.frames = 0; }, "0 frames");
-    refused([](SeriesPlan& plan) { plan.dose = -1; }, "a dose of -1");
-    refused([](SeriesPlan& plan) { plan.blanks = {4}; }, "a blank at frame 4, expected 0 to 3");
-    refused([](SeriesPlan& plan) { plan.jumps = {{-1, 0, 0}}; }, "a jump at frame -1");
+    refused([](SeriesPlan& plan) { plan.dose = -1; }, "the dose is -1");
+    refused([](SeriesPlan& plan) { plan.blanks = {4}; },
+            "blank at frame 4: expected a frame from 0 to 3");
+    refused([](SeriesPlan& plan) { plan.jumps = {{-1, 0, 0}}; }, "jump at frame -1");
     EXPECT_THAT([] { registration::find_specimen("gold"); },
                 ThrowsMessage<InvalidTask>(HasSubstr("lattice, carbon, particles")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference implementation of registration: its derivatives compared with differences of the
-// energy, known motions, and errors.
+// energy, known motions, and invalid input.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
 
@@ -53,13 +53,13 @@ void expect_derivatives_as_differences(const Functional& functional, const Param
     EXPECT_LT(errors[10], kinks);
 }
 
-TEST(ThesisEnergy, of_a_rigid_motion_has_the_returned_derivative) {
+TEST(ThesisEnergy, has_the_right_derivative_for_rigid_motions) {
     const CrossCorrelation images = some_images();
     const Functional energy = rigid_energy(images, {18. / 37, 11.5 / 37});
     expect_derivatives_as_differences(energy, {.03, .021, -.013}, 1e-7);
 }
 
-TEST(ThesisEnergy, of_a_field_has_the_returned_derivative) {
+TEST(ThesisEnergy, has_the_right_derivative_for_fields) {
     const CrossCorrelation images = some_images();
     for (const double lambda : {0., .02, 200.}) {
         Random random(3);
@@ -70,7 +70,7 @@ TEST(ThesisEnergy, of_a_field_has_the_returned_derivative) {
     }
 }
 
-TEST(ThesisEnergy, is_minus_one_for_equal_and_one_for_inverted_images) {
+TEST(ThesisEnergy, is_minus_1_for_equal_and_1_for_inverted_images) {
     const ImageShape shape{20, 31};
     Nodal values = values_of(frame_of(shape, Specimen::amorphous(2)));
     const BilinearElements elements(shape, .1);
@@ -83,7 +83,7 @@ TEST(ThesisEnergy, is_minus_one_for_equal_and_one_for_inverted_images) {
     EXPECT_NEAR(rigid_energy(opposite, {1, 1.5}).energy({0, 0, 0}), 1, 1e-12);
 }
 
-TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
+TEST(ThesisRigid, finds_the_motion_of_noiseless_frames_of_any_aspect_ratio) {
     for (const ImageShape shape : {ImageShape{96, 96}, {131, 70}, {64, 101}}) {
         const RigidMotion truth{.01, 1.3, -2.2};
         const WarpedPair pair =
@@ -101,7 +101,7 @@ TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
     }
 }
 
-TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
+TEST(ThesisRigid, starts_from_the_given_motion) {
     const ImageShape shape{96, 80};
     const RigidMotion truth{-.02, 14.3, 9.2};
     const WarpedPair pair =
@@ -114,7 +114,7 @@ TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
     EXPECT_LT(rms_distance(found.motion, truth, shape), .15);
 }
 
-TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
+TEST(ThesisNonrigid, finds_a_warp_with_monotonically_falling_energy) {
     const ImageShape shape{128, 112};
     const Motion truth = warp(shape, 150, 1.2, {0, .8, -.5});
     const WarpedPair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 40), shape, truth, 0, 1);
@@ -133,7 +133,7 @@ TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
     }
 }
 
-TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
+TEST(ThesisNonrigid, returns_its_field_on_the_grid_of_the_finest_level) {
     const ImageShape shape{33, 40};
     const WarpedPair pair = exposed_pair(Specimen::amorphous(9), shape, rigid({}, shape), 0, 1);
     ThesisOptions options;
@@ -156,7 +156,7 @@ std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
     return "";
 }
 
-TEST(ThesisRigid, names_the_fault_of_its_frames) {
+TEST(ThesisRigid, reports_the_fault_of_its_frames) {
     const ImageShape shape{20, 16};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });

@@ -35,7 +35,7 @@ void expect_same(const RigidResult& one, const RigidResult& other, int threads) 
     EXPECT_EQ(one.iterations, other.iterations) << threads;
 }
 
-TEST(RigidThreads, give_the_same_bits_as_one) {
+TEST(RigidThreads, give_the_same_bits_as_one_thread) {
     Pair pair = uneven_pair();
     Registrar alone({203, 151});
     for (const bool gaps : {false, true}) {
@@ -49,7 +49,7 @@ TEST(RigidThreads, give_the_same_bits_as_one) {
     }
 }
 
-TEST(NonrigidThreads, give_the_same_bits_as_one) {
+TEST(NonrigidThreads, give_the_same_bits_as_one_thread) {
     const Pair pair = uneven_pair();
     registration::NonrigidRegistration alone({203, 151});
     const registration::DisplacementField expected =

@@ -84,7 +84,7 @@ struct Outcome {
     Trial trial;
     RigidResult result;
     RigidMotion truth;
-    double error = 0, bound = 0; ///< RMS pixels
+    double error = 0, bound = 0; ///< RMS, in pixels
 
     /// True if the error is a period jump: some pixels, whereas noise causes fractions of a pixel.
     bool hopped() const { return error > 2; }

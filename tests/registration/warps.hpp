@@ -43,7 +43,7 @@ inline std::function<double(Point)> specimen_of(const WarpTrial& trial) {
 struct WarpOutcome {
     NonrigidResult result;
     double error = 0, error_of_start = 0; ///< RMS over known points of the central 88 %, pixels
-    double z = 0;                         ///< RMS at nodes of errors over predicted deviations
+    double z = 0;                         ///< RMS at nodes of errors in units of their deviations
 
     std::string text() const {
         return fmt::format("error {:.3f} px, of the start {:.3f}; z {:.2f}, freedom {:.0f}, "

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double near = 1e-12;
 
-TEST(Messages, TheKthSendOfAPairMatchesTheKthReceive) {
+TEST(Messages, TheKthSendOfARankPairMatchesTheKthReceive) {
     Trace trace;
     trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second send, by its step
                     {0, 3, Activity::send, 0, 1, 8, 1, 2},
@@ -72,7 +72,7 @@ TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
     EXPECT_EQ(critical_path(recording).messages, 10);
 }
 
-TEST(CriticalPath, ItsPartsAddUpToTheWhole) {
+TEST(CriticalPath, ItsPartsAddUpToTheTotalDuration) {
     for (const Recording& recording : {test::ring(5, 20), test::ring(1, 3), test::relay()}) {
         const CriticalPath path = critical_path(recording);
         EXPECT_NEAR(path.work + path.messages + path.between, recording.trace.duration, near);
@@ -81,7 +81,7 @@ TEST(CriticalPath, ItsPartsAddUpToTheWhole) {
     }
 }
 
-TEST(CriticalPath, OfNothingIsNothing) {
+TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {
     EXPECT_TRUE(critical_path(Recording{}).points.empty());
     Recording instants; // zero-length events, each of which could have caused the other
     instants.trace.events = {{0, 0, Activity::send, 0, 1, 1, 1, 1},
@@ -89,7 +89,7 @@ TEST(CriticalPath, OfNothingIsNothing) {
     EXPECT_NEAR(critical_path(instants).between, 1, near);
 }
 
-TEST(Waiting, CountsForTheMessageThatEndedIt) {
+TEST(WaitingTime, IsAttributedToTheMessageThatEndedIt) {
     const std::vector<Waiting> waits = waiting(test::relay().trace);
     ASSERT_EQ(waits.size(), 2u);
     EXPECT_EQ(waits[0].rank, 2);
@@ -103,7 +103,7 @@ TEST(Waiting, CountsForTheMessageThatEndedIt) {
     EXPECT_EQ(waiting(alone)[0].peer, -1);
 }
 
-TEST(Bandwidth, IsMeasuredFromTheTimeWhenBothSidesAreReady) {
+TEST(MeasuredBandwidth, IsMeasuredFromTheTimeAtWhichBothSidesAreReady) {
     const auto pairs = bandwidths(test::relay());
     ASSERT_EQ(pairs.size(), 2u);
     EXPECT_EQ(pairs[0].from, 0);

@@ -52,7 +52,7 @@ TEST(Draw, TheTooltipOfAMessageShowsBothSides) {
     EXPECT_THAT(svg, HasSubstr("<text class=\"operands\""));
 }
 
-TEST(Draw, EveryComputationIsADiamondWithItsInputsAndOutputs) {
+TEST(Draw, EveryKernelStepIsADiamondWithItsInputsAndOutputs) {
     const std::string svg = draw(test::line_sums_case(3).schedule);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, "class=\"box compute "), 9);
@@ -111,7 +111,7 @@ TEST(Draw, AnUnmatchedMessageIsRefused) {
     EXPECT_THROW(draw(schedule), std::logic_error);
 }
 
-TEST(Draw, ManyMessagesAreThinAndSilent) {
+TEST(Draw, ManyMessagesAreThinLinesWithoutTooltips) {
     const Schedule schedule = compositing_schedule("direct-send", 9);
     DrawOptions options;
     options.most_detailed = 71;

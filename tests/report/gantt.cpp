@@ -22,7 +22,7 @@ GanttChart chart_of(int workers) {
     return chart;
 }
 
-TEST(Gantt, has_a_bar_for_each_stretch_with_its_kind_and_title) {
+TEST(Gantt, has_a_bar_for_each_interval_with_its_kind_and_title) {
     const std::string picture = gantt(chart_of(3));
     EXPECT_EQ(count(picture, "class=\"bar kind-0\""), 2);
     EXPECT_EQ(count(picture, "class=\"bar kind-1\""), 1);
@@ -32,13 +32,13 @@ TEST(Gantt, has_a_bar_for_each_stretch_with_its_kind_and_title) {
     EXPECT_EQ(count(picture, "time, s"), 1);
 }
 
-TEST(Gantt, says_how_many_workers_are_left_out) {
+TEST(Gantt, reports_how_many_workers_are_left_out) {
     const std::string picture = gantt(chart_of(300));
     EXPECT_EQ(count(picture, "class=\"bar"), 256);
     EXPECT_EQ(count(picture, "Not shown: 44 of 300 workers."), 1);
 }
 
-TEST(Gantt, of_nothing_is_an_empty_chart) {
+TEST(Gantt, without_intervals_is_an_empty_chart) {
     const std::string picture = gantt({"nothing", "", {}, {}, {}, {}});
     EXPECT_EQ(count(picture, "class=\"bar"), 0);
     EXPECT_EQ(count(picture, "</svg>"), 1);

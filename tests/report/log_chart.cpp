@@ -27,7 +27,7 @@ LogChart chart_of(std::vector<LogChart::Point> points) {
             .kinds = {{"kind", std::move(points), true}}};
 }
 
-TEST(LogChart, DrawsEveryPointAndJoinsThemInOrder) {
+TEST(LogChart, DrawsEveryPointAndConnectsThemInOrder) {
     LogChart chart = chart_of({{100, 1, "third"}, {1, 1, "first"}, {10, 1, "second"}});
     const std::string svg = log_chart(chart);
     EXPECT_EQ(test::markup_error(svg), "");
@@ -49,7 +49,7 @@ TEST(LogChart, OmitsValuesWithoutALogarithmWithANote) {
     EXPECT_EQ(log_chart(chart_of({{0, 0, ""}})), "");
 }
 
-TEST(LogChart, ComparesOnTwoAxesThatAreAlike) {
+TEST(LogChart, ComparesValuesOnTwoEqualAxes) {
     LogChart chart = chart_of({{1e-6, 1e-3, "above"}, {1e-4, 1e-4, "on"}});
     chart.compares = true;
     const std::string svg = log_chart(chart);
@@ -58,7 +58,7 @@ TEST(LogChart, ComparesOnTwoAxesThatAreAlike) {
     EXPECT_THAT(svg, HasSubstr("equal; twice, half"));
 }
 
-TEST(LogChart, NamesTheFewPlacesThatCurvesGoThrough) {
+TEST(LogChart, LabelsTheXValuesOfCurvesIfThereAreFew) {
     const auto named = [](const LogChart& chart, double x) {
         return test::occurrences(log_chart(chart), ">" + number(x) + "</text>");
     };

@@ -11,18 +11,18 @@ namespace {
 using test::compositing_schedule;
 using testing::ElementsAre;
 
-TEST(Levels, MessagesAndFoldsTakeOneEach) {
+TEST(MessageGraphLevels, EachRoundOfMessagesAndEachFoldTakesOneLevel) {
     EXPECT_EQ(message_graph(compositing_schedule("radix-k", 8, {{4, 2}, 0})).levels(), 4);
     EXPECT_EQ(message_graph(compositing_schedule("binary-swap", 16)).levels(), 8);
     EXPECT_EQ(message_graph(compositing_schedule("direct-send", 7)).levels(), 2);
 }
 
-TEST(Levels, AWindowHoldsLaterRoundsBack) {
+TEST(MessageGraphLevels, AWindowDelaysLaterRounds) {
     EXPECT_EQ(message_graph(compositing_schedule("shift-based", 12, {{}, 1})).levels(), 12);
     EXPECT_EQ(message_graph(compositing_schedule("direct-send", 12, {{}, 0})).levels(), 2);
 }
 
-TEST(Levels, BothSidesOfAMessageShareALevel) {
+TEST(MessageGraphLevels, BothSidesOfAMessageAreOnOneLevel) {
     test::for_each_compositing_schedule([](const std::string& name, const Schedule& schedule) {
         SCOPED_TRACE(name);
         const auto mates = match_messages(schedule);
@@ -40,13 +40,13 @@ TEST(Levels, BothSidesOfAMessageShareALevel) {
     });
 }
 
-TEST(MessageGraph, ALevelIsAsWideAsTheMostMessagesOfARank) {
+TEST(MessageGraph, ALevelIsAsWideAsTheLargestNumberOfMessagesOfARank) {
     const MessageGraph graph = message_graph(compositing_schedule("radix-k", 8, {{4, 2}, 0}));
     EXPECT_THAT(graph.level_begins, ElementsAre(0, 3, 4, 5));
     EXPECT_EQ(graph.columns, 6);
 }
 
-TEST(MessageGraph, AggregationKeepsEveryMessageElementAndFold) {
+TEST(MessageGraph, AggregationPreservesTheTotalMessagesElementsAndFolds) {
     for (const char* algorithm : {"direct-send", "shift-based", "radix-k"}) {
         const bool radix = algorithm == std::string_view("radix-k");
         const MessageGraph graph = message_graph(compositing_schedule(
@@ -73,7 +73,7 @@ TEST(MessageGraph, AggregationKeepsEveryMessageElementAndFold) {
     }
 }
 
-TEST(MessageGraph, FewLevelsStayApartWhenColumnsMerge) {
+TEST(MessageGraph, LevelsStaySeparateWhenColumnsAreMerged) {
     const MessageGraph graph = message_graph(compositing_schedule("direct-send", 60));
     const MessageGraph coarse = aggregated(graph, 200, 16);
     ASSERT_GT(coarse.merged_columns, 1);

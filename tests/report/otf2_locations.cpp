@@ -43,7 +43,7 @@ void expect_whole(const Recording& recording, const std::vector<Otf2Location>& l
         EXPECT_EQ(times, 2) << "event " << event;
 }
 
-TEST(Otf2Locations, are_the_ranks_if_no_work_overlaps) {
+TEST(Otf2Locations, are_one_per_rank_if_no_work_overlaps) {
     for (const Recording& recording : {test::relay(), test::ring(5, 7)}) {
         const auto locations = otf2_locations(recording);
         ASSERT_EQ(locations.size(), static_cast<std::size_t>(recording.ranks));
@@ -53,7 +53,7 @@ TEST(Otf2Locations, are_the_ranks_if_no_work_overlaps) {
     }
 }
 
-TEST(Otf2Locations, are_more_if_work_overlaps) {
+TEST(Otf2Locations, are_several_per_rank_if_work_overlaps) {
     Recording recording{.name = "team", .ranks = 3, .trace = {}};
     recording.trace.events = {
         {2, 0, Activity::fold, 0, -1, 1, 0, 4 * us},
@@ -82,7 +82,7 @@ TEST(Otf2Locations, keep_zero_length_events_in_order) {
     expect_whole(recording, locations);
 }
 
-TEST(Otf2Locations, distinguish_the_messages_of_a_pair) {
+TEST(Otf2Locations, distinguish_messages_between_the_same_ranks) {
     Recording recording{.name = "twice", .ranks = 2, .trace = {}};
     recording.trace.events = {
         {0, 5, Activity::send, 0, 1, 7, 0, us},        {0, 2, Activity::send, 0, 1, 8, us, 3 * us},

@@ -39,7 +39,7 @@ Page full_page() {
     return page;
 }
 
-TEST(Page, HasAllItsParts) {
+TEST(Page, ContainsAllItsParts) {
     const std::string html = render(full_page());
     EXPECT_EQ(test::markup_error(html), "");
     EXPECT_THAT(html, HasSubstr("<h1>Composite of 4 frames</h1>"));
@@ -55,7 +55,7 @@ TEST(Page, HasAllItsParts) {
     EXPECT_EQ(test::occurrences(html, "<path class=\"message "), 12);
 }
 
-TEST(Page, NeedsNothingElse) {
+TEST(Page, RequiresNoOtherFiles) {
     const std::string html = render(full_page());
     EXPECT_THAT(html, Not(HasSubstr("<script")));
     EXPECT_THAT(html, Not(HasSubstr("<link")));
@@ -65,7 +65,7 @@ TEST(Page, NeedsNothingElse) {
               test::occurrences(html, "xmlns=\"http://www.w3.org/") + 1);
 }
 
-TEST(Page, EmptyPartsAreLeftOut) {
+TEST(Page, EmptyPartsAreOmitted) {
     Page page;
     page.title = "Nothing";
     const std::string html = render(page);
@@ -96,7 +96,7 @@ TEST(Page, AnImageAlwaysHasAnAlternativeText) {
     EXPECT_THAT(render(page), HasSubstr("alt=\"The image produced by this run\""));
 }
 
-TEST(Page, PhasesThatTakeNoTimeHaveNoShare) {
+TEST(Page, PhasesThatTakeNoTimeAreShownAsZeroPercent) {
     Page page;
     page.phases = {{"read", 0}, {"write", 0}};
     const std::string html = render(page);
@@ -121,7 +121,7 @@ TEST(Page, InvalidContentIsRefused) {
     EXPECT_THROW(render(page), std::logic_error);
 }
 
-TEST(Page, TheSamePageIsTheSameText) {
+TEST(Page, EqualPagesGiveTheSameText) {
     EXPECT_EQ(render(full_page()), render(full_page()));
 }
 

@@ -59,7 +59,7 @@ TEST(Curves, UnknownValuesLeaveAGap) {
     EXPECT_THAT(path, Not(HasSubstr("nan")));
 }
 
-TEST(Curves, OfVeryManyPointsShowTheSmallestAndTheLargestInBoundedSize) {
+TEST(Curves, OfManyPointsShowMinimaAndMaximaInBoundedSize) {
     std::vector<double> values(96'000, 1.);
     values[50'000] = 9;
     const std::string picture = curves(chart_of(values));
@@ -70,7 +70,7 @@ TEST(Curves, OfVeryManyPointsShowTheSmallestAndTheLargestInBoundedSize) {
     EXPECT_THAT(picture, Not(HasSubstr("<circle")));
 }
 
-TEST(Curves, HaveABandOfOneDeviationEachWay) {
+TEST(Curves, HaveABandOfOneStandardDeviation) {
     CurveChart chart = chart_of({1, 1, nothing, 1});
     chart.curves[0].deviations = {.5, .25, 0, .5};
     const std::string band = up_to_quote(curves(chart), "<path class=\"band band-0\" d=\"");
@@ -79,7 +79,7 @@ TEST(Curves, HaveABandOfOneDeviationEachWay) {
     EXPECT_THROW(curves(chart), std::logic_error);
 }
 
-TEST(Curves, OfNoOrOneValueCanBeDrawn) {
+TEST(Curves, OfNoneOrOneValueCanBeDrawn) {
     for (const std::vector<double>& values :
          {std::vector<double>(), {5.}, {nothing}, {7., 7.}, {1e-300, 0}, {1e300, -1e300}}) {
         const std::string picture = curves(chart_of(values));
@@ -109,14 +109,14 @@ TEST(DriftSection, ShowsMotionsFlagsAndLeftOutFrames) {
     EXPECT_THAT(html, HasSubstr(">4.00 px</tspan>"));
     EXPECT_THAT(html, HasSubstr(">0.5 nm</tspan>"));
     EXPECT_THAT(html, HasSubstr("<th scope=\"row\">mended</th><td class=\"number\">2</td>"
-                                "<td class=\"words\">2, 4: disagreed with"));
+                                "<td class=\"words\">2, 4: the frame disagreed with"));
     EXPECT_THAT(html, HasSubstr("<th scope=\"row\">frame 3</th><td class=\"number\"></td>"
                                 "<td class=\"words\">left out: every sample is &lt;0&gt;</td>"));
     EXPECT_THAT(html, Not(HasSubstr("frame 3: x")));
     EXPECT_THAT(html, HasSubstr("frame 4: x 4 ± 0.03 px"));
 }
 
-TEST(DriftSection, OfManyFlagsNamesAFew) {
+TEST(DriftSection, ListsOnlySomeOfManyFlags) {
     std::vector<RegisteredFrame> frames(3000);
     for (std::size_t i = 0; i < frames.size(); ++i) {
         frames[i].frame = static_cast<std::int64_t>(i);
@@ -131,7 +131,7 @@ TEST(DriftSection, OfManyFlagsNamesAFew) {
     EXPECT_LT(html.size(), 200'000U);
 }
 
-TEST(LikenessSection, ShowsTheMediansOfFramesThatAreNotLeftOut) {
+TEST(NccSection, ShowsTheMediansOfUsedFrames) {
     const std::string html = likeness_section(five_frames(), "as they are").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
     EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
@@ -155,7 +155,7 @@ TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
     EXPECT_THROW(before_after_section({png, {}, "", ""}), std::logic_error);
 }
 
-TEST(Page, ShowsItsFirstSectionAndItsScript) {
+TEST(Page, ShowsItsFirstSectionWithItsScript) {
     Page page;
     page.title = "Shown";
     page.shown = {{"First", "<p>seen</p>", "// moves it\n"}};
@@ -166,7 +166,7 @@ TEST(Page, ShowsItsFirstSectionAndItsScript) {
     EXPECT_THAT(html, HasSubstr("script-src 'unsafe-inline'"));
 }
 
-TEST(Document, IsReadAsItWasWritten) {
+TEST(ReportDocument, IsReadBackAsWritten) {
     Page page;
     page.title = std::string(test::hostile_name);
     page.subtitle = "below";
@@ -178,7 +178,7 @@ TEST(Document, IsReadAsItWasWritten) {
     EXPECT_EQ(document.scripts.size(), 2U);
 }
 
-TEST(Document, OfAnotherProgramOrTruncatedIsRefused) {
+TEST(ReportDocument, FromAnotherProgramOrTruncatedIsRefused) {
     Page page;
     page.title = "Whole";
     const std::string html = render(page);
@@ -194,7 +194,7 @@ TEST(Document, OfAnotherProgramOrTruncatedIsRefused) {
     }
 }
 
-TEST(Joined, PagesFollowOneAnotherWithLinksAndEachScriptOnce) {
+TEST(JoinedReports, ContainPagesInOrderWithLinksAndEachScriptOnce) {
     Page one, two;
     one.title = std::string(test::hostile_name);
     two.title = "Two";

@@ -25,7 +25,7 @@ std::string page_of(const std::vector<Recording>& recordings) {
     return render(comparison("Runs", recordings));
 }
 
-TEST(Comparison, ShowsEveryRunOnOnePageThatNeedsNothingElse) {
+TEST(Comparison, ShowsEveryRunOnOneSelfContainedPage) {
     Recording predicted = test::relay();
     predicted.origin = Origin::predicted;
     const std::string page = page_of({predicted, test::ring(4, 3)});
@@ -58,7 +58,7 @@ TEST(Comparison, ARunWithoutEventsHasAPage) {
     EXPECT_THAT(page, Not(HasSubstr("nan")));
 }
 
-TEST(Comparison, TenThousandEventsFitAPageOfOneAndAHalfMegabytes) {
+TEST(Comparison, TenThousandEventsFitIntoAPageOf1_5Megabytes) {
     const Recording recording = test::ring(25, 100);
     ASSERT_EQ(recording.trace.events.size(), 10'000u);
     EXPECT_LT(page_of({recording}).size(), 1'500'000u);
@@ -69,14 +69,14 @@ TEST(Comparison, AMillionEventsAreAggregatedWithANote) {
     ASSERT_EQ(recording.trace.events.size(), 1'024'000u);
     const std::string page = page_of({recording});
     EXPECT_THAT(page, HasSubstr("Aggregated: 1,024,000 events in "));
-    EXPECT_THAT(page, HasSubstr("It has too many messages for arrows"));
+    EXPECT_THAT(page, HasSubstr("The run has too many messages to draw arrows"));
     EXPECT_LT(page.size(), 12'000'000u);
 }
 
 TEST(Comparison, ThousandsOfRanksShareLanes) {
     const Recording recording = test::ring(4096, 2);
     const std::string page = page_of({recording});
-    EXPECT_THAT(page, HasSubstr("on 4,096 ranks, of which 16 share a lane"));
+    EXPECT_THAT(page, HasSubstr("on 4,096 ranks, 16 of which share each lane"));
     EXPECT_THAT(page, HasSubstr("\"lanes\":256,\"shared\":16"));
     EXPECT_LT(page.size(), 1'500'000u);
 }
@@ -116,16 +116,17 @@ TEST(OutlinesSection, DrawsEachLineOnTheImageWithItsLength) {
     EXPECT_THROW(outlines_section(picture), std::logic_error);
 }
 
-TEST(TimelineSection, HoldsEveryEventOnceAndEveryMessageAsAnArrow) {
+TEST(TimelineSection, ContainsEveryEventOnceAndEveryMessageAsAnArrow) {
     const std::vector<Recording> all = {test::relay()};
     const std::string html = timeline_section(all).html;
     EXPECT_THAT(html, HasSubstr("\"rank\":[0,1,1,2,0,1,1,2,2]"));
     EXPECT_THAT(html, HasSubstr("\"tick\":1e-12"));
     EXPECT_THAT(html, HasSubstr("\"arrows\":[0,10000000,1,14000000,1,20000000,2,26000000]"));
-    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // only pages of several runs have it
+    // Only pages of several runs have this control.
+    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\"")));
 }
 
-TEST(TimelineSection, TooManyEventsInAllAreAggregatedWithANote) {
+TEST(TimelineSection, TooManyEventsInTotalAreAggregatedWithANote) {
     const std::vector<Recording> all = {test::ring(8, 7'000)};
     ASSERT_GT(all[0].trace.events.size(), 200'000u);
     const std::string html = timeline_section(all).html;
@@ -152,7 +153,7 @@ TEST(AlternativesSection, ShowsIntervalsBoundsAndMeasurements) {
     EXPECT_TRUE(alternatives_section({}).html.empty());
 }
 
-TEST(AlternativesSection, TimesFarAbovePredictionsAreAtTheEdge) {
+TEST(AlternativesSection, TimesFarAbovePredictionsAreDrawnAtTheEdge) {
     Alternatives alternatives{"", "", {}};
     alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
     EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("Times at the right edge"));
@@ -160,7 +161,7 @@ TEST(AlternativesSection, TimesFarAbovePredictionsAreAtTheEdge) {
     EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("Times at the right edge")));
 }
 
-TEST(Columns, OfManyPositionsShareColumnsWithANote) {
+TEST(ColumnChart, LetsManyPositionsShareColumnsWithANote) {
     ColumnChart chart;
     chart.places.assign(1000, "x");
     chart.kinds = {{"bytes", std::vector<double>(1000, 1.0)}};
@@ -169,13 +170,13 @@ TEST(Columns, OfManyPositionsShareColumnsWithANote) {
     const std::string svg = columns(chart);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, "class=\"column "), 250);
-    EXPECT_THAT(svg, HasSubstr("4 share a column"));
+    EXPECT_THAT(svg, HasSubstr("4 values share a column"));
     EXPECT_EQ(test::occurrences(svg, "bytes 8 B"), 1);
     chart.kinds[0].values.pop_back();
     EXPECT_THROW(columns(chart), std::logic_error);
 }
 
-TEST(BandwidthMatrix, HasAFieldForEachPairOrForNeighbours) {
+TEST(BandwidthMatrix, HasOneCellPerPairOfRanksOrOfGroupsOfRanks) {
     const std::string few = bandwidth_matrix(test::ring(5, 2));
     EXPECT_EQ(test::markup_error(few), "");
     EXPECT_EQ(test::occurrences(few, "<title>rank "), 5);
@@ -186,11 +187,11 @@ TEST(BandwidthMatrix, HasAFieldForEachPairOrForNeighbours) {
     EXPECT_EQ(test::markup_error(bandwidth_histogram(test::ring(5, 2))), "");
 }
 
-TEST(JsonText, NothingInItEndsAScript) {
+TEST(JsonText, CannotEndAScriptElement) {
     EXPECT_EQ(json_text("a</script>&\"\xff"), "\"a\\u003c/script\\u003e\\u0026\\\"\xEF\xBF\xBD\"");
 }
 
-TEST(Bytes, HaveThreeDigits) {
+TEST(Bytes, AreShownWithThreeSignificantDigits) {
     EXPECT_EQ(bytes_to_text(0), "0 B");
     EXPECT_EQ(bytes_to_text(999), "999 B");
     EXPECT_EQ(bytes_to_text(2.5), "2.50 B");

@@ -29,14 +29,14 @@ TEST(Text, InvalidBytesAreReplaced) {
     EXPECT_EQ(escape("a\xff\xfe"
                      "b"),
               "a\uFFFD\uFFFDb");
-    EXPECT_EQ(escape("\xc0\xaf"), "\uFFFD\uFFFD");                     // overlong
-    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");           // surrogate
-    EXPECT_EQ(escape("\xe4\xb8"), "\uFFFD\uFFFD");                     // cut off
+    EXPECT_EQ(escape("\xc0\xaf"), "\uFFFD\uFFFD");                     // overlong encoding
+    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");           // encoded surrogate
+    EXPECT_EQ(escape("\xe4\xb8"), "\uFFFD\uFFFD");                     // truncated sequence
     EXPECT_EQ(escape("\xef\xbf\xbf"), "\uFFFD");                       // U+FFFF
     EXPECT_EQ(escape("\xf4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD"); // above U+10FFFF
 }
 
-TEST(Text, IsShortenedByCharacters) {
+TEST(Text, IsTruncatedByCharactersNotBytes) {
     EXPECT_EQ(shortened("abcdef", 6), "abcdef");
     EXPECT_EQ(shortened("abcdefg", 6), "abcde…");
     EXPECT_EQ(shortened("äöüß", 4), "äöüß");
@@ -44,7 +44,7 @@ TEST(Text, IsShortenedByCharacters) {
     EXPECT_EQ(shortened("", 4), "");
 }
 
-TEST(Text, NumbersAreGrouped) {
+TEST(Text, NumbersHaveThousandsSeparators) {
     EXPECT_EQ(grouped(0), "0");
     EXPECT_EQ(grouped(999), "999");
     EXPECT_EQ(grouped(1000), "1,000");
@@ -66,7 +66,7 @@ TEST(Text, DurationsHaveThreeDigitsAndAUnit) {
     EXPECT_EQ(to_text(75.25), "75.2 s");
 }
 
-TEST(Text, Base64IsThatOfTheStandard) {
+TEST(Text, Base64FollowsTheStandard) {
     EXPECT_EQ(base64_of(""), "");
     EXPECT_EQ(base64_of("f"), "Zg==");
     EXPECT_EQ(base64_of("fo"), "Zm8=");
@@ -90,7 +90,7 @@ TEST(Palette, ColoursAreDistinctUpTo24) {
     }
 }
 
-TEST(MarkupCheck, FindsErrors) {
+TEST(MarkupCheck, FindsErrorsInMarkup) {
     using test::markup_error;
     EXPECT_EQ(markup_error("<a b=\"c\">d<e/>&amp;</a>"), "");
     for (const char* wrong : {"<a>", "<a></b>", "<a b=c/>", "<a b=\"c\" b=\"d\"/>", "<a>&x</a>",

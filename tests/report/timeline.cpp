@@ -45,7 +45,7 @@ TEST(Timeline, EveryEventIsABar) {
     EXPECT_THAT(svg, Not(HasSubstr("Aggregated")));
 }
 
-TEST(Timeline, TheAxisHasAFittingUnit) {
+TEST(Timeline, TheAxisHasASuitableUnit) {
     const auto axis = [](Seconds unit) { return timeline(some_trace(2, 5, unit), 2); };
     EXPECT_THAT(axis(1e-9), HasSubstr(">time, ns<"));
     EXPECT_THAT(axis(1e-6), HasSubstr(">time, µs<"));
@@ -54,7 +54,7 @@ TEST(Timeline, TheAxisHasAFittingUnit) {
     EXPECT_THAT(axis(1e-6), HasSubstr(">18</text>"));
 }
 
-TEST(Timeline, NoEventsCanBeDrawn) {
+TEST(Timeline, AnEmptyTimelineCanBeDrawn) {
     for (int ranks : {0, 1, 3}) {
         const std::string svg = timeline({}, ranks);
         EXPECT_EQ(test::markup_error(svg), "");
@@ -86,7 +86,7 @@ TEST(Timeline, TheOrderOfEventsDoesNotMatter) {
     EXPECT_EQ(timeline(trace, 4), svg);
 }
 
-TEST(Timeline, ImpossibleEventsAreRefused) {
+TEST(Timeline, InvalidEventsAreRefused) {
     const auto with = [](int rank, Seconds begin, Seconds end) {
         Trace trace;
         trace.events = {{rank, 0, Activity::fold, 0, -1, 1, begin, end}};
@@ -112,7 +112,7 @@ TEST(Timeline, TooManyEventsAreAggregatedWithANote) {
     EXPECT_THAT(svg, HasSubstr("Not shown: "));
 }
 
-TEST(Timeline, RanksThatDoNotFitShareLanesWithANote) {
+TEST(Timeline, TooManyRanksShareLanesWithANote) {
     const std::string svg = timeline(some_trace(301, 1, 1e-6), 301);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, ">ranks 0-1:"), 4); // one bar of each kind
@@ -120,7 +120,7 @@ TEST(Timeline, RanksThatDoNotFitShareLanesWithANote) {
     EXPECT_THAT(svg, HasSubstr("2 ranks share a lane"));
 }
 
-TEST(Bars, OfSharedLanesHoldEveryEventAndOverlapInNone) {
+TEST(TimelineBars, InSharedLanesContainEveryEventWithoutOverlapping) {
     const Trace trace = some_trace(600, 3, 1e-6);
     const SharedLanes lanes(600);
     EXPECT_EQ(lanes.lanes, 200);
@@ -142,10 +142,10 @@ TEST(Bars, OfSharedLanesHoldEveryEventAndOverlapInNone) {
               trace.events.size());
 }
 
-TEST(Bars, MessagesInOneRowDoNotOverlap) {
+TEST(TimelineBars, OfMessagesInOneRowDoNotOverlap) {
     Trace trace = some_trace(3, 6, 1);
     for (Event& event : trace.events)
-        event.end += event.step % 4; // more overlaps
+        event.end += event.step % 4; // more events overlap
     const Bars all = bars(trace, 3, 1000);
     for (const Bar& a : all.messages) {
         EXPECT_LT(a.row, all.rows);
@@ -158,7 +158,7 @@ TEST(Bars, MessagesInOneRowDoNotOverlap) {
     }
 }
 
-TEST(Bars, MergedBarsRepresentAllEvents) {
+TEST(TimelineBars, ThatAreMergedRepresentAllEvents) {
     const Trace trace = some_trace(5, 100, 1e-6);
     const Bars all = bars(trace, 5, 50);
     std::int64_t events = 0;

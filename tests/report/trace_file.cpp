@@ -69,7 +69,7 @@ TEST(TraceFile, WrittenTracesAreReadBack) {
     }
 }
 
-TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesHaveSeparateTracks) {
+TEST(TraceFile, MessagesAreArrowsAndOverlappingOnesHaveSeparateTracks) {
     Recording recording = test::relay();
     // A message without a receive.
     recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6});
@@ -81,12 +81,12 @@ TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesHaveSeparateTracks) {
     EXPECT_EQ(test::occurrences(json, "\"name\": \"send\", \"pid\": 0, \"tid\": 2"), 1);
 }
 
-TEST(TraceFile, ARunWithoutEventsIsATraceToo) {
+TEST(TraceFile, ARunWithoutEventsIsAValidTrace) {
     Recording recording{.name = "nothing", .ranks = 1, .trace = {}};
     EXPECT_TRUE(parse_trace(to_json(recording), "run.json").trace.events.empty());
 }
 
-TEST(TraceFile, NamesMayHoldAnything) {
+TEST(TraceFile, NamesMayContainAnyCharacters) {
     Recording recording = test::relay();
     recording.name = "\"<script>alert(1)</script>&\\\n";
     const std::string json = to_json(recording);
@@ -95,15 +95,15 @@ TEST(TraceFile, NamesMayHoldAnything) {
 }
 
 TEST(TraceFile, OtherFilesAreRefusedWithTheReason) {
-    EXPECT_THAT(refusal_of(""), HasSubstr("run.json: empty"));
-    EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: empty"));
+    EXPECT_THAT(refusal_of(""), HasSubstr("run.json: is empty, expected a trace"));
+    EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: is empty, expected a trace"));
     EXPECT_THAT(refusal_of("<html>"), HasSubstr("is not JSON: parse error at line 1, column 1"));
     for (const char* other : {"{}", "[]", "3", "{\"traceEvents\": []}",
                               "{\"otherData\": {}, \"traceEvents\": []}", "{\"otherData\": 3}"})
         EXPECT_THAT(refusal_of(other), HasSubstr("otherData.sextant_trace is missing")) << other;
 }
 
-TEST(TraceFile, EventsAreAListEvenIfThereAreNone) {
+TEST(TraceFile, EventsAreAListEvenIfItIsEmpty) {
     const std::string empty = to_json(Recording{.name = "idle", .ranks = 2});
     EXPECT_TRUE(parse_trace(empty, "run.json").trace.events.empty());
     const std::size_t list = empty.find("\"traceEvents\": [");
@@ -130,12 +130,12 @@ TEST(TraceFile, ANewerVersionIsRefused) {
                 HasSubstr("a trace of version 2, expected version 1"));
 }
 
-TEST(TraceFile, AClockThatRanBackwardsIsNamed) {
+TEST(TraceFile, AClockThatRanBackwardsIsReported) {
     EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"dur\": 4", "\"dur\": -4")),
                 HasSubstr("us: a clock ran backwards"));
 }
 
-TEST(TraceFile, ValuesThatCannotBeAreNamed) {
+TEST(TraceFile, ImpossibleValuesAreReported) {
     const std::string good = to_json(test::relay());
     EXPECT_THAT(refusal_of(replaced(good, "\"name\": \"send\"", "\"name\": \"sing\"")),
                 HasSubstr("name is \"sing\", expected one of \"send\", "));
@@ -151,7 +151,7 @@ TEST(TraceFile, ValuesThatCannotBeAreNamed) {
                 HasSubstr("args.step is missing"));
 }
 
-TEST(TraceFile, AdditionsOfOtherProgramsAreIgnored) {
+TEST(TraceFile, UnknownFieldsOfOtherProgramsAreIgnored) {
     const std::string json =
         replaced(to_json(test::relay()), "\"traceEvents\": [",
                  "\"more\": [{\"ph\": \"X\"}], \"traceEvents\": [{\"ph\": \"C\", \"name\": 5},");

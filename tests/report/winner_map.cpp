@@ -40,14 +40,14 @@ double width_of_field(const std::string& picture) {
     return std::stod(picture.substr(picture.find("width=\"", field) + 7));
 }
 
-TEST(WinnerMap, has_cells_as_wide_as_their_text) {
+TEST(WinnerMap, widens_cells_to_fit_their_text) {
     WinnerMap map = small();
     const double before = width_of_field(winner_map(map));
     map.cells.back().front().detail = "4,2,2,4,2,2; 4 % before parallel-pipeline";
     EXPECT_GT(width_of_field(winner_map(map)), before + 50);
 }
 
-TEST(WinnerMap, refuses_cells_that_fit_no_names) {
+TEST(WinnerMap, refuses_rows_of_unequal_length) {
     WinnerMap map = small();
     map.cells.back().pop_back();
     EXPECT_THROW(winner_map(map), std::logic_error);

@@ -92,7 +92,7 @@ TEST(ScanCounts, inclusive_circuits_have_the_span_and_work_of_their_formulas) {
     }
 }
 
-TEST(ScanCounts, the_exclusive_form_of_an_inclusive_circuit_is_that_on_one_rank_fewer) {
+TEST(ScanCounts, an_exclusive_form_costs_as_much_as_the_inclusive_one_on_one_rank_fewer) {
     for (const Formula& formula : formulas) {
         for (int p = 2; p <= most_ranks; ++p) {
             const Circuit exclusive = circuit_of(formula.name, p, Form::exclusive);
@@ -102,7 +102,7 @@ TEST(ScanCounts, the_exclusive_form_of_an_inclusive_circuit_is_that_on_one_rank_
     }
 }
 
-TEST(ScanCounts, blelloch_needs_no_identity_and_the_total_only_if_inclusive) {
+TEST(ScanCounts, blelloch_costs_follow_their_formulas_in_both_forms) {
     for (int p = 2; p <= most_ranks; ++p) {
         const Circuit exclusive = circuit_of("blelloch", p, Form::exclusive);
         EXPECT_EQ(exclusive.span, D(p - 1)) << p;
@@ -120,7 +120,7 @@ Elements fibonacci(int n) {
     return now;
 }
 
-TEST(ScanCounts, ladner_fischer_keeps_its_bounds_and_has_its_closed_form_at_powers_of_two) {
+TEST(ScanCounts, ladner_fischer_satisfies_its_bounds_and_its_closed_form) {
     for (int k = 0; k <= 4; ++k) {
         for (int p = 1; p <= most_ranks; ++p) {
             const Circuit own = circuit_of("ladner-fischer", p, Form::inclusive, {k});
@@ -138,7 +138,7 @@ TEST(ScanCounts, ladner_fischer_keeps_its_bounds_and_has_its_closed_form_at_powe
     }
 }
 
-TEST(ScanCounts, at_16_100_and_128_ranks_are_those_of_the_table) {
+TEST(ScanCounts, counts_at_16_100_and_128_ranks_equal_the_documented_table) {
     struct Row {
         std::string_view name;
         int k;
@@ -165,7 +165,7 @@ TEST(ScanCounts, at_16_100_and_128_ranks_are_those_of_the_table) {
     }
 }
 
-TEST(ScanCounts, no_circuit_falls_below_snirs_bound) {
+TEST(ScanCounts, no_circuit_violates_snirs_bound) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int p = 2; p <= most_ranks; ++p) {
             const int inputs = form == Form::inclusive ? p : p - 1;
@@ -182,11 +182,11 @@ std::int64_t messages(std::string_view name, int ranks, Form form) {
         .messages;
 }
 
-TEST(ScanCounts, every_application_needs_one_message_and_the_other_form_one_more_for_each_rank) {
+TEST(ScanCounts, each_application_needs_one_message_and_exclusive_forms_a_shift) {
     for (const Formula& formula : formulas) {
         for (int p = 2; p <= most_ranks; ++p) {
             EXPECT_EQ(messages(formula.name, p, Form::inclusive), formula.work(p));
-            // Messages without an application.
+            // The other form adds these messages, which have no application.
             const Elements shift = formula.name == "serial" ? 1 : p - 1;
             EXPECT_EQ(messages(formula.name, p, Form::exclusive), formula.work(p - 1) + shift)
                 << formula.name << " " << p;

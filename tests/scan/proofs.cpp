@@ -22,7 +22,7 @@ constexpr int most_ranks = 50;
 constexpr int most_ranks = 200;
 #endif
 
-TEST(ScanProof, from_1_to_200_ranks_in_both_forms) {
+TEST(ScanProof, covers_1_to_200_ranks_in_both_forms) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks = 1; ranks <= most_ranks; ++ranks) {
             const Case c = test::scan_case(algorithm, {ranks, 1, form}, tuning);
@@ -31,7 +31,7 @@ TEST(ScanProof, from_1_to_200_ranks_in_both_forms) {
     });
 }
 
-TEST(ScanProof, any_number_of_values_per_rank) {
+TEST(ScanProof, covers_any_number_of_values_per_rank) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks : {1, 2, 3, 7, 8, 12, 17}) {
             for (Elements elements : {0, 2, 37}) {
@@ -42,7 +42,7 @@ TEST(ScanProof, any_number_of_values_per_rank) {
     });
 }
 
-TEST(ScanProof, ladner_fischer_at_any_k) {
+TEST(ScanProof, covers_ladner_fischer_at_any_k) {
     for (int k : {0, 1, 2, 3, 4, 5, 8, 20}) {
         for (int ranks = 1; ranks <= 70; ++ranks) {
             const Case c = test::scan_case(find("ladner-fischer"), {ranks, 1}, {k});
@@ -52,7 +52,7 @@ TEST(ScanProof, ladner_fischer_at_any_k) {
     EXPECT_THROW(program(find("ladner-fischer"), {4, 1}, {-1}, 0), InvalidTask);
 }
 
-TEST(ScanProof, the_slow_reference_agrees) {
+TEST(ScanProof, agrees_with_the_slow_reference_implementation) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks : {1, 2, 3, 6, 8, 11}) {
             const Case c = test::scan_case(algorithm, {ranks, 2, form}, tuning);
@@ -61,7 +61,7 @@ TEST(ScanProof, the_slow_reference_agrees) {
     });
 }
 
-TEST(ScanProof, the_claim_matches_the_forms) {
+TEST(ScanProof, accepts_only_the_results_of_the_requested_form) {
     const Claim inclusive = claim(Task{3, 1, Form::inclusive});
     const Claim exclusive = claim(Task{3, 1, Form::exclusive});
     EXPECT_EQ(inclusive.wanted(1, {{0, 0, 2, 1}}), "");
@@ -81,7 +81,7 @@ TEST(Scan, invalid_tasks_are_refused) {
     EXPECT_THROW(find("kogge"), InvalidTask);
 }
 
-TEST(Scan, no_value_is_overwritten_while_it_is_sent) {
+TEST(Scan, values_are_not_overwritten_while_they_are_sent) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks : {2, 5, 16, 33}) {
             for (int rank = 0; rank < ranks; ++rank) {
@@ -96,7 +96,7 @@ TEST(Scan, no_value_is_overwritten_while_it_is_sent) {
     });
 }
 
-TEST(Scan, both_sides_of_a_message_label_it_with_the_same_round_and_chains_rise) {
+TEST(Scan, both_sides_of_a_message_have_the_same_round_and_rounds_increase) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks : {1, 2, 3, 7, 16, 27}) {
             const Case c = test::scan_case(algorithm, {ranks, 1, form}, tuning);
@@ -122,7 +122,7 @@ TEST(Scan, both_sides_of_a_message_label_it_with_the_same_round_and_chains_rise)
     });
 }
 
-TEST(Scan, a_program_is_made_without_the_other_ranks) {
+TEST(Scan, a_program_is_created_independently_of_the_other_ranks) {
     constexpr int ranks = 1 << 20;
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         // Only the last rank of a block or half has many steps: it sends to all ranks of the next.

@@ -48,7 +48,7 @@ void expect_a_whole_scan(const Performance& performance, Elements values) {
         EXPECT_TRUE(made.contains({0, value + 1})) << value;
 }
 
-TEST(Rehearsal, every_prefix_uses_existing_operands_for_any_stealing) {
+TEST(Rehearsal, every_prefix_is_computed_from_existing_operands_for_any_stealing) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         test::Random random(seed);
         Series series;
@@ -77,7 +77,7 @@ TEST(Rehearsal, every_prefix_uses_existing_operands_for_any_stealing) {
     }
 }
 
-TEST(Rehearsal, with_constant_times_a_schedule_takes_its_span_if_ranks_have_no_choice) {
+TEST(Rehearsal, with_constant_times_a_schedule_takes_its_span) {
     for (const Strategy& strategy : strategies()) {
         for (int ranks = 1; ranks <= 16; ++ranks) {
             const Series series = even_blocks(4 * ranks, ranks);
@@ -92,7 +92,7 @@ TEST(Rehearsal, with_constant_times_a_schedule_takes_its_span_if_ranks_have_no_c
     }
 }
 
-TEST(Rehearsal, one_rank_with_one_thread_applies_once_less_than_it_has_values) {
+TEST(Rehearsal, one_rank_with_one_thread_combines_n_values_with_n_minus_1_applications) {
     for (const Strategy& strategy : strategies()) {
         const Performance performance =
             Rehearsal({13}, {strategy, {find("kogge-stone"), {}}}).run(one, {}, true);
@@ -107,14 +107,14 @@ TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
     EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31 applications
 }
 
-TEST(Rehearsal, ranks_begin_at_the_given_times) {
+TEST(Rehearsal, ranks_begin_at_their_given_start_times) {
     const Rehearsal rehearsal({8, 8}, threads_over("serial", 2, Boundaries::moving));
     const std::vector<Seconds> starts = {0, 100};
     EXPECT_GT(rehearsal.run(one, starts).makespan, 100);
     EXPECT_LT(rehearsal.run(one).makespan, 20);
 }
 
-TEST(Rehearsal, stealing_is_between_fixed_boundaries_and_perfect_balance) {
+TEST(Rehearsal, stealing_is_faster_than_fixed_boundaries) {
     Distribution slow{Distribution::Kind::correlated, 1, .9, .95};
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Draws draws(slow, 512, seed);
@@ -143,7 +143,7 @@ Schedule one_rank_holds_up_another() {
     return {first.finish(sum), second.finish(sums), third.finish(given)};
 }
 
-TEST(RehearsalSimulator, work_for_other_ranks_precedes_own_work) {
+TEST(RehearsalSimulator, work_for_other_ranks_has_priority) {
     const RehearsalSimulator clockwork(one_rank_holds_up_another());
     const auto place = [](int rank, Elements e) {
         const Elements value = 3 * rank + e;
@@ -152,7 +152,7 @@ TEST(RehearsalSimulator, work_for_other_ranks_precedes_own_work) {
     EXPECT_EQ(clockwork.run({place, {}, one, {}}), (std::vector<Seconds>{2, 6, 3}));
 }
 
-TEST(Draws, are_the_same_for_a_seed_and_have_the_requested_mean) {
+TEST(RandomTimes, are_the_same_for_equal_seeds_and_have_the_requested_mean) {
     using Kind = Distribution::Kind;
     for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated}) {
         Seconds sum = 0;
@@ -165,7 +165,7 @@ TEST(Draws, are_the_same_for_a_seed_and_have_the_requested_mean) {
     }
 }
 
-TEST(Draws, recorded_times_keep_their_order_and_repeat) {
+TEST(RecordedTimes, keep_their_order_and_repeat) {
     const Distribution recorded{Distribution::Kind::recorded, 0, 0, 0, {1, 2, 3}};
     const Draws draws(recorded, 5, 0);
     EXPECT_EQ(draws({0, 1, 2}), 2);
@@ -175,7 +175,7 @@ TEST(Draws, recorded_times_keep_their_order_and_repeat) {
     EXPECT_EQ(scaled({0, 1, 2}), 4);
 }
 
-TEST(Draws, invalid_times_are_refused) {
+TEST(RandomTimes, with_invalid_parameters_are_refused) {
     using Kind = Distribution::Kind;
     EXPECT_THROW(check({Kind::constant, -1}), InvalidTask);
     EXPECT_THROW(check({Kind::correlated, 1, .5, 1}), InvalidTask);

@@ -18,14 +18,14 @@ namespace {
 
 using test::Case;
 
-TEST(Series, gives_the_first_ranks_one_more_value) {
+TEST(Series, gives_the_first_ranks_one_value_more) {
     EXPECT_EQ(even_blocks(7, 3), (Series{3, 2, 2}));
     EXPECT_EQ(even_blocks(2, 4), (Series{1, 1, 0, 0}));
     EXPECT_EQ(even_blocks(0, 2), (Series{0, 0}));
     EXPECT_EQ(even_blocks(6, 3), (Series{2, 2, 2}));
 }
 
-TEST(SeriesProof, any_number_of_values_on_1_to_12_ranks) {
+TEST(SeriesProof, covers_any_number_of_values_on_1_to_12_ranks) {
     test::for_each_strategy([](const Strategy& strategy, const GlobalScan& global) {
         for (int ranks = 1; ranks <= 12; ++ranks) {
             for (Elements values = 0; values <= 3 * ranks + 1; ++values) {
@@ -36,7 +36,7 @@ TEST(SeriesProof, any_number_of_values_on_1_to_12_ranks) {
     });
 }
 
-TEST(SeriesProof, values_anywhere_and_ranks_without_any) {
+TEST(SeriesProof, covers_uneven_numbers_of_values_and_ranks_without_any) {
     test::Random random(71);
     test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
         for (int trial = 0; trial < 60; ++trial) {
@@ -52,7 +52,7 @@ TEST(SeriesProof, values_anywhere_and_ranks_without_any) {
     });
 }
 
-TEST(SeriesProof, the_claim_requires_every_value_with_all_before_it) {
+TEST(SeriesProof, requires_each_value_combined_with_all_preceding_ones) {
     const Claim claim = scan::claim(Series{2, 0, 1});
     EXPECT_EQ(claim.wanted(0, {{0, 0, 1, 0}, {0, 0, 2, 0}}), "");
     EXPECT_EQ(claim.wanted(1, {}), "");
@@ -91,7 +91,7 @@ Elements formula(const Strategy& strategy, Elements N, int P, Elements W) {
     return strategy.name == "scan-then-propagate" ? 2 * N - P - K + W : 2 * N - P - 1 + W;
 }
 
-TEST(SeriesCounts, work_follows_the_formulas_for_exclusive_global_scans) {
+TEST(SeriesCounts, with_an_exclusive_global_scan_work_follows_the_formulas) {
     for_each_series(
         false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             const Elements W = circuit_of(global, P, Form::exclusive).work;
@@ -103,7 +103,7 @@ TEST(SeriesCounts, work_follows_the_formulas_for_exclusive_global_scans) {
         });
 }
 
-TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_computing_them) {
+TEST(SeriesCounts, an_inclusive_global_scan_saves_computing_the_last_values) {
     for_each_series(true, [](const Strategy& strategy, const GlobalScan& global, Elements N,
                              int P) {
         if (global.algorithm.native == Form::exclusive)
@@ -118,7 +118,7 @@ TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_com
     });
 }
 
-TEST(SeriesCounts, an_exclusive_global_scan_gives_the_last_values_of_all_but_the_last_worker) {
+TEST(SeriesCounts, an_exclusive_global_scan_saves_all_last_values_except_the_last_workers) {
     for_each_series(
         true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             const Elements K = even_blocks(N, P).front(), K_last = even_blocks(N, P).back();
@@ -132,7 +132,7 @@ TEST(SeriesCounts, an_exclusive_global_scan_gives_the_last_values_of_all_but_the
         });
 }
 
-TEST(SeriesCounts, spans_are_those_of_the_formulas) {
+TEST(SeriesCounts, spans_follow_the_formulas) {
     for_each_series(
         false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             if (N % P != 0)
@@ -156,7 +156,7 @@ TEST(SeriesCounts, spans_are_those_of_the_formulas) {
                     });
 }
 
-TEST(SeriesCounts, a_worker_that_is_alone_applies_the_operator_once_less_than_it_has_values) {
+TEST(SeriesCounts, a_single_worker_combines_n_values_with_n_minus_1_applications) {
     test::for_each_strategy([](const Strategy& strategy, const GlobalScan& global) {
         for (Elements N = 1; N <= 9; ++N) {
             for (const Series& series : {Series{N}, Series{0, N, 0}}) {

@@ -72,7 +72,7 @@ void expect_whole(const Outcome& outcome, Elements values) {
     EXPECT_EQ(next, values);
 }
 
-TEST(Stealing, segments_stay_contiguous_for_any_times) {
+TEST(Stealing, segments_stay_contiguous_for_any_operator_times) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         test::Random random(seed);
         const int threads = random.number(1, 9);
@@ -90,7 +90,7 @@ TEST(Stealing, segments_stay_contiguous_for_any_times) {
     }
 }
 
-TEST(Stealing, equal_threads_hardly_steal) {
+TEST(Stealing, equally_fast_threads_hardly_steal) {
     for (int threads = 1; threads <= 8; ++threads) {
         const Outcome outcome =
             drive(64, threads, Boundaries::moving, [](int, Elements) { return 1.0; });
@@ -99,7 +99,7 @@ TEST(Stealing, equal_threads_hardly_steal) {
     }
 }
 
-TEST(Stealing, the_neighbours_of_a_slow_thread_take_from_it) {
+TEST(Stealing, neighbours_of_a_slow_thread_steal_from_it) {
     for (int slow = 0; slow < 4; ++slow) {
         const auto time = [slow](int thread, Elements) { return thread == slow ? 8.0 : 1.0; };
         const Outcome fixed = drive(64, 4, Boundaries::fixed, time);
@@ -109,7 +109,7 @@ TEST(Stealing, the_neighbours_of_a_slow_thread_take_from_it) {
     }
 }
 
-TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_application_ends) {
+TEST(Stealing, a_thread_extends_its_segment_towards_its_slower_neighbour) {
     Stealing stealing(30, 3, Boundaries::towards_slower);
     ASSERT_EQ(stealing.start(1), 15);
     for (int thread : {0, 2})
@@ -117,11 +117,11 @@ TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_app
     EXPECT_TRUE(stealing.next(1, 0).has_value());
     stealing.next(0, 1); // thread 0 claims a second value; the last thread is still busy
     EXPECT_EQ(stealing.next(1, 5)->before, false);
-    stealing.next(2, 6); // took 6 s; now thread 0 is busy
+    stealing.next(2, 6); // thread 2 took 6 s; now thread 0 takes longer
     EXPECT_EQ(stealing.next(1, 40)->before, true);
 }
 
-TEST(Stealing, an_exhausted_side_leaves_the_other) {
+TEST(Stealing, a_thread_continues_on_the_other_side_if_one_side_is_exhausted) {
     Stealing stealing(3, 2, Boundaries::moving);
     EXPECT_EQ(stealing.next(1, 0), (Extension{1, true}));
     EXPECT_EQ(stealing.next(0, 0), std::nullopt);

@@ -41,7 +41,7 @@ sextant::Claim claim_of(const Series& series, const std::vector<Totals>& totals)
     return claim;
 }
 
-TEST(Totals, are_scanned_by_every_circuit_for_any_ranks_with_and_without_values) {
+TEST(Totals, are_scanned_by_every_circuit_even_on_ranks_without_values) {
     for (int ranks = 1; ranks <= 17; ++ranks) {
         Series rough;
         for (int rank = 0; rank < ranks; ++rank)
@@ -67,12 +67,12 @@ TEST(Totals, are_scanned_by_every_circuit_for_any_ranks_with_and_without_values)
     }
 }
 
-TEST(LastPhase, leaves_values_to_the_next_thread_that_computes_them_anyway) {
+TEST(LastPhase, skips_values_that_the_next_thread_computes_anyway) {
     Totals both;
     both.before = both.through = true;
     Totals none;
-    // Within a rank: thread 1 combines the prefix before the rank with thread 0's total, and stops
-    // early.
+    // Thread 1 combines the prefix before the rank with thread 0's total. It leaves its last value
+    // to the next thread.
     EXPECT_TRUE(last_phase({4, 9}, 1, false, both, false).joins);
     EXPECT_EQ(last_phase({4, 9}, 1, false, both, false).applied, (Interval{4, 8}));
     EXPECT_FALSE(last_phase({0, 4}, 0, false, both, false).joins);
@@ -84,7 +84,7 @@ TEST(LastPhase, leaves_values_to_the_next_thread_that_computes_them_anyway) {
     EXPECT_FALSE(last_phase({4, 9}, 1, true, none, true).joins);
 }
 
-TEST(Employed, no_more_threads_than_values) {
+TEST(EmployedThreads, are_at_most_as_many_as_values) {
     EXPECT_EQ(employed(0, 4), 0);
     EXPECT_EQ(employed(3, 4), 3);
     EXPECT_EQ(employed(9, 4), 4);

@@ -69,7 +69,7 @@ int walk_through(Walk& walk) {
     return steps;
 }
 
-TEST(Allocations, a_walk_allocates_only_in_its_constructor) {
+TEST(Allocations, traversal_allocates_only_in_its_constructor) {
     test::Random random(91);
     for (int trial = 0; trial < 500; ++trial) {
         const Program program = test::RandomProgram(random).make(20, 5, random.number(0, 3));
@@ -98,7 +98,7 @@ Program a_buffer_a_message(int messages) {
     return builder.finish(operands[1]);
 }
 
-TEST(Allocations, of_dependences_grow_no_faster_than_the_program) {
+TEST(Allocations, memory_of_dependences_grows_linearly_with_the_program) {
     const auto bytes_for = [](int messages) {
         const Program program = a_buffer_a_message(messages);
         const std::size_t before = allocated;

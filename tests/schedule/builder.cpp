@@ -56,7 +56,7 @@ TEST(ProgramBuilder, writes_steps_in_order_with_their_labels) {
     EXPECT_EQ(program.elements_of(program.steps[2]), 6);
 }
 
-TEST(ProgramBuilder, leaves_out_steps_and_regions_of_no_elements) {
+TEST(ProgramBuilder, omits_steps_and_regions_without_elements) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     const Region none = block(0, 2, 0), no_runs{0, 0, 2, 3, 0};
@@ -70,7 +70,7 @@ TEST(ProgramBuilder, leaves_out_steps_and_regions_of_no_elements) {
     EXPECT_EQ(regions_of(program, 0), std::vector<Region>{in});
 }
 
-TEST(ProgramBuilder, a_fold_of_one_operand_is_a_copy_and_a_copy_onto_itself_is_nothing) {
+TEST(ProgramBuilder, a_fold_of_one_operand_is_a_copy_and_a_copy_onto_itself_is_omitted) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.fold(s, {in});
@@ -81,7 +81,7 @@ TEST(ProgramBuilder, a_fold_of_one_operand_is_a_copy_and_a_copy_onto_itself_is_n
     EXPECT_EQ(program.steps[0].verb, Verb::copy);
 }
 
-TEST(ProgramBuilder, refuses_steps_whose_sizes_differ) {
+TEST(ProgramBuilder, refuses_steps_with_inconsistent_sizes) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     EXPECT_THROW(builder.copy(s, block(in.buffer, 0, 3)), std::logic_error);
@@ -91,7 +91,7 @@ TEST(ProgramBuilder, refuses_steps_whose_sizes_differ) {
     EXPECT_TRUE(builder.finish(s).steps.empty());
 }
 
-TEST(ProgramBuilder, refuses_a_destination_that_overlaps_an_operand_in_part) {
+TEST(ProgramBuilder, refuses_a_destination_that_partly_overlaps_an_operand) {
     ProgramBuilder builder;
     const Region all = builder.in_out(12);
     const Region low = block(all.buffer, 0, 4), middle = block(all.buffer, 2, 4);
@@ -101,7 +101,7 @@ TEST(ProgramBuilder, refuses_a_destination_that_overlaps_an_operand_in_part) {
     EXPECT_EQ(builder.finish(even).steps.size(), 1u);
 }
 
-TEST(Program, with_peers_renames_messages_only) {
+TEST(Program, with_peers_changes_only_the_ranks_of_messages) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.send(0, in);
@@ -114,7 +114,7 @@ TEST(Program, with_peers_renames_messages_only) {
     EXPECT_EQ(program.steps[2].peer, -1);
 }
 
-TEST(Program, schedules_are_made_rank_by_rank) {
+TEST(Program, schedules_are_created_rank_by_rank) {
     const Schedule schedule = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
         return builder.finish(builder.input(rank));
@@ -123,7 +123,7 @@ TEST(Program, schedules_are_made_rank_by_rank) {
     EXPECT_EQ(schedule[2].result.length, 2);
 }
 
-TEST(Program, verbs_have_names_and_two_of_them_are_messages) {
+TEST(Program, verbs_have_names_and_only_send_and_receive_are_messages) {
     EXPECT_EQ(name(Verb::send), "send");
     EXPECT_EQ(name(Verb::receive), "receive");
     EXPECT_EQ(name(Verb::fold), "fold");

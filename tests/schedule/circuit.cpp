@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-TEST(Circuit, counts_dependences_not_program_order) {
+TEST(Circuit, counts_dependences_rather_than_program_order) {
     ProgramBuilder builder;
     const Region in = builder.input(4), out = builder.scratch(4);
     const auto element = [](const Region& of, Elements e) { return block(of.buffer, e, 1); };
@@ -24,7 +24,7 @@ TEST(Circuit, counts_dependences_not_program_order) {
     EXPECT_EQ(read.span, 4);
 }
 
-TEST(Circuit, overwriting_a_value_resets_its_chain) {
+TEST(Circuit, overwriting_a_value_resets_its_dependence_chain) {
     ProgramBuilder sender, receiver;
     sender.send(1, sender.input(1));
     const Region in = receiver.input(2), sum = receiver.scratch(1);
@@ -58,13 +58,13 @@ TEST(Circuit, agrees_with_the_proof_of_the_same_schedule) {
     }
 }
 
-TEST(Circuit, a_schedule_that_waits_for_ever_is_refused) {
+TEST(Circuit, a_schedule_with_a_deadlock_is_refused) {
     ProgramBuilder builder;
     builder.receive(1, builder.scratch(1));
     EXPECT_THROW(circuit({builder.finish({}), Program{}}), std::logic_error);
 }
 
-TEST(Circuit, the_serial_scan_has_no_deficiency) {
+TEST(Circuit, a_serial_scan_has_no_deficiency) {
     for (int ranks : {1, 2, 3, 10}) {
         const test::Case c =
             test::scan_case(scan::find("serial"), {ranks, 1, scan::Form::inclusive}, {});

@@ -22,13 +22,13 @@ Step& step_of(Program& program, Verb verb, int skip = 0) {
     throw std::logic_error("no such step");
 }
 
-TEST(Computing, is_proved_on_any_number_of_ranks) {
+TEST(KernelStep, is_proved_on_any_number_of_ranks) {
     for (int ranks = 1; ranks <= 9; ++ranks)
         EXPECT_EQ(prove(test::line_sums_case(ranks).schedule, test::line_sums_claim(ranks)).error,
                   "");
 }
 
-TEST(Computing, waits_only_for_its_inputs) {
+TEST(KernelStep, waits_only_for_its_inputs) {
     const Program program = test::line_sums(3, 1);
     const Dependences dependences(program);
     EXPECT_EQ(dependences.needs()[4], 0u); // sums in the middle
@@ -39,7 +39,7 @@ TEST(Computing, waits_only_for_its_inputs) {
     EXPECT_EQ(dependences.result_writers(), (std::vector<std::uint32_t>{4, 5, 6}));
 }
 
-TEST(Computing, from_a_wrong_neighbour_is_refused) {
+TEST(KernelStep, with_data_from_the_wrong_neighbour_is_refused) {
     test::Case c = test::line_sums_case(3);
     Program& middle = c.schedule[1];
     std::swap(middle.regions[step_of(middle, Verb::receive, 0).first],
@@ -47,14 +47,14 @@ TEST(Computing, from_a_wrong_neighbour_is_refused) {
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("numbers that are no neighbours"));
 }
 
-TEST(Computing, from_a_shifted_region_is_refused) {
+TEST(KernelStep, with_data_from_a_shifted_region_is_refused) {
     test::Case c = test::line_sums_case(3);
     Program& middle = c.schedule[1];
     --middle.regions[step_of(middle, Verb::compute).first].offset;
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("rank 1, result: element 1"));
 }
 
-TEST(Computing, before_the_halo_has_arrived_is_refused) {
+TEST(KernelStep, before_the_halo_has_arrived_is_refused) {
     test::Case c = test::line_sums_case(3);
     for (Program& program : c.schedule)
         std::erase_if(program.steps, [](const Step& step) { return is_message(step.verb); });
@@ -62,14 +62,14 @@ TEST(Computing, before_the_halo_has_arrived_is_refused) {
                 HasSubstr("reads an element that was never written"));
 }
 
-TEST(Computing, of_some_outputs_only_leaves_a_transfer_unused) {
+TEST(KernelStep, that_is_missing_leaves_a_transfer_unused) {
     test::Case c = test::line_sums_case(2);
     c.schedule[0].steps.pop_back(); // the step that read the halo
     c.claim.wanted = {};
     EXPECT_THAT(prove(c.schedule, c.claim).error, HasSubstr("dead transfer"));
 }
 
-TEST(Computing, of_more_than_its_inputs_allow_is_refused) {
+TEST(KernelStep, with_more_elements_than_its_inputs_allow_is_refused) {
     test::Case c = test::line_sums_case(1);
     Program& only = c.schedule[0];
     only.regions[step_of(only, Verb::compute, 1).first].length = 4;
@@ -77,14 +77,14 @@ TEST(Computing, of_more_than_its_inputs_allow_is_refused) {
                 HasSubstr("the number of computed elements differs"));
 }
 
-TEST(Computing, without_a_claim_about_its_results_is_refused) {
+TEST(KernelStep, without_a_claim_about_its_results_is_refused) {
     test::Case c = test::line_sums_case(1);
     c.claim.computed = {};
     EXPECT_THAT(prove(c.schedule, c.claim).error,
                 HasSubstr("rank 0, step 0 (compute): the claim does not say what kernels compute"));
 }
 
-TEST(Computing, neither_overwrites_its_inputs_nor_writes_twice) {
+TEST(KernelStep, with_overlapping_or_invalid_regions_is_refused) {
     Program program = test::line_sums(1, 0);
     Step& first = step_of(program, Verb::compute);
     Program twice = program, none = program, unnumbered = program, outside = program;
@@ -103,7 +103,7 @@ TEST(Computing, neither_overwrites_its_inputs_nor_writes_twice) {
     EXPECT_THROW(Dependences{outside}, std::logic_error);
 }
 
-TEST(Computing, is_omitted_without_outputs) {
+TEST(KernelStep, is_omitted_if_there_are_no_outputs) {
     ProgramBuilder builder;
     const Region in = builder.input(4), out = builder.output(4);
     builder.compute(0, {in}, {block(out.buffer, 0, 0)});
@@ -129,7 +129,7 @@ TEST(ElementSizes, are_those_of_the_run_unless_a_buffer_has_its_own) {
     EXPECT_NO_THROW(Dependences{program});
 }
 
-TEST(ElementSizes, that_differ_are_refused_in_a_step_or_a_message) {
+TEST(ElementSizes, that_differ_within_a_step_or_message_are_refused) {
     const auto refused = [](auto write) {
         ProgramBuilder builder;
         const Region bytes = builder.in_out(10, 1), floats = builder.in_out(10);
@@ -152,7 +152,7 @@ TEST(ElementSizes, that_differ_are_refused_in_a_step_or_a_message) {
                 HasSubstr("exchange elements of different sizes"));
 }
 
-TEST(Computing, is_no_part_of_a_circuit) {
+TEST(KernelStep, is_not_supported_in_circuits) {
     EXPECT_THROW(circuit(test::line_sums_case(2).schedule), std::logic_error);
 }
 

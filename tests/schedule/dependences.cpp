@@ -51,7 +51,7 @@ Program random_program(Random& random) {
     return test::RandomProgram(random).make(random.number(2, 16), 1, 0);
 }
 
-TEST(Dependences, order_exactly_the_steps_that_all_conflicting_pairs_order) {
+TEST(Dependences, order_exactly_the_steps_ordered_by_conflicts) {
     Random random(21);
     std::size_t ordered = 0;
     for (int trial = 0; trial < 20000; ++trial) {
@@ -65,7 +65,7 @@ TEST(Dependences, order_exactly_the_steps_that_all_conflicting_pairs_order) {
     EXPECT_GT(ordered, 100000u);
 }
 
-TEST(Dependences, point_only_forward_between_steps_that_conflict) {
+TEST(Dependences, lead_only_forward_between_conflicting_steps) {
     Random random(22);
     for (int trial = 0; trial < 3000; ++trial) {
         const Program program = random_program(random);
@@ -88,7 +88,7 @@ TEST(Dependences, point_only_forward_between_steps_that_conflict) {
     }
 }
 
-TEST(Dependences, count_their_edges_by_step_by_region_and_by_commit) {
+TEST(Dependences, count_their_edges_by_step_region_and_commit) {
     Random random(23);
     for (int trial = 0; trial < 3000; ++trial) {
         const Program program = random_program(random);
@@ -128,7 +128,7 @@ std::set<std::uint32_t> last_writers(const Program& program) {
     return writers;
 }
 
-TEST(Dependences, name_every_step_whose_writing_the_result_holds) {
+TEST(Dependences, list_every_step_that_writes_to_the_result) {
     Random random(24);
     for (int trial = 0; trial < 5000; ++trial) {
         const Program program = random_program(random);
@@ -145,7 +145,7 @@ TEST(Dependences, name_every_step_whose_writing_the_result_holds) {
     }
 }
 
-TEST(Dependences, of_a_slot_used_over_and_over_stay_linear) {
+TEST(Dependences, grow_linearly_if_a_slot_is_reused) {
     ProgramBuilder builder;
     const Region in = builder.input(10), slot = builder.scratch(10), sum = builder.scratch(10);
     const int times = 1000;
@@ -157,13 +157,13 @@ TEST(Dependences, of_a_slot_used_over_and_over_stay_linear) {
     EXPECT_LE(Dependences(builder.finish(sum)).edges(), 8u * times);
 }
 
-TEST(Dependences, an_in_place_fold_waits_for_its_operand_and_its_commit_for_sends_of_it) {
+TEST(Dependences, in_place_folds_wait_for_operands_and_commit_after_pending_sends) {
     ProgramBuilder builder;
     const Region slot = builder.scratch(4), other = builder.scratch(4);
-    builder.receive(1, slot);          // 0
-    builder.send(2, slot);             // 1
-    builder.receive(3, other);         // 2
-    builder.fold(slot, {slot, other}); // 3
+    builder.receive(1, slot);          // step 0
+    builder.send(2, slot);             // step 1
+    builder.receive(3, other);         // step 2
+    builder.fold(slot, {slot, other}); // step 3
     const Program program = builder.finish(slot);
     const Dependences dependences(program);
     const std::uint32_t operands = program.steps[3].first;
@@ -173,7 +173,7 @@ TEST(Dependences, an_in_place_fold_waits_for_its_operand_and_its_commit_for_send
     EXPECT_EQ(dependences.result_writers(), std::vector<std::uint32_t>{3});
 }
 
-TEST(Dependences, adjacent_columns_do_not_wait_for_one_another) {
+TEST(Dependences, adjacent_columns_are_independent) {
     ProgramBuilder builder;
     const Region image = builder.in_out(100);
     builder.send(1, Region{image.buffer, 0, 3, 10, 10});
@@ -214,12 +214,12 @@ TEST(Dependences, refuse_regions_outside_their_buffer) {
     EXPECT_EQ(refusal(program), "step 0 (result): a region is outside its buffer");
 }
 
-TEST(Dependences, refuse_a_region_whose_runs_lead_backwards_out_of_its_buffer) {
+TEST(Dependences, refuse_negative_strides_that_leave_the_buffer) {
     EXPECT_NE(refusal(one_step(Verb::send, Region{0, 5, 1, -3, 3})), "");
     EXPECT_NE(refusal(one_step(Verb::receive, Region{1, 2, 2, -2, 4})), "");
 }
 
-TEST(Dependences, refuse_to_write_to_an_input) {
+TEST(Dependences, refuse_writes_to_an_input) {
     EXPECT_EQ(refusal(one_step(Verb::receive, block(0, 0, 3))),
               "step 0 (receive): writes to an input");
     EXPECT_EQ(refusal(one_step(Verb::copy, block(1, 0, 3), block(0, 0, 3))),
@@ -228,13 +228,13 @@ TEST(Dependences, refuse_to_write_to_an_input) {
               "step 0 (fold): writes to an input");
 }
 
-TEST(Dependences, refuse_a_destination_that_overlaps_an_operand_in_part) {
+TEST(Dependences, refuse_a_destination_that_partly_overlaps_an_operand) {
     const char* overlaps = "step 0 (copy): the destination partially overlaps an operand";
     EXPECT_EQ(refusal(one_step(Verb::copy, block(1, 0, 4), block(1, 2, 4))), overlaps);
     EXPECT_EQ(refusal(one_step(Verb::copy, Region{1, 0, 1, 2, 4}, Region{1, 1, 1, 2, 4})), "");
 }
 
-TEST(Dependences, take_programs_of_no_steps_and_buffers_of_no_elements) {
+TEST(Dependences, accept_programs_without_steps_and_buffers_without_elements) {
     EXPECT_EQ(refusal(Program{}), "");
     Program program;
     program.buffers = {{Role::input, 0}};
@@ -242,7 +242,7 @@ TEST(Dependences, take_programs_of_no_steps_and_buffers_of_no_elements) {
     EXPECT_EQ(refusal(program), "");
 }
 
-TEST(Dependences, take_an_empty_region_or_refuse_it) {
+TEST(Dependences, accept_an_empty_region_only_within_its_buffer) {
     for (Elements size : {0, 1, 2, 10}) {
         for (Elements offset : {Elements{0}, size}) {
             Program program = one_step(Verb::send, block(0, offset, 0));

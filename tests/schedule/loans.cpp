@@ -17,14 +17,14 @@ namespace {
 
 using test::Lender;
 
-TEST(Loans, share_regions_that_the_sender_does_not_overwrite) {
+TEST(ZeroCopyMessages, require_that_the_sender_does_not_overwrite_the_region) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
-    builder.send(1, in);      // 0: never overwritten
-    builder.copy(s, in);      // 1
-    builder.send(1, s);       // 2: overwritten by step 3
-    builder.fold(s, {in, s}); // 3
-    builder.send(1, s);       // 4: never overwritten
+    builder.send(1, in);      // step 0: never overwritten
+    builder.copy(s, in);      // step 1
+    builder.send(1, s);       // step 2: overwritten by step 3
+    builder.fold(s, {in, s}); // step 3
+    builder.send(1, s);       // step 4: never overwritten
     const Lender lender(builder.finish(s));
     EXPECT_TRUE(lender.loans.may_lend(0));
     EXPECT_FALSE(lender.loans.may_lend(2));
@@ -33,7 +33,7 @@ TEST(Loans, share_regions_that_the_sender_does_not_overwrite) {
     EXPECT_FALSE(lender.loans.may_lend(3));
 }
 
-TEST(Loans, have_no_uses_for_steps_other_than_receives) {
+TEST(ZeroCopyMessages, have_uses_only_for_receives) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.send(1, in);
@@ -44,12 +44,12 @@ TEST(Loans, have_no_uses_for_steps_other_than_receives) {
         EXPECT_TRUE(lender.loans.uses(step).empty());
 }
 
-TEST(Loans, name_each_fold_its_operand_and_its_offset_in_the_message) {
+TEST(ZeroCopyMessages, list_each_fold_with_its_operand_and_message_offset) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(10), sum = builder.scratch(2);
-    builder.receive(1, {{block(slot.buffer, 6, 4), block(slot.buffer, 0, 3)}}); // 0
-    builder.fold(sum, {in, block(slot.buffer, 7, 2)});                          // 1
-    builder.fold(sum, {sum, in, block(slot.buffer, 1, 2)});                     // 2
+    builder.receive(1, {{block(slot.buffer, 6, 4), block(slot.buffer, 0, 3)}}); // step 0
+    builder.fold(sum, {in, block(slot.buffer, 7, 2)});                          // step 1
+    builder.fold(sum, {sum, in, block(slot.buffer, 1, 2)});                     // step 2
     const Lender lender(builder.finish(sum));
     const auto uses = lender.loans.uses(0);
     ASSERT_EQ(uses.size(), 2u);
@@ -61,7 +61,7 @@ TEST(Loans, name_each_fold_its_operand_and_its_offset_in_the_message) {
     EXPECT_EQ(uses[1].offset, 5);
 }
 
-TEST(Loans, list_a_message_twice_if_a_fold_reads_it_twice) {
+TEST(ZeroCopyMessages, are_listed_twice_if_a_fold_reads_them_twice) {
     ProgramBuilder builder;
     const Region slot = builder.scratch(4), sum = builder.scratch(2);
     builder.receive(1, slot);
@@ -84,7 +84,7 @@ bool borrows_although(Also also) {
     return !Lender(builder.finish(sum)).loans.uses(0).empty();
 }
 
-TEST(Loans, are_not_used_if_received_data_is_forwarded_or_copied) {
+TEST(ZeroCopyMessages, are_not_used_if_received_data_is_forwarded_or_copied) {
     EXPECT_TRUE(borrows_although([](ProgramBuilder&, const Region&) {}));
     EXPECT_FALSE(borrows_although([](ProgramBuilder& b, const Region& slot) { b.send(2, slot); }));
     EXPECT_FALSE(borrows_although(
@@ -94,7 +94,7 @@ TEST(Loans, are_not_used_if_received_data_is_forwarded_or_copied) {
     }));
 }
 
-TEST(Loans, are_not_used_if_the_result_contains_received_data) {
+TEST(ZeroCopyMessages, are_not_used_if_the_result_contains_received_data) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
     builder.receive(1, slot);
@@ -102,7 +102,7 @@ TEST(Loans, are_not_used_if_the_result_contains_received_data) {
     EXPECT_TRUE(Lender(builder.finish(slot)).loans.uses(0).empty());
 }
 
-TEST(Loans, are_not_used_if_an_operand_spans_two_regions) {
+TEST(ZeroCopyMessages, are_not_used_if_an_operand_spans_two_regions) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     builder.receive(1, {{block(slot.buffer, 0, 2), block(slot.buffer, 2, 2)}});
@@ -110,7 +110,7 @@ TEST(Loans, are_not_used_if_an_operand_spans_two_regions) {
     EXPECT_TRUE(Lender(builder.finish(sum)).loans.uses(0).empty());
 }
 
-TEST(Loans, are_not_taken_for_strided_regions_or_operands) {
+TEST(ZeroCopyMessages, are_not_used_for_strided_regions_or_operands) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(4), sum = builder.scratch(2);
     const Region apart{slot.buffer, 0, 1, 2, 2};
@@ -123,13 +123,13 @@ TEST(Loans, are_not_taken_for_strided_regions_or_operands) {
     EXPECT_TRUE(lender.loans.uses(2).empty());
 }
 
-TEST(Loans, are_used_if_the_slot_is_refilled_afterwards) {
+TEST(ZeroCopyMessages, are_used_if_the_slot_is_refilled_afterwards) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
-    builder.receive(1, slot);       // 0
-    builder.fold(sum, {in, slot});  // 1
-    builder.receive(1, slot);       // 2
-    builder.fold(sum, {sum, slot}); // 3
+    builder.receive(1, slot);       // step 0
+    builder.fold(sum, {in, slot});  // step 1
+    builder.receive(1, slot);       // step 2
+    builder.fold(sum, {sum, slot}); // step 3
     const Lender lender(builder.finish(sum));
     ASSERT_EQ(lender.loans.uses(0).size(), 1u);
     EXPECT_EQ(lender.loans.uses(0)[0].step, 1u);
@@ -137,7 +137,7 @@ TEST(Loans, are_used_if_the_slot_is_refilled_afterwards) {
     EXPECT_EQ(lender.loans.uses(2)[0].step, 3u);
 }
 
-TEST(Loans, are_used_if_the_sum_is_accumulated_in_the_slot) {
+TEST(ZeroCopyMessages, are_used_if_the_sum_is_accumulated_in_the_slot) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2);
     builder.receive(1, slot);
@@ -147,25 +147,25 @@ TEST(Loans, are_used_if_the_sum_is_accumulated_in_the_slot) {
 
 // An operand that was received may be partly overwritten before the fold reads it: through a shared
 // buffer, the fold would read the sender's elements instead of the new ones.
-TEST(Loans, are_not_used_if_an_operand_was_partly_overwritten) {
+TEST(ZeroCopyMessages, are_not_used_if_an_operand_was_partly_overwritten) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    builder.receive(1, slot);                                       // 0
-    builder.fold(sum, {in, slot});                                  // 1: the whole message
-    builder.copy(block(slot.buffer, 0, 2), block(in.buffer, 0, 2)); // 2: half of it replaced
-    builder.fold(sum, {sum, slot});                                 // 3: half old, half new
+    builder.receive(1, slot);                                       // step 0
+    builder.fold(sum, {in, slot});                                  // step 1: reads the message
+    builder.copy(block(slot.buffer, 0, 2), block(in.buffer, 0, 2)); // step 2: replaces half of it
+    builder.fold(sum, {sum, slot});                                 // step 3: mixes old and new
     const Lender lender(builder.finish(sum));
     for (const Loans::Use& use : lender.loans.uses(0))
         EXPECT_NE(use.step, 3u);
 }
 
-TEST(Loans, are_not_used_if_a_fold_overwrites_part_of_the_slot_too_early) {
+TEST(ZeroCopyMessages, are_not_used_if_an_earlier_fold_overwrites_part_of_the_slot) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     const Region half = block(slot.buffer, 2, 2);
-    builder.receive(1, slot);                           // 0
-    builder.fold(half, {block(in.buffer, 2, 2), half}); // 1: in place
-    builder.fold(sum, {in, slot});                      // 2
+    builder.receive(1, slot);                           // step 0
+    builder.fold(half, {block(in.buffer, 2, 2), half}); // step 1: in place
+    builder.fold(sum, {in, slot});                      // step 2
     const Lender lender(builder.finish(sum));
     for (const Loans::Use& use : lender.loans.uses(0))
         EXPECT_NE(use.step, 2u);
@@ -252,7 +252,7 @@ void check_loans(const Lender& lender) {
     }
 }
 
-TEST(Loans, give_every_step_of_random_programs_the_right_elements) {
+TEST(ZeroCopyMessages, give_every_step_of_random_programs_the_right_elements) {
     test::Random random(51);
     int borrowed = 0;
     for (int trial = 0; trial < 30000; ++trial) {

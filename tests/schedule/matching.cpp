@@ -39,7 +39,7 @@ std::string error_of(const Schedule& schedule) {
     return "";
 }
 
-TEST(MatchMessages, pairs_the_kth_sent_with_the_kth_received) {
+TEST(MatchMessages, pairs_the_kth_send_with_the_kth_receive) {
     const auto mates = match_messages(two_ranks({3, 4, 5}, {3, 4, 5}));
     for (int k = 0; k < 3; ++k) {
         EXPECT_EQ(mates[0][static_cast<std::size_t>(k)].rank, 1);
@@ -49,7 +49,7 @@ TEST(MatchMessages, pairs_the_kth_sent_with_the_kth_received) {
     }
 }
 
-TEST(MatchMessages, gives_folds_and_copies_no_mate) {
+TEST(MatchMessages, leaves_folds_and_copies_unmatched) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.copy(s, in);
@@ -58,7 +58,7 @@ TEST(MatchMessages, gives_folds_and_copies_no_mate) {
     EXPECT_EQ(mates[0][0].step, -1);
 }
 
-TEST(MatchMessages, counts_each_direction_of_each_pair_for_itself) {
+TEST(MatchMessages, counts_each_direction_of_each_pair_separately) {
     Schedule schedule;
     for (int rank = 0; rank < 3; ++rank) {
         ProgramBuilder builder;
@@ -85,7 +85,7 @@ TEST(MatchMessages, counts_each_direction_of_each_pair_for_itself) {
     }
 }
 
-TEST(MatchMessages, lets_both_sides_cut_a_message_differently) {
+TEST(MatchMessages, allows_both_sides_to_divide_a_message_differently) {
     Schedule schedule = two_ranks({6}, {});
     ProgramBuilder builder;
     const Region s = builder.scratch(20);
@@ -106,7 +106,7 @@ TEST(MatchMessages, names_both_steps_if_sizes_differ) {
               "rank 0, step 1 sends 4 elements; rank 1, step 1 expects 5");
 }
 
-TEST(MatchMessages, refuses_peers_that_do_not_exist_or_are_the_rank_itself) {
+TEST(MatchMessages, refuses_peers_that_do_not_exist_or_equal_the_rank) {
     for (int peer : {0, -1, 2, 1000000}) {
         Schedule schedule = two_ranks({3}, {3});
         schedule[0].steps[0].peer = peer;
@@ -127,7 +127,7 @@ TEST(MessageTags, count_the_messages_of_each_direction_with_each_peer) {
     EXPECT_THAT(message_tags(builder.finish(s)), ElementsAre(0, 0, 0, 0, 1, 1, 0, 1));
 }
 
-TEST(Activity, has_names) {
+TEST(Activity, has_a_name_for_every_kind) {
     EXPECT_EQ(name(Activity::send), "send");
     EXPECT_EQ(name(Activity::receive), "receive");
     EXPECT_EQ(name(Activity::fold), "fold");

@@ -152,7 +152,7 @@ TEST(Mutations, are_refused_exactly_if_they_change_the_meaning_of_a_schedule) {
         EXPECT_GE(counts[kind.name].tried, mutants_of_a_kind) << kind.name;
 }
 
-TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
+TEST(Mutations, in_pairs_get_the_same_verdict_as_from_the_slow_reference) {
     for (const Case& c : all_cases()) {
         Random random(82);
         const test::LooseSchedule original = test::taken_apart(c.schedule);
@@ -185,7 +185,7 @@ bool end_alike(const compositing::Algorithm& algorithm, const compositing::Task&
     return true;
 }
 
-TEST(Mutations, an_image_collected_on_a_wrong_root_is_refused) {
+TEST(Mutations, that_collect_an_image_on_the_wrong_root_are_refused) {
     for (const auto& algorithm : compositing::catalogue()) {
         const compositing::Tuning tuning = algorithm.tunings(8).front();
         for (int wrong : {-1, 0, 3, 7}) {
@@ -202,7 +202,7 @@ TEST(Mutations, an_image_collected_on_a_wrong_root_is_refused) {
     }
 }
 
-TEST(Mutations, an_image_in_a_wrong_visibility_order_is_refused) {
+TEST(Mutations, that_change_the_visibility_order_are_refused) {
     for (const auto& algorithm : compositing::catalogue()) {
         const compositing::Tuning tuning = algorithm.tunings(4).front();
         compositing::Task task = compositing::one_image_each(4, 9), swapped = task;
@@ -213,7 +213,7 @@ TEST(Mutations, an_image_in_a_wrong_visibility_order_is_refused) {
     }
 }
 
-TEST(Mutations, rounds_swapped_on_one_rank_deadlock_a_window_of_one) {
+TEST(Mutations, that_swap_rounds_on_one_rank_deadlock_with_a_window_of_one) {
     // Rank 1 would wait in its first round for a message that rank 0 sends in its last.
     Case c = test::compositing_case(compositing::find("shift-based"),
                                     compositing::one_image_each(3, 9), {{}, 1});

@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Packing, gathers_the_pieces_of_a_message) {
+TEST(Packing, copies_strided_data_into_contiguous_messages) {
     const Grid columns{4, 6, 2, 1};
     const Program program = collective::flat_scatter(columns, 0);
     ASSERT_EQ(program.steps.size(), 1u);
@@ -24,7 +24,7 @@ TEST(Packing, gathers_the_pieces_of_a_message) {
     EXPECT_EQ(packed.buffers.back().size, 2 * 6);
 }
 
-TEST(Packing, keeps_contiguous_messages) {
+TEST(Packing, leaves_contiguous_messages_unchanged) {
     const Grid rows{4, 6, 1, 2};
     for (const int rank : {0, 1}) {
         const Program program = collective::flat_scatter(rows, rank);

@@ -41,7 +41,7 @@ Claim comes_back(const Grid& grid) {
             {}};
 }
 
-TEST(Parts, of_a_program_are_proved_as_one) {
+TEST(SubPrograms, are_proved_as_one_program) {
     for (const Grid& grid : {Grid{7, 5, 1, 1}, Grid{9, 8, 1, 2}, Grid{8, 9, 3, 2},
                              Grid{13, 11, 3, 5}, Grid{2, 3, 4, 3}}) {
         const Schedule schedule =
@@ -51,7 +51,7 @@ TEST(Parts, of_a_program_are_proved_as_one) {
     }
 }
 
-TEST(Parts, follow_one_another_in_rounds_and_share_scratch) {
+TEST(SubPrograms, run_in_successive_rounds_and_share_scratch_memory) {
     const Grid grid{8, 8, 1, 8};
     const Program whole = there_and_back(grid, 4); // rank 4 forwards half of the image
     std::vector<int> rounds;
@@ -66,7 +66,7 @@ TEST(Parts, follow_one_another_in_rounds_and_share_scratch) {
     EXPECT_EQ(whole.buffers[1].size, 32);
 }
 
-TEST(Parts, use_the_given_regions) {
+TEST(SubPrograms, use_the_given_regions) {
     ProgramBuilder inner;
     const Region in = inner.input(6), out = inner.output(2);
     inner.send(1, Region{in.buffer, 1, 1, 2, 2});
@@ -88,7 +88,7 @@ TEST(Parts, use_the_given_regions) {
     EXPECT_EQ(whole.steps[1].round, 13);
 }
 
-TEST(Parts, that_compute_use_the_given_regions) {
+TEST(SubPrograms, with_kernels_use_the_given_regions) {
     ProgramBuilder inner;
     const Region bytes = inner.input(6, 1), floats = inner.output(4, 4);
     const Region halfway = inner.scratch(2, 2);
@@ -118,7 +118,7 @@ TEST(Parts, that_compute_use_the_given_regions) {
     EXPECT_EQ(whole.made_by(second)[1], block(planes.buffer, 10, 2));
 }
 
-TEST(Parts, share_scratch_of_the_same_elements_only) {
+TEST(SubPrograms, share_scratch_only_between_equal_element_sizes) {
     const auto part = [](Bytes element) {
         ProgramBuilder inner;
         inner.scratch(5, element);
@@ -133,7 +133,7 @@ TEST(Parts, share_scratch_of_the_same_elements_only) {
     EXPECT_EQ(whole.buffers[1].element, 1);
 }
 
-TEST(Parts, with_other_element_sizes_than_their_regions_are_refused) {
+TEST(SubPrograms, with_element_sizes_other_than_their_regions_are_refused) {
     ProgramBuilder inner;
     const Program part = inner.finish(inner.input(6, 1));
     ProgramBuilder builder;
@@ -144,7 +144,7 @@ TEST(Parts, with_other_element_sizes_than_their_regions_are_refused) {
     EXPECT_EQ(builder.run(part, {bytes}), bytes);
 }
 
-TEST(Parts, that_do_not_fit_are_refused) {
+TEST(SubPrograms, that_do_not_fit_their_regions_are_refused) {
     ProgramBuilder inner;
     const Program part = inner.finish(inner.input(6));
     ProgramBuilder builder;
@@ -156,7 +156,7 @@ TEST(Parts, that_do_not_fit_are_refused) {
                  std::logic_error);
 }
 
-TEST(Parts, with_a_window_need_a_whole_with_the_same) {
+TEST(SubPrograms, with_a_window_require_the_same_window_in_the_whole) {
     const halo::Grid grid{{8, 8, 2, 2}, 1};
     const Program part = halo::axis_exchange(grid, 0);
     ASSERT_EQ(part.window, 1);

@@ -18,7 +18,7 @@ using test::wrong_with_receiver;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Prove, refuses_an_exchange_in_place_unless_sends_are_buffered) {
+TEST(Prove, refuses_an_in_place_exchange_unless_sends_are_buffered) {
     const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region all = builder.in_out(4);
         builder.send(1 - rank, all);
@@ -33,7 +33,7 @@ TEST(Prove, refuses_an_exchange_in_place_unless_sends_are_buffered) {
                 StartsWith("rendezvous delivery: rank 0, step 0 (send to rank 1): deadlock"));
 }
 
-TEST(Prove, an_eager_message_has_the_contents_from_before_its_slot_was_overwritten) {
+TEST(Prove, an_eager_message_keeps_its_contents_when_its_slot_is_overwritten) {
     Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region all = builder.in_out(4);
         builder.send(1 - rank, all);
@@ -45,7 +45,7 @@ TEST(Prove, an_eager_message_has_the_contents_from_before_its_slot_was_overwritt
     EXPECT_EQ(prove(schedule, claim, Delivery::eager).error, "");
 }
 
-TEST(Prove, refuses_two_ranks_that_each_forward_a_message_of_the_other) {
+TEST(Prove, refuses_two_ranks_that_each_forward_the_others_message) {
     const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region slot = builder.scratch(4);
         builder.receive(1 - rank, slot);
@@ -69,7 +69,7 @@ Schedule receive_then_send(int window) {
     });
 }
 
-TEST(Prove, sees_that_a_window_can_deadlock) {
+TEST(Prove, detects_that_a_window_causes_a_deadlock) {
     EXPECT_EQ(prove(receive_then_send(0), anything()).error, "");
     EXPECT_EQ(prove(receive_then_send(2), anything()).error, "");
     for (Delivery delivery : deliveries) {
@@ -115,7 +115,7 @@ TEST(Prove, refuses_reads_of_unwritten_elements) {
         HasSubstr("rank 0, step 0 (send to rank 1): reads an element that was never written"));
 }
 
-TEST(Prove, refuses_operands_out_of_order_and_of_different_elements) {
+TEST(Prove, refuses_operands_in_the_wrong_order_or_of_different_elements) {
     EXPECT_THAT(wrong_with_receiver(1,
                                     [](ProgramBuilder& b, const Region& in) {
                                         const Region slot = b.scratch(4);
@@ -145,7 +145,7 @@ TEST(Prove, refuses_an_operand_that_is_combined_twice) {
                 HasSubstr("operands out of order: [1, 2) then [1, 2)"));
 }
 
-TEST(Prove, refuses_messages_that_do_not_match_and_programs_that_leave_their_buffers) {
+TEST(Prove, refuses_unmatched_messages_and_accesses_outside_buffers) {
     EXPECT_THAT(wrong_with_receiver(1, [](ProgramBuilder&, const Region& in) { return in; }),
                 HasSubstr("rank 0 sends 1 messages to rank 1, which receives 0"));
     EXPECT_THAT(wrong_with_receiver(0,
@@ -169,7 +169,7 @@ Schedule one_fold() {
     return {program};
 }
 
-TEST(Prove, refuses_a_fold_or_copy_whose_sizes_differ) {
+TEST(Prove, refuses_a_fold_or_copy_with_inconsistent_sizes) {
     const Claim claim{[](int, int buffer, Elements e) {
                           return Symbol{e, buffer, buffer + 1, 0};
                       },
@@ -190,7 +190,7 @@ TEST(Prove, refuses_a_fold_or_copy_whose_sizes_differ) {
     }
 }
 
-TEST(Prove, refuses_a_fold_of_nothing_and_a_copy_of_two) {
+TEST(Prove, refuses_a_fold_without_and_a_copy_with_two_operands) {
     const Claim claim{[](int, int buffer, Elements e) {
                           return Symbol{e, buffer, buffer + 1, 0};
                       },
@@ -203,7 +203,7 @@ TEST(Prove, refuses_a_fold_of_nothing_and_a_copy_of_two) {
     EXPECT_FALSE(prove(two, claim).holds());
 }
 
-TEST(Prove, judges_each_result_and_all_together) {
+TEST(Prove, checks_each_result_and_all_results_together) {
     const Schedule schedule = two_ranks([](ProgramBuilder& b, int) { return b.input(3); });
     std::set<int> judged;
     Claim claim = anything();
@@ -222,7 +222,7 @@ TEST(Prove, judges_each_result_and_all_together) {
     EXPECT_THAT(prove(schedule, claim, Delivery::lent).error, "results: of 2");
 }
 
-TEST(Prove, reads_the_costs_off_the_schedule) {
+TEST(Prove, computes_the_costs_of_the_schedule) {
     const Schedule schedule = two_ranks([](ProgramBuilder& b, int rank) {
         const Region in = b.input(5), slot = b.scratch(5), sum = b.scratch(5);
         if (rank == 0) {
@@ -248,12 +248,12 @@ TEST(Prove, reads_the_costs_off_the_schedule) {
     EXPECT_GE(proof.edges, 4);
 }
 
-TEST(Prove, takes_no_ranks_and_ranks_that_do_nothing) {
+TEST(Prove, accepts_empty_schedules_and_idle_ranks) {
     EXPECT_EQ(prove({}, {}).error, "");
     EXPECT_EQ(prove(Schedule(3), {}).error, "");
 }
 
-TEST(Prove, deliveries_have_names) {
+TEST(Prove, delivery_modes_have_names) {
     EXPECT_EQ(name(Delivery::rendezvous), "rendezvous");
     EXPECT_EQ(name(Delivery::shuffled), "shuffled");
     EXPECT_EQ(name(Delivery::eager), "eager");

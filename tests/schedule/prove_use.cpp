@@ -25,7 +25,7 @@ TEST(ProveUse, refuses_a_transfer_that_is_never_read) {
                 HasSubstr("rank 1, step 0 (receive from rank 0): dead transfer"));
 }
 
-TEST(ProveUse, refuses_a_transfer_of_which_one_element_is_never_read) {
+TEST(ProveUse, refuses_a_transfer_with_one_element_that_is_never_read) {
     EXPECT_THAT(
         wrong_with_receiver(1,
                             [](ProgramBuilder& b, const Region& in) {
@@ -37,7 +37,7 @@ TEST(ProveUse, refuses_a_transfer_of_which_one_element_is_never_read) {
         HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, refuses_a_transfer_that_a_copy_overwrites_unread) {
+TEST(ProveUse, refuses_a_transfer_that_a_copy_overwrites_before_it_is_read) {
     EXPECT_THAT(wrong_with_receiver(1,
                                     [](ProgramBuilder& b, const Region& in) {
                                         const Region slot = b.scratch(4);
@@ -48,7 +48,7 @@ TEST(ProveUse, refuses_a_transfer_that_a_copy_overwrites_unread) {
                 HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, refuses_a_transfer_that_the_next_message_overwrites_unread) {
+TEST(ProveUse, refuses_a_transfer_that_the_next_message_overwrites_before_it_is_read) {
     const auto twice_into_one_slot = [](ProgramBuilder& b, const Region&) {
         const Region slot = b.scratch(4);
         b.receive(0, slot);
@@ -58,7 +58,7 @@ TEST(ProveUse, refuses_a_transfer_that_the_next_message_overwrites_unread) {
     EXPECT_THAT(wrong_with_receiver(2, twice_into_one_slot), HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, refuses_a_transfer_of_which_the_next_message_overwrites_one_element_unread) {
+TEST(ProveUse, refuses_a_transfer_partly_overwritten_by_the_next_message_before_it_is_read) {
     const auto overlapping = [](ProgramBuilder& b, const Region&) {
         const Region slot = b.scratch(7);
         b.receive(0, block(slot.buffer, 0, 4));
@@ -80,7 +80,7 @@ TEST(ProveUse, refuses_a_transfer_that_is_only_copied) {
                 HasSubstr("rank 1, step 0 (receive from rank 0): dead transfer"));
 }
 
-TEST(ProveUse, refuses_a_transfer_of_which_the_only_copy_is_overwritten) {
+TEST(ProveUse, refuses_a_transfer_whose_only_copy_is_overwritten) {
     EXPECT_THAT(wrong_with_receiver(1,
                                     [](ProgramBuilder& b, const Region& in) {
                                         const Region slot = b.scratch(4), copy = b.scratch(4);
@@ -93,7 +93,7 @@ TEST(ProveUse, refuses_a_transfer_of_which_the_only_copy_is_overwritten) {
                 HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, refuses_a_transfer_of_which_one_element_is_only_copied) {
+TEST(ProveUse, refuses_a_transfer_with_one_element_that_is_only_copied) {
     EXPECT_THAT(wrong_with_receiver(1,
                                     [](ProgramBuilder& b, const Region&) {
                                         const Region slot = b.scratch(4), copy = b.scratch(4);
@@ -104,7 +104,7 @@ TEST(ProveUse, refuses_a_transfer_of_which_one_element_is_only_copied) {
                 HasSubstr(dead_transfer));
 }
 
-TEST(ProveUse, counts_a_transfer_as_used_if_a_copy_of_it_is) {
+TEST(ProveUse, accepts_a_transfer_whose_copy_is_used) {
     const auto fold_the_copy_of_a_copy = [](ProgramBuilder& b, const Region& in) {
         const Region slot = b.scratch(4), once = b.scratch(4), twice = b.scratch(4);
         b.receive(0, slot);
@@ -137,7 +137,7 @@ TEST(ProveUse, counts_a_transfer_as_used_if_a_copy_of_it_is) {
     EXPECT_EQ(prove(send_the_copy_back, anything()).error, "");
 }
 
-TEST(ProveUse, counts_a_transfer_as_used_if_it_is_read_forwarded_or_in_the_result) {
+TEST(ProveUse, accepts_a_transfer_that_is_read_forwarded_or_in_the_result) {
     EXPECT_EQ(wrong_with_receiver(1,
                                   [](ProgramBuilder& b, const Region&) {
                                       const Region slot = b.scratch(4);

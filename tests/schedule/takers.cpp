@@ -18,22 +18,22 @@ template <class After>
 int taker_of_sum(After&& after) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    builder.receive(1, slot);      // 0
-    builder.fold(sum, {in, slot}); // 1
+    builder.receive(1, slot);      // step 0
+    builder.fold(sum, {in, slot}); // step 1
     const Region result = after(builder, in, sum);
     return Lender(builder.finish(result)).loans.taker(1);
 }
 
-TEST(Takers, are_the_send_that_takes_all_a_fold_makes) {
+TEST(DirectWrite, is_possible_if_one_send_takes_the_whole_result_of_a_fold) {
     EXPECT_EQ(taker_of_sum([](ProgramBuilder& builder, const Region& in, const Region& sum) {
-                  builder.send(0, sum); // 2
+                  builder.send(0, sum); // step 2
                   builder.copy(sum, in);
                   return in;
               }),
               2);
 }
 
-TEST(Takers, are_none_if_a_fold_has_other_uses) {
+TEST(DirectWrite, is_refused_if_the_result_of_a_fold_has_other_uses) {
     const auto nobody = [](ProgramBuilder&, const Region& in, const Region&) { return in; };
     const auto a_part = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
         builder.send(0, block(sum.buffer, 1, 3));
@@ -77,7 +77,7 @@ template <class After>
 bool made_for_step_2(After&& after) {
     ProgramBuilder builder;
     const Region in = builder.input(8), made = builder.scratch(8);
-    for (const Elements first : {0, 4}) // 0, 1
+    for (const Elements first : {0, 4}) // steps 0 and 1
         builder.compute(0, {block(in.buffer, first, 4)}, {block(made.buffer, first, 4)});
     const Region result = after(builder, in, made);
     const Lender lender(builder.finish(result));
@@ -89,15 +89,15 @@ bool made_for_step_2(After&& after) {
     return takes;
 }
 
-TEST(Takers, are_the_send_that_takes_all_that_kernels_make) {
+TEST(DirectWrite, is_possible_if_one_send_takes_all_results_of_kernels) {
     EXPECT_TRUE(made_for_step_2([](ProgramBuilder& builder, const Region& in, const Region& made) {
-        builder.send(0, made); // 2
+        builder.send(0, made); // step 2
         builder.copy(made, in);
         return in;
     }));
 }
 
-TEST(Takers, are_none_if_kernel_results_have_other_uses) {
+TEST(DirectWrite, is_refused_if_kernel_results_have_other_uses) {
     const auto more_than_is_made = [](ProgramBuilder& builder, const Region& in, const Region&) {
         const Region other = builder.in_out(12);
         builder.send(0, other);
@@ -134,13 +134,13 @@ TEST(Takers, are_none_if_kernel_results_have_other_uses) {
     EXPECT_FALSE(made_for_step_2(a_copy));
 }
 
-TEST(Takers, are_none_for_regions_also_written_by_other_steps) {
+TEST(DirectWrite, is_refused_if_other_steps_also_write_the_region) {
     ProgramBuilder builder;
     const Region in = builder.input(8), made = builder.scratch(8);
-    builder.compute(0, {block(in.buffer, 0, 4)}, {block(made.buffer, 0, 4)}); // 0
-    builder.copy(block(made.buffer, 4, 4), block(in.buffer, 4, 4));           // 1
-    builder.send(0, made);                                                    // 2
-    builder.send(1, block(in.buffer, 0, 4)); // 3: an input, not a result
+    builder.compute(0, {block(in.buffer, 0, 4)}, {block(made.buffer, 0, 4)}); // step 0
+    builder.copy(block(made.buffer, 4, 4), block(in.buffer, 4, 4));           // step 1
+    builder.send(0, made);                                                    // step 2
+    builder.send(1, block(in.buffer, 0, 4)); // step 3: an input, not a result
     const Lender lender(builder.finish({}));
     EXPECT_FALSE(lender.loans.takes_made(2));
     EXPECT_FALSE(lender.loans.takes_made(3));

@@ -9,7 +9,7 @@ namespace {
 
 using test::Case;
 
-TEST(Vocabulary, carries_bruck_s_all_to_all_with_messages_of_two_regions) {
+TEST(BruckAllToAll, is_proved_with_messages_of_two_regions) {
     int of_two = 0, strided = 0;
     for (int p = 1; p <= 17; ++p) {
         for (Elements size : {0, 1, 3}) {
@@ -27,7 +27,7 @@ TEST(Vocabulary, carries_bruck_s_all_to_all_with_messages_of_two_regions) {
     EXPECT_GT(strided, 0);
 }
 
-TEST(Vocabulary, bruck_s_all_to_all_is_right_by_the_reference_too) {
+TEST(BruckAllToAll, agrees_with_the_slow_reference_implementation) {
     for (int p : {1, 2, 3, 5, 6, 7}) {
         const Case c = test::bruck_case(p, 2);
         EXPECT_EQ(test::what_is_wrong(c.schedule, c.claim), "") << c.name;

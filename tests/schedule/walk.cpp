@@ -99,7 +99,7 @@ class Companion {
     std::set<int> given_, finished_;
 };
 
-TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_window) {
+TEST(ProgramTraversal, releases_each_step_once_and_as_early_as_possible_for_any_window) {
     Random random(31);
     for (int trial = 0; trial < 6000; ++trial) {
         const int window = random.number(0, 4);
@@ -113,7 +113,7 @@ TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_wind
     }
 }
 
-TEST(Walk, repeats_itself_after_a_reset) {
+TEST(ProgramTraversal, releases_the_same_steps_after_a_reset) {
     Random random(32);
     for (int trial = 0; trial < 1000; ++trial) {
         WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
@@ -127,7 +127,7 @@ TEST(Walk, repeats_itself_after_a_reset) {
     }
 }
 
-TEST(Walk, forgets_started_steps_when_reset_in_the_middle) {
+TEST(ProgramTraversal, forgets_started_steps_when_reset_in_the_middle) {
     Random random(33);
     for (int trial = 0; trial < 1000; ++trial) {
         WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
@@ -164,15 +164,15 @@ std::vector<int> messages_now(Walk& walk) {
     return steps;
 }
 
-TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_other_work_in_order) {
+TEST(ProgramTraversal, releases_work_for_messages_first_and_other_work_in_order) {
     ProgramBuilder builder;
     const Region input = builder.input(4), own = builder.output(2), given = builder.scratch(2);
     const auto part = [](const Region& of, Elements i) { return block(of.buffer, i, 1); };
-    builder.copy(part(own, 0), part(input, 0));                     // 0: in the result
-    builder.copy(part(given, 0), part(input, 1));                   // 1: needed by step 2
-    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: needed by step 4
-    builder.copy(part(own, 1), part(input, 3));                     // 3: in the result
-    builder.send(1, part(given, 1));                                // 4
+    builder.copy(part(own, 0), part(input, 0));                     // step 0: writes the result
+    builder.copy(part(given, 0), part(input, 1));                   // step 1: needed by step 2
+    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // step 2: needed by step 4
+    builder.copy(part(own, 1), part(input, 3));                     // step 3: writes the result
+    builder.send(1, part(given, 1));                                // step 4
     WalkOf walk(builder.finish(own));
     EXPECT_TRUE(walk.dependences.before_message(1) && walk.dependences.before_message(2));
     EXPECT_FALSE(walk.dependences.before_message(0) || walk.dependences.before_message(4));
@@ -184,7 +184,7 @@ TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_other_work_in_order
     EXPECT_EQ(walk.next_work(), Walk::none);
 }
 
-TEST(Walk, a_window_of_w_opens_round_r_when_round_r_minus_w_has_finished) {
+TEST(ProgramTraversal, a_window_of_w_opens_round_r_after_round_r_minus_w_has_finished) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
     walk.finish(1); // round 0 is still incomplete
@@ -195,21 +195,21 @@ TEST(Walk, a_window_of_w_opens_round_r_when_round_r_minus_w_has_finished) {
     EXPECT_THAT(messages_now(walk), ElementsAre(4));
 }
 
-TEST(Walk, a_window_never_holds_a_fold) {
+TEST(ProgramTraversal, a_window_never_delays_a_fold) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 1));
     EXPECT_EQ(walk.next_work(), 5);
     EXPECT_EQ(walk.next_work(), Walk::none);
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
 }
 
-TEST(Walk, is_not_delayed_by_rounds_without_messages) {
+TEST(ProgramTraversal, is_not_delayed_by_rounds_without_messages) {
     WalkOf walk(messages_in_rounds({3, 9}, 1));
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
     walk.finish(0);
     EXPECT_THAT(messages_now(walk), ElementsAre(1));
 }
 
-TEST(Walk, rounds_need_not_come_in_program_order) {
+TEST(ProgramTraversal, rounds_may_differ_from_program_order) {
     WalkOf walk(messages_in_rounds({2, 0, 1}, 1));
     for (int expected : {1, 2, 0}) {
         EXPECT_THAT(messages_now(walk), ElementsAre(expected));
@@ -219,14 +219,14 @@ TEST(Walk, rounds_need_not_come_in_program_order) {
     EXPECT_TRUE(walk.done());
 }
 
-TEST(Walk, a_window_as_large_as_can_be_binds_nothing) {
+TEST(ProgramTraversal, a_large_window_does_not_restrict_messages) {
     for (int window : {5, 1000, std::numeric_limits<int>::max()}) {
         WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, window));
         EXPECT_THAT(messages_now(walk), ElementsAre(0, 1, 2, 3, 4)) << window;
     }
 }
 
-TEST(Walk, is_not_delayed_by_the_largest_window) {
+TEST(ProgramTraversal, is_not_delayed_by_the_largest_window) {
     ProgramBuilder builder;
     builder.window(std::numeric_limits<int>::max());
     const Region slot = builder.scratch(2);
@@ -239,20 +239,20 @@ TEST(Walk, is_not_delayed_by_the_largest_window) {
     EXPECT_THAT(messages_now(walk), ElementsAre(1));
 }
 
-TEST(Walk, of_an_empty_program_is_done) {
+TEST(ProgramTraversal, of_an_empty_program_is_complete_immediately) {
     WalkOf walk(Program{});
     EXPECT_TRUE(walk.done());
     EXPECT_EQ(walk.next_message(), Walk::none);
     EXPECT_EQ(walk.next_work(), Walk::none);
 }
 
-TEST(Walk, reports_each_operand_of_a_fold_as_it_arrives) {
+TEST(ProgramTraversal, reports_each_operand_of_a_fold_when_it_arrives) {
     ProgramBuilder builder;
     const Region in = builder.input(2), a = builder.scratch(2), b = builder.scratch(2);
-    builder.send(3, in);         // 0
-    builder.receive(1, a);       // 1
-    builder.receive(2, b);       // 2
-    builder.fold(a, {in, a, b}); // 3
+    builder.send(3, in);         // step 0
+    builder.receive(1, a);       // step 1
+    builder.receive(2, b);       // step 2
+    builder.fold(a, {in, a, b}); // step 3
     WalkOf walk(builder.finish(a));
     messages_now(walk);
     const std::uint32_t first = walk.program.steps[3].first;

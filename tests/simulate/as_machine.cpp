@@ -32,7 +32,7 @@ Seconds seconds(const machine::Profile& profile, Link link, Path path, Bytes byt
     return machine::at_size(curve->points, bytes).median;
 }
 
-TEST(ProfileOfPlatform, has_the_path_of_two_links_of_a_crossbar_and_the_costs_of_ranks) {
+TEST(ProfileOfPlatform, has_the_costs_of_a_path_over_two_crossbar_links) {
     const machine::Profile profile =
         profile_of(platform(R"({"shape": "crossbar", "hosts": 4})",
                             R"(, "costs": {"send_overhead": 2e-6, "receive_overhead": 3e-6,
@@ -49,7 +49,7 @@ TEST(ProfileOfPlatform, has_the_path_of_two_links_of_a_crossbar_and_the_costs_of
     EXPECT_DOUBLE_EQ(profile.copies.front().seconds_per_byte.median, 5e-10);
 }
 
-TEST(ProfileOfPlatform, lets_a_host_of_a_torus_send_on_all_its_links_at_once) {
+TEST(ProfileOfPlatform, allows_a_torus_host_to_send_on_all_its_links_at_once) {
     const machine::Profile profile =
         profile_of(platform(R"({"shape": "torus", "extents": [4, 4]})"));
     EXPECT_NEAR(seconds(profile, Link::other_node, Path::send, 4'000'000), 1e-3, 1e-12);
@@ -57,7 +57,7 @@ TEST(ProfileOfPlatform, lets_a_host_of_a_torus_send_on_all_its_links_at_once) {
     EXPECT_NEAR(seconds(profile, Link::other_node, Path::full, 0), 32.0 / 15 * 1e-6, 1e-15);
 }
 
-TEST(ProfileOfPlatform, distinguishes_ranks_of_one_host_from_ranks_of_two) {
+TEST(ProfileOfPlatform, distinguishes_ranks_on_the_same_host_from_ranks_on_different_hosts) {
     const machine::Profile profile = profile_of(
         platform(R"({"shape": "crossbar", "hosts": 2})",
                  R"(, "node": {"cores": 4, "bytes_per_second": 1e10, "latency": 1e-7})"));
@@ -65,7 +65,7 @@ TEST(ProfileOfPlatform, distinguishes_ranks_of_one_host_from_ranks_of_two) {
     EXPECT_NEAR(seconds(profile, Link::same_node, Path::full, 1'000'000), 1.001e-4, 1e-12);
 }
 
-TEST(ProfileOfPlatform, is_written_and_read_back_for_every_platform_that_is_shipped) {
+TEST(ProfileOfPlatform, can_be_written_and_read_back_for_every_shipped_platform) {
     for (const char* name : {"fat-tree-144-calibrated", "fat-tree-1728", "torus-8x8x8",
                              "mesh-8x8x4", "cluster-64x128", "delta-16x16"}) {
         machine::Profile profile =
@@ -75,7 +75,7 @@ TEST(ProfileOfPlatform, is_written_and_read_back_for_every_platform_that_is_ship
     }
 }
 
-TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_when_shared) {
+TEST(WiresOfPlatform, follow_its_routes_and_lose_capacity_when_shared) {
     const Platform small = platform(R"({"shape": "crossbar", "hosts": 4})");
     const machine::Wires wires = wires_of(small);
     EXPECT_EQ(wires.links, static_cast<int>(small.network.links.size()));
@@ -83,7 +83,7 @@ TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_when_shared) {
     wires.route(1, 3, path);
     EXPECT_EQ(path, path_of(small.network, 1, 3));
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 2), 1);
-    // Two flows have no loss; eight flows are two doublings more.
+    // Two flows lose no capacity; eight flows are two doublings more, with one loss each.
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2);
     EXPECT_DOUBLE_EQ(wires.latency(path[0]), 1e-6);
 }

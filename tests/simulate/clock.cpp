@@ -34,28 +34,28 @@ Simulation on_clock(const Schedule& schedule, const Costs& costs = {},
                              platform);
 }
 
-TEST(Clock, charges_messages_bytes_and_latency_and_shares_cables) {
+TEST(ClockSimulation, charges_bytes_and_latency_and_shares_links) {
     EXPECT_NEAR(on_clock(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
     EXPECT_NEAR(on_clock(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-9);
     const Platform losing = small_crossbar(R"(, "loss": {"flows": 2, "per_doubling": 0.5})");
     EXPECT_NEAR(on_clock(test::star(5, million), {}, losing).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
 }
 
-TEST(Clock, charges_overheads_one_after_another) {
+TEST(ClockSimulation, charges_overheads_sequentially) {
     const Costs costs{
         .send_overhead = 1e-3, .receive_overhead = 2e-3, .seconds_per_application = 1e-9};
     EXPECT_NEAR(on_clock(test::star(4, million), costs).seconds, 1e-3 + 48e-3 + 2e-6 + 2e-3 + 1e-3,
                 1e-4);
 }
 
-TEST(Clock, interrupts_work_for_messages) {
+TEST(ClockSimulation, interrupts_work_to_receive_messages) {
     const Costs costs{.receive_overhead = 2e-3, .seconds_per_application = 20e-9};
     EXPECT_NEAR(on_clock(test::interrupted(million), costs).finished[0], 22e-3, 1e-12);
 }
 
-TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
+TEST(ClockSimulation, moves_and_combines_only_the_active_fraction_of_each_round) {
     const Costs costs{.seconds_per_application = 10e-9}; // 10 ms per image
-    const Schedule schedule = test::star(2, million);    // in round 0
+    const Schedule schedule = test::star(2, million);    // one message, in round 0
     const auto seconds = [&](std::vector<double> active) {
         return simulate_on_clock({.schedule = schedule,
                                   .platform = "small.json",
@@ -69,7 +69,7 @@ TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
     EXPECT_NEAR(seconds({.25, 1}), 6.5e-3 + 2e-6, 1e-9);
 }
 
-TEST(Clock, gives_the_same_bits_every_time) {
+TEST(ClockSimulation, gives_the_same_bits_every_time) {
     const Platform platform = read_platform(test::shipped("fat-tree-144-calibrated.json"));
     const Schedule schedule = test::compositing_schedule("radix-k", 36, 100'003, {3, 12});
     EXPECT_EQ(on_clock(schedule, platform.costs, platform).finished,
@@ -92,7 +92,7 @@ double by_simgrid(const Configuration& configuration) {
     return simulate_on_clock(question).seconds / simulate(question).seconds;
 }
 
-TEST(Clock, agrees_with_simgrid) {
+TEST(ClockSimulation, agrees_with_simgrid) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
     for (const Configuration& configuration :
@@ -115,7 +115,7 @@ std::string refusal_of(const Function& function) {
     return "";
 }
 
-TEST(Clock, refuses_unsupported_schedules) {
+TEST(ClockSimulation, refuses_unsupported_schedules) {
     const Schedule pair = test::star(2, 10);
     EXPECT_THAT(refusal_of<InvalidFile>(
                     [&] { simulate_on_clock({.schedule = pair, .platform = "crossbar-12.xml"}); }),
@@ -128,7 +128,7 @@ TEST(Clock, refuses_unsupported_schedules) {
                 HasSubstr("'n0' again"));
 }
 
-TEST(Clock, names_ranks_that_wait_for_ever) {
+TEST(ClockSimulation, names_ranks_that_wait_forever) {
     const Schedule schedule = make_schedule(2, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.scratch(10), come = builder.scratch(10);

@@ -43,7 +43,7 @@ TEST(Network, d_mod_k_routes_shifts_without_contention) {
     EXPECT_EQ(most_load_of_any_shift(shipped_network("crossbar-12-calibrated"), 12), 1);
 }
 
-TEST(Network, partly_used_leaves_cause_contention_of_shifts_unless_a_multiple) {
+TEST(Network, shifts_contend_unless_leaf_switches_are_fully_used) {
     const Network tree = shipped_network("fat-tree-144-calibrated");
     EXPECT_EQ(most_load_of_any_shift(tree, 60), 1);
     EXPECT_GE(most_load_of_any_shift(tree, 61), 2);
@@ -57,7 +57,7 @@ TEST(Network, min_hop_and_random_routes_cause_contention_of_shifts) {
 }
 
 /// Every path begins and ends with the cables of its hosts and has the minimum length.
-TEST(Network, paths_of_a_fat_tree_go_as_high_as_they_must) {
+TEST(Network, paths_in_a_fat_tree_ascend_only_as_far_as_necessary) {
     const Network tree = shipped_network("fat-tree-1728");
     EXPECT_EQ(path_of(tree, 0, 11).size(), 2u);
     EXPECT_EQ(path_of(tree, 0, 12).size(), 4u);
@@ -83,7 +83,7 @@ TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
     }
 }
 
-TEST(Network, half_of_the_messages_across_a_torus_use_each_direction) {
+TEST(Network, messages_halfway_around_a_torus_use_both_directions_equally) {
     std::vector<lab::HostMessage> halfway;
     for (int x = 0; x < 8; ++x)
         halfway.push_back({x, (x + 4) % 8});
@@ -100,7 +100,7 @@ TEST(Network, ranks_of_a_node_share_its_link) {
 
 /// Hoefler, Schneider, Lumsdaine (Cluster 2008): random pairs get 55 to 60 % of the bisection
 /// bandwidth of large clusters. The fraction decreases as clusters grow.
-TEST(Network, random_halves_of_a_fat_tree_get_little_more_than_half_of_its_bisection) {
+TEST(Network, random_halves_of_a_fat_tree_get_slightly_more_than_half_of_its_bisection) {
     const Network tree = shipped_network("fat-tree-1728");
     std::mt19937 draw(1);
     double sum = 0;

@@ -30,8 +30,8 @@ struct Case {
     std::vector<int> radices = {};
 };
 
-/// The calibrated platform without its fitted parameters, for Sextant's simulator, which cannot
-/// read SimGrid's XML.
+/// Returns the calibrated platform for Sextant's simulator, which cannot read SimGrid's XML,
+/// without its fitted parameters.
 Platform in_fluid(const std::string& xml) {
     const std::string name = xml.substr(0, xml.find('.'));
     Platform platform = read_platform(test::shipped(name + "-calibrated.json"));
@@ -40,7 +40,7 @@ Platform in_fluid(const std::string& xml) {
     return platform;
 }
 
-class Papers : public testing::TestWithParam<Judge> {
+class PublishedResults : public testing::TestWithParam<Judge> {
   protected:
     void SetUp() override {
         if (by_simgrid() && !available())
@@ -78,38 +78,38 @@ class Papers : public testing::TestWithParam<Judge> {
         return seconds({"radix-k", 256, platform, order, pixels, radices});
     }
 
-    /// Radices of 32 and 8 only with Sextant's simulator: they cause so much contention that
-    /// SimGrid takes seconds for each run.
+    /// Radices of 32 and 8 are tested only with Sextant's simulator, because they cause so much
+    /// contention that SimGrid takes seconds for each run.
     static std::vector<std::vector<int>> high_radices() {
         return by_simgrid() ? std::vector<std::vector<int>>{{16, 16}}
                             : std::vector<std::vector<int>>{{16, 16}, {32, 8}};
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(By, Papers, testing::Values(Judge::simgrid, Judge::clock));
+INSTANTIATE_TEST_SUITE_P(By, PublishedResults, testing::Values(Judge::simgrid, Judge::clock));
 
-TEST_P(Papers, shift_based_beats_direct_send_on_calibrated_machines) {
-    EXPECT_GT(advantage(12, "crossbar-12-calibrated.json"), 1.5);   // the paper: 2.27
-    EXPECT_GT(advantage(144, "fat-tree-144-calibrated.json"), 1.5); // the paper: 2.45
-    EXPECT_GT(advantage(64, "fat-tree-144-calibrated.json"), 1.5);  // the paper: 1.54
+TEST_P(PublishedResults, shift_based_is_faster_than_direct_send_on_calibrated_machines) {
+    EXPECT_GT(advantage(12, "crossbar-12-calibrated.json"), 1.5);   // 2.27 in the paper
+    EXPECT_GT(advantage(144, "fat-tree-144-calibrated.json"), 1.5); // 2.45 in the paper
+    EXPECT_GT(advantage(64, "fat-tree-144-calibrated.json"), 1.5);  // 1.54 in the paper
 }
 
-TEST_P(Papers, in_pure_fluid_direct_send_is_as_good) {
+TEST_P(PublishedResults, without_calibration_direct_send_is_as_fast_as_shift_based) {
     EXPECT_NEAR(advantage(12, "crossbar-12.xml"), 1, .02);
     EXPECT_NEAR(advantage(36, "fat-tree-144.xml"), 1, .02);
 }
 
-TEST_P(Papers, routing_order_beats_alphabetical_order) {
+TEST_P(PublishedResults, ranks_in_routing_order_are_faster_than_in_alphabetical_order) {
     for (const char* platform : {"fat-tree-144.xml", "fat-tree-144-calibrated.json"}) {
         const double ratio =
             seconds({"shift-based", 144, platform, "fat-tree-144-alphabetical.txt"}) /
             seconds({"shift-based", 144, platform});
-        EXPECT_GT(ratio, 1.6) << platform; // the paper: 1.77
+        EXPECT_GT(ratio, 1.6) << platform; // 1.77 in the paper
         EXPECT_LT(ratio, 2.4) << platform;
     }
 }
 
-TEST_P(Papers, frame_rates_peak_at_multiples_of_twelve) {
+TEST_P(PublishedResults, shift_based_frame_rates_peak_at_multiples_of_twelve) {
     const auto rate = [](int ranks) {
         return 1 / seconds({"shift-based", ranks, "fat-tree-144.xml"});
     };
@@ -120,16 +120,16 @@ TEST_P(Papers, frame_rates_peak_at_multiples_of_twelve) {
 
 constexpr const char* blocks = "blocks-8x8x4.txt";
 
-TEST_P(Papers, radix_8_beats_binary_swap_on_a_torus) {
+TEST_P(PublishedResults, radix_8_is_faster_than_binary_swap_on_a_torus) {
     for (const Elements pixels : {2 * mega, 8 * mega}) {
         const double ratio = seconds({"binary-swap", 256, "torus-8x8x4.json", "", pixels}) /
                              radix_k({8, 8, 4}, "torus-8x8x4.json", "", pixels);
-        EXPECT_GT(ratio, 1.3); // the paper: 1.45 on average, at most 1.51
+        EXPECT_GT(ratio, 1.3); // in the paper 1.45 on average, at most 1.51
         EXPECT_LT(ratio, 1.55);
     }
 }
 
-TEST_P(Papers, unmapped_the_best_radices_are_16_and_more) {
+TEST_P(PublishedResults, without_mapping_the_best_radices_on_a_torus_are_16_and_more) {
     const std::string torus = "torus-8x8x4.json";
     for (const std::vector<int>& high : high_radices()) {
         for (const std::vector<int>& low :
@@ -138,7 +138,7 @@ TEST_P(Papers, unmapped_the_best_radices_are_16_and_more) {
     }
 }
 
-TEST_P(Papers, mapped_to_blocks_the_best_radices_are_8) {
+TEST_P(PublishedResults, with_ranks_mapped_to_blocks_the_best_radices_on_a_torus_are_8) {
     const std::string torus = "torus-8x8x4.json";
     const Seconds eight = radix_k({8, 8, 4}, torus, blocks);
     EXPECT_LT(eight, radix_k({8, 8, 4}, torus));
@@ -148,7 +148,7 @@ TEST_P(Papers, mapped_to_blocks_the_best_radices_are_8) {
         EXPECT_LT(eight, radix_k(high, torus, blocks)) << high.front();
 }
 
-TEST_P(Papers, a_mesh_hurts_high_radices_most) {
+TEST_P(PublishedResults, high_radices_lose_most_on_a_mesh) {
     const auto loss = [](const std::vector<int>& radices) {
         return radix_k(radices, "mesh-8x8x4.json") / radix_k(radices, "torus-8x8x4.json");
     };

@@ -40,7 +40,7 @@ class Parcel : public testing::Test {
     std::unique_ptr<Channel> here, there;
 };
 
-TEST_F(Parcel, a_question_arrives_as_it_was_put) {
+TEST_F(Parcel, transfers_a_question_unchanged) {
     const Schedule schedule = test::star(4, 1000);
     const Question question{.schedule = schedule,
                             .platform = "torus.json",
@@ -81,7 +81,7 @@ TEST_F(Parcel, a_question_arrives_as_it_was_put) {
     EXPECT_TRUE(arrived.question.timeline);
 }
 
-TEST_F(Parcel, a_simulation_arrives_as_it_was_found) {
+TEST_F(Parcel, transfers_a_simulation_unchanged) {
     Simulation found;
     found.seconds = 3;
     found.finished = {1, 3};
@@ -97,7 +97,7 @@ TEST_F(Parcel, a_simulation_arrives_as_it_was_found) {
     EXPECT_EQ(arrived.timeline.events[0].end, 3);
 }
 
-TEST_F(Parcel, failures_keep_their_type) {
+TEST_F(Parcel, preserves_the_types_of_errors) {
     const auto file = [&]() -> Simulation { throw InvalidFile("a.json", "is empty"); };
     EXPECT_EQ(refusal<InvalidFile>(file), "a.json: is empty");
     const auto task = [&]() -> Simulation { throw InvalidTask("13 ranks"); };

@@ -32,7 +32,7 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
-TEST(Platform, every_shipped_one_is_valid_and_names_its_source) {
+TEST(Platform, every_shipped_platform_is_valid_and_names_its_source) {
     int count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(test::shipped(""))) {
         if (entry.path().extension() != ".json")
@@ -47,7 +47,7 @@ TEST(Platform, every_shipped_one_is_valid_and_names_its_source) {
     EXPECT_GE(count, 12);
 }
 
-TEST(Platform, names_the_field_and_the_expected_value) {
+TEST(Platform, errors_name_the_field_and_the_expected_value) {
     EXPECT_EQ(refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})")), "");
     EXPECT_THAT(refusal(platform_with(R"({"shape": "star", "hosts": 3})")),
                 HasSubstr("small.json: network.shape is \"star\", expected"));
@@ -69,7 +69,7 @@ TEST(Platform, names_the_field_and_the_expected_value) {
     EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
 }
 
-TEST(Order, is_one_host_per_line_with_comments) {
+TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("order.txt");
     const auto refused = [&](const std::string& text) -> std::string {
@@ -102,7 +102,7 @@ std::string refusal(std::span<const HostSlots> rooms, const std::vector<OrderedH
     return "";
 }
 
-TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
+TEST(RankPlacement, fills_the_hosts_one_after_another_in_the_given_order) {
     const std::vector<HostSlots> rooms{{"a", 2}, {"b", 1}, {"c", 2}};
     EXPECT_THAT(place(rooms, {}, 4, "small"), ElementsAre(0, 0, 1, 2));
     EXPECT_THAT(place(rooms, std::vector<OrderedHost>{{"c"}, {"b"}}, 3, "small"),
@@ -114,7 +114,7 @@ TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
     EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("names 'b' again"));
 }
 
-TEST(Placement, sorts_hosts_by_their_numbers) {
+TEST(RankPlacement, sorts_hosts_by_number) {
     std::vector<HostSlots> rooms{{"n10"}, {"n9"}, {"n010"}, {"m11"}, {"n"}};
     sort_naturally(rooms);
     std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times calculated by hand; errors.
+// Simulated times, compared with calculations by hand, and error messages.
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulation.hpp"
 
@@ -55,29 +55,29 @@ class Simulate : public testing::Test {
 
 constexpr Elements million = 1'000'000; ///< 16 ms on a cable
 
-TEST_F(Simulate, a_message_takes_the_time_of_its_bytes_and_the_latency_of_its_cables) {
+TEST_F(Simulate, a_message_takes_the_time_of_its_bytes_and_the_latency_of_its_links) {
     EXPECT_NEAR(simulated(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
 }
 
-TEST_F(Simulate, sparse_elements_travel_as_fewer_bytes) {
+TEST_F(Simulate, sparse_elements_are_sent_as_fewer_bytes) {
     const Schedule schedule = test::star(2, million);
     const Simulation run =
         simulate({.schedule = schedule, .platform = platform, .element_size = 16, .density = .25});
     EXPECT_NEAR(run.seconds, 4e-3 + 2e-6, 1e-12);
 }
 
-TEST_F(Simulate, computing_takes_its_time_for_each_element_made) {
+TEST_F(Simulate, computing_takes_a_time_per_element) {
     const Schedule alone = test::line_sums_case(1).schedule;
     EXPECT_DOUBLE_EQ(simulated(alone, {.seconds_per_computed_element = {2}}).seconds,
                      2.0 * test::each);
     EXPECT_DOUBLE_EQ(simulated(alone).seconds, 0);
 }
 
-TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {
+TEST_F(Simulate, messages_on_the_same_link_share_its_bandwidth) {
     EXPECT_NEAR(simulated(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-12);
 }
 
-TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there) {
+TEST_F(Simulate, overheads_add_up_and_blending_starts_when_all_operands_have_arrived) {
     // The cable of rank 0 is busy from the end of the first send overhead until all three messages
     // are transferred; the last one to arrive is then received and blended.
     const Costs costs{
@@ -89,7 +89,7 @@ TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there
 }
 
 /// The rank folds for 20 ms and is interrupted after 1.6 ms to receive a message, which takes 2 ms.
-TEST_F(Simulate, a_message_interrupts_its_rank_also_where_the_node_has_idle_cores) {
+TEST_F(Simulate, a_message_interrupts_its_rank_even_if_the_node_has_idle_cores) {
     write("node.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 2},
         "links": {"bytes_per_second": 1e9, "latency": 1e-6},
@@ -98,7 +98,7 @@ TEST_F(Simulate, a_message_interrupts_its_rank_also_where_the_node_has_idle_core
     EXPECT_NEAR(simulated(test::interrupted(million), costs).finished[0], 22e-3, 1e-12);
 }
 
-TEST_F(Simulate, capacity_is_lost_as_flows_share_a_link) {
+TEST_F(Simulate, a_link_loses_capacity_when_flows_share_it) {
     write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,
         "latency": 1e-6, "loss": {"flows": 2, "per_doubling": 0.5}}})");
@@ -137,7 +137,7 @@ TEST_F(Simulate, folds_use_the_requested_association) {
     EXPECT_NEAR(arrival.seconds, messages + 20e-3, 1e-9);
 }
 
-TEST_F(Simulate, traces_have_the_form_of_the_executors) {
+TEST_F(Simulate, traces_have_the_same_form_as_those_of_the_executor) {
     const Simulation run = simulated(test::star(2, million), {.seconds_per_application = 1e-9});
     int sends = 0, receives = 0, folds = 0;
     for (const Event& event : run.timeline.events) {
@@ -166,7 +166,7 @@ TEST_F(Simulate, gives_the_same_bits_every_time) {
     }
 }
 
-TEST_F(Simulate, simgrids_fat_tree_and_ours_agree) {
+TEST_F(Simulate, simgrids_and_sextants_fat_trees_agree) {
     const Schedule schedule = test::compositing_schedule("direct-send", 48, 1'000'003);
     platform = test::shipped("fat-tree-144.xml");
     const Seconds theirs = simulated(schedule).seconds;
@@ -182,9 +182,9 @@ TEST_F(Simulate, one_rank_without_messages_takes_the_time_of_its_work) {
     EXPECT_EQ(simulated(alone).seconds, 0);
 }
 
-// Invalid input.
+// Tests of invalid input.
 
-TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
+TEST_F(Simulate, ranks_that_wait_forever_are_named_with_their_steps) {
     const Schedule schedule = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
         const Region own = builder.in_out(8), come = builder.scratch(8);
@@ -202,7 +202,7 @@ TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
     EXPECT_THAT(what, HasSubstr("rank 1, step 0 (receive"));
 }
 
-TEST_F(Simulate, too_few_hosts_and_wrong_orders_are_refused) {
+TEST_F(Simulate, too_few_hosts_and_invalid_orders_are_refused) {
     EXPECT_THAT(refusal<InvalidTask>(test::star(5, 10)),
                 HasSubstr("5 ranks, but " + platform + " has 4 cores on 4 hosts"));
     EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {{"n0"}, {"x"}}),
@@ -210,7 +210,7 @@ TEST_F(Simulate, too_few_hosts_and_wrong_orders_are_refused) {
     EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {{"n0"}, {"n0"}}), HasSubstr("'n0' again"));
 }
 
-TEST_F(Simulate, platforms_that_cannot_be_read_are_named) {
+TEST_F(Simulate, unreadable_platforms_are_named_in_the_error) {
     platform = folder.path("none.xml");
     EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("none.xml"));
     write("broken.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\"><cluster id=");

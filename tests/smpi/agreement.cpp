@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same time obtained by two methods: by the executor itself over SimGrid's MPI, and by
+// Compares run times obtained by two methods: the executor itself over SimGrid's MPI, and
 // simulation of the schedules that the executor runs. Both use the same network, with the same
 // routes and losses, and the same programs. They differ where the simulation misjudges what the
 // executor does with its processor and messages.
@@ -117,9 +117,9 @@ Seconds of_executor(const Case& each, const Platform& platform) {
     return seconds;
 }
 
-class Agreement : public testing::TestWithParam<Case> {};
+class SimulatedSchedule : public testing::TestWithParam<Case> {};
 
-TEST_P(Agreement, of_the_executor_over_simgrids_mpi_and_the_simulation_of_its_schedule) {
+TEST_P(SimulatedSchedule, takes_the_time_of_the_executor_over_simgrids_mpi) {
     const Case& each = GetParam();
     const Platform platform = read_platform(file_of(each.platform));
     const Seconds executor = of_executor(each, platform), schedule = of_schedule(each, platform);
@@ -128,7 +128,7 @@ TEST_P(Agreement, of_the_executor_over_simgrids_mpi_and_the_simulation_of_its_sc
     EXPECT_NEAR(schedule / executor, 1, .1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Smpi, Agreement, testing::ValuesIn(cases));
+INSTANTIATE_TEST_SUITE_P(Smpi, SimulatedSchedule, testing::ValuesIn(cases));
 
 } // namespace
 } // namespace sextant::simulate

@@ -19,7 +19,7 @@ namespace {
 
 using namespace sextant;
 
-constexpr double host_flops = 1e9; ///< of every shipped platform
+constexpr double host_flops = 1e9; ///< speed of the hosts of every shipped platform
 
 Operator timed(double seconds_per_application) {
     Operator op;

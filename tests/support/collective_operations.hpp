@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Collective operations on any communicator, compared with loops over the ranks: shared by the
-// tests over threads and over MPI. Each function is collective.
+// Tests that compare collective operations with loops over the ranks, used over threads and over
+// MPI. Each function is collective.
 namespace sextant::test {
 
 inline constexpr CollectiveKind collective_kinds[] = {
@@ -137,8 +137,8 @@ inline Operator matrix_product() {
         "product", [](const Matrix& left, const Matrix& right) { return combine(left, right); });
 }
 
-/// Runs three times: with the result in the operation's memory, then twice in buffers of the
-/// caller, which differ.
+/// Runs three times: with the result in the operation's own memory, then in two different buffers
+/// of the caller.
 template <class Element>
 void expect_runs(Collective& collective, const std::vector<Element>& send,
                  const std::vector<Element>& expected, const std::string& name) {
@@ -182,8 +182,8 @@ inline bool takes(std::string_view algorithm, int ranks) {
     return algorithm != "binary-swap" || (ranks & (ranks - 1)) == 0;
 }
 
-/// Every operation with every algorithm and the planned one, with several roots.
-inline void every_collective_does_what_the_standard_says(const Communicator& communicator) {
+/// Tests every operation with every algorithm and with the planned one, and with several roots.
+inline void every_collective_follows_the_mpi_standard(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const CollectiveKind kind : collective_kinds) {
         std::vector<std::string_view> algorithms = algorithms_of(kind);

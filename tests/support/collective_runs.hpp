@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// Collectives on values on any communicator: shared by the tests over threads and over MPI.
+// Tests of collectives of values on any communicator, used over threads and over MPI.
 namespace sextant::test {
 
 /// Pixel i has the value i; the result is checked against the claim that proofs use. Runs twice
@@ -36,9 +36,9 @@ inline void runs_on_values(const Communicator& communicator, const collective::A
                        grid.columns, grid.rows, rank);
 }
 
-/// Every algorithm of the catalogue, on its own grid, on columns and on tiles; images are divided
-/// unevenly, have empty pieces, or are empty.
-inline void every_collective_deals_what_it_claims(const Communicator& communicator) {
+/// Tests every algorithm of the catalogue on its own grid, on columns and on tiles; images are
+/// divided unevenly, have empty pieces, or are empty.
+inline void every_collective_gives_the_claimed_result(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const collective::Algorithm& algorithm : collective::catalogue()) {
         for (const Elements elements : {0, 3, 217})

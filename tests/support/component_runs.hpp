@@ -9,7 +9,8 @@
 #include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 
-// Components of images in tiles on any communicator: shared by the tests over threads and over MPI.
+// Tests of the components of images in tiles on any communicator, used by the tests over threads
+// and over MPI.
 namespace sextant::test {
 
 inline distributed::Image in_tiles(const Communicator& communicator, const Grid& grid,

@@ -55,7 +55,7 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
     }
 }
 
-inline void frames_come_out_right(const Communicator& communicator) {
+inline void frames_equal_the_serial_fold(const Communicator& communicator) {
     const ImageShape shape{61, 17};
     for (const int root : {0, communicator.size() - 1, CompositeOptions::distributed}) {
         for (const char* algorithm : {"auto", "direct-send"}) {
@@ -69,7 +69,7 @@ inline void frames_come_out_right(const Communicator& communicator) {
     }
 }
 
-inline void a_frame_of_another_size_ends_that_frame_only(const Communicator& communicator) {
+inline void a_frame_of_the_wrong_size_fails_only_that_frame(const Communicator& communicator) {
     const ImageShape shape{40, 30};
     const int odd = communicator.size() - 1;
     CompositeOptions options;
@@ -94,7 +94,7 @@ inline void a_frame_of_another_size_ends_that_frame_only(const Communicator& com
     }
 }
 
-inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
+inline void an_invalid_option_on_one_rank_fails_on_all_ranks(const Communicator& communicator) {
     const bool is_odd = communicator.rank() == communicator.size() - 1;
     const auto said_of = [&](const std::function<void(CompositeOptions&, ImageShape&, int&)>& odd) {
         CompositeOptions options;
@@ -131,7 +131,7 @@ inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
                    {8, 8}); // the communicator is still usable
 }
 
-inline void several_compositors_take_turns(const Communicator& communicator) {
+inline void several_compositors_may_be_used_alternately(const Communicator& communicator) {
     const ImageShape small{13, 7}, large{64, 48};
     const Communicator half = communicator.split(communicator.rank() % 2, 0);
     Compositor of_all(communicator, small, 1), of_half(half, large, 1),
@@ -143,7 +143,7 @@ inline void several_compositors_take_turns(const Communicator& communicator) {
     }
 }
 
-inline void empty_ranks_and_a_background_come_out_right(const Communicator& communicator) {
+inline void empty_ranks_and_a_background_give_the_right_image(const Communicator& communicator) {
     const ImageShape shape{9, 5};
     CompositeOptions options;
     options.background = RgbaF32{.5f, .25f, .125f, 1};
@@ -194,7 +194,7 @@ inline void expect_one_plan(const Communicator& communicator, const Compositor& 
         EXPECT_EQ(other, own);
 }
 
-inline void raced_frames_come_out_right(const Communicator& communicator) {
+inline void frames_of_a_race_equal_the_serial_fold(const Communicator& communicator) {
     const ImageShape shape{61, 17};
     const UndecidedMachine machine(communicator);
     for (const int root : {communicator.size() - 1, CompositeOptions::distributed}) {
@@ -253,7 +253,7 @@ inline void a_failed_frame_does_not_break_a_race(const Communicator& communicato
     EXPECT_THAT(compositor.plan().reason, testing::StartsWith("raced over "));
 }
 
-inline void nothing_is_raced_unless_many_frames_may_vary(const Communicator& communicator) {
+inline void races_require_many_frames_and_a_free_choice(const Communicator& communicator) {
     const UndecidedMachine machine(communicator);
     const auto races = [&](const std::function<void(CompositeOptions&)>& with) {
         CompositeOptions options;

@@ -37,7 +37,7 @@ inline void expect_piece_of(const std::vector<RgbaF32>& whole, const Frame& fram
     EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(), whole.begin() + frame.first)) << what;
 }
 
-inline void shells_are_blended_as_sorted(const Communicator& communicator) {
+inline void nested_shells_are_blended_in_depth_order(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     std::vector<DeepImage> images = all_shells(ranks);
     const DeepImage own = images[static_cast<std::size_t>(rank)];
@@ -62,7 +62,7 @@ inline void shells_are_blended_as_sorted(const Communicator& communicator) {
     }
 }
 
-inline void several_deep_images_a_rank_and_none(const Communicator& communicator) {
+inline void ranks_may_have_several_deep_images_or_none(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<DeepImage> all = all_shells(ranks);
     // Even ranks also have the image of the next rank; odd ranks have none.
@@ -84,7 +84,7 @@ inline void several_deep_images_a_rank_and_none(const Communicator& communicator
     expect_piece_of(expected, frame, "with a background");
 }
 
-inline void faulty_deep_images_are_refused(const Communicator& communicator) {
+inline void invalid_deep_images_are_refused(const Communicator& communicator) {
     const ImageShape shape{3, 2};
     const int last = communicator.size() - 1;
     const bool odd = communicator.rank() == last;
@@ -113,7 +113,7 @@ inline void faulty_deep_images_are_refused(const Communicator& communicator) {
     EXPECT_EQ(said_of([](DeepImage&) {}), "nothing") << "the next frame must be right again";
 }
 
-inline void a_pixel_without_room_is_refused(const Communicator& communicator) {
+inline void a_pixel_beyond_the_capacity_is_refused(const Communicator& communicator) {
     const int ranks = communicator.size();
     const ImageShape shape{3, 2};
     const DeepImage image{shape, {0, 0, 0, 0, 0, 2, 2}, {{0, 0, 0, 1, 1}, {0, 0, 0, 1, 2}}};
@@ -132,8 +132,9 @@ inline void a_pixel_without_room_is_refused(const Communicator& communicator) {
                 << algorithm.name;
         }
     }
-    EXPECT_THAT(agreed_failure([&] { DeepCompositor(communicator, shape, 1, 0); }),
-                testing::HasSubstr("deep pixels of 0 fragments: expected 1 to 1024"));
+    EXPECT_THAT(
+        agreed_failure([&] { DeepCompositor(communicator, shape, 1, 0); }),
+        testing::HasSubstr("the capacity of a deep pixel is 0 fragments, expected 1 to 1024"));
 }
 
 } // namespace sextant::test

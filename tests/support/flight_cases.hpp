@@ -14,8 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Guarantees of FramesInFlight on any communicator: shared by the tests over threads and over MPI.
-// Each function is collective.
+// Tests of FramesInFlight on any communicator, used over threads and over MPI. Each function is
+// collective.
 namespace sextant::test {
 
 using FlightImage = std::vector<RgbaF32>;
@@ -45,7 +45,7 @@ inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int
 }
 
 /// Ranks wait for the three frames in flight in different orders.
-inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator) {
+inline void frames_in_flight_equal_frames_composited_one_by_one(const Communicator& communicator) {
     constexpr int most = 3, turns = 3;
     const int ranks = communicator.size(), rank = communicator.rank();
     for (const auto& algorithm : compositing::catalogue()) {
@@ -75,7 +75,7 @@ inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator)
     }
 }
 
-inline void handles_are_waited_for_once(const Communicator& communicator) {
+inline void each_handle_can_be_waited_for_only_once(const Communicator& communicator) {
     const FlightImage image = image_in_flight(communicator.rank(), 0);
     const std::span<const RgbaF32> pixels(image);
     CompositeOptions options;
@@ -93,11 +93,11 @@ inline void handles_are_waited_for_once(const Communicator& communicator) {
     }
     EXPECT_EQ(flown_pixels(first.wait()), expected);
     for (int i = 0; i < 5; ++i)
-        frames.start(pixels); // discarded
+        frames.start(pixels); // this frame is discarded
     EXPECT_EQ(flown_pixels(frames.start(pixels).wait()), expected) << "after five discarded frames";
 }
 
-inline void a_frame_that_fails_leaves_the_others(const Communicator& communicator) {
+inline void a_failed_frame_does_not_affect_other_frames(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     CompositeOptions options;
     options.algorithm = "direct-send"; // each rank receives from all others
@@ -122,7 +122,7 @@ inline void a_frame_that_fails_leaves_the_others(const Communicator& communicato
     }
 }
 
-inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& communicator) {
+inline void frames_of_a_batch_are_written_to_their_destinations(const Communicator& communicator) {
     constexpr int count = 7;
     const int rank = communicator.rank(), root = communicator.size() - 1;
     for (const bool background : {false, true}) {
@@ -160,7 +160,7 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
 }
 
 /// Two FramesInFlight share a Flight; ranks wait for their frames in different orders.
-inline void several_kinds_share_a_flight(const Communicator& communicator) {
+inline void different_compositors_may_share_a_flight(const Communicator& communicator) {
     const int rank = communicator.rank();
     CompositeOptions options;
     options.algorithm = "direct-send";
@@ -182,7 +182,7 @@ inline void several_kinds_share_a_flight(const Communicator& communicator) {
     }
 }
 
-inline void odd_numbers_in_flight_reach_all(const Communicator& communicator) {
+inline void differing_numbers_of_frames_fail_on_all_ranks(const Communicator& communicator) {
     const bool odd = communicator.rank() == communicator.size() - 1;
     EXPECT_THROW(FramesInFlight(communicator, flight_shape, 1, odd ? 0 : 1), Error);
     if (communicator.size() > 1) {

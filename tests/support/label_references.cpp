@@ -163,7 +163,8 @@ class Detector {
     Direction direction(const Bytes8& edges, Elements x, Elements y) const {
         if (edges[at(x, y)] == 0)
             return no_edge;
-        // The edge is perpendicular to the centre of the gradient's sixteenth of a circle.
+        // The edge is perpendicular to the gradient, which is rounded to the centre of its
+        // sixteenth of a circle.
         const std::uint8_t towards = edges[at(x, y)];
         const double off = std::numbers::pi / ((towards & heading_near) != 0 ? 16 : 16. / 3);
         const bool flat = (towards & heading_flat) != 0;

@@ -11,9 +11,10 @@ namespace sextant::kernel {
 
 /// Edges of a whole image, from the definition, step by step.
 struct Edges {
-    std::vector<std::uint8_t> maxima;  ///< as from find_edges()
-    std::vector<std::uint8_t> kept;    ///< points connected (8 neighbours) to a strong one, marked
-                                       ///< as weak, with their headings
+    std::vector<std::uint8_t> maxima; ///< as from find_edges()
+    /// The edge codes of points that are 8-connected to a strong point, all of them marked as weak;
+    /// 0 elsewhere.
+    std::vector<std::uint8_t> kept;
     std::vector<std::uint8_t> thinned; ///< `kept` after thinning until nothing changes
     std::vector<Direction> directions; ///< as from find_directions()
 };

@@ -177,7 +177,8 @@ class Mutator {
     bool swap_dependent_neighbours() { return swap_neighbours(true); }
     bool swap_independent_neighbours() { return swap_neighbours(false); }
 
-    /// Adds or removes an element of one side of a message, an operand or a destination.
+    /// Grows or shrinks a region by one element: one side of a message, an operand or a
+    /// destination.
     bool resize_region() {
         LooseStep* any = find([](const LooseStep&) { return true; });
         if (!any)
@@ -434,7 +435,7 @@ class Mutator {
     }
 
     bool shift(Region& region) {
-        for (LooseProgram& program : schedule_) { // of all ranks: that of `region` is unknown
+        for (LooseProgram& program : schedule_) { // all ranks: the rank of `region` is unknown
             for (BufferSpec& spec : program.rest.buffers)
                 spec.size += spec.role == Role::scratch;
         }

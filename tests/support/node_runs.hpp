@@ -66,7 +66,7 @@ inline void expect_bits_of_messages(const Communicator& messages, const Communic
 }
 
 /// Tests nodes of several sizes with uneven, empty and large pieces, collected and distributed.
-inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& messages) {
+inline void shared_memory_gives_the_same_bits_as_messages(const Communicator& messages) {
     const int ranks = messages.size();
     for (const int size : node_sizes) {
         const SharedNodes nodes = share_nodes(messages, {size, Bytes{32} << 20});
@@ -82,7 +82,7 @@ inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& mess
 }
 
 /// Layers are sent as messages of several blocks; some ranks have no images.
-inline void layers_and_empty_ranks_come_out_right_on_nodes(const Communicator& messages) {
+inline void shared_memory_works_with_layers_and_empty_ranks(const Communicator& messages) {
     compositing::Task task;
     task.ranks = messages.size();
     task.elements = 4003;

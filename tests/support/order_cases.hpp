@@ -13,8 +13,8 @@
 #include "tests/support/compositor_cases.hpp"
 #include <fmt/format.h>
 
-// Guarantees for visibility orders that change from frame to frame, on any communicator: shared by
-// the tests over threads and over MPI. Each function is collective.
+// Tests of visibility orders that change from frame to frame, on any communicator, used by the
+// tests over threads and over MPI. Each function is collective.
 namespace sextant::test {
 
 /// Orders of all ranks, the same on every rank; each differs from the previous one if possible.
@@ -62,7 +62,7 @@ inline void expect_as_made_for_each_order(const Communicator& communicator,
     }
 }
 
-inline void frames_in_other_orders_are_as_if_made_for_them(const Communicator& communicator) {
+inline void frames_equal_those_of_a_compositor_for_their_order(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<int> uneven = communicator.all_gather(ranks == 1 ? 1 : (rank + 1) % 3);
     const auto holders =
@@ -84,7 +84,7 @@ inline void frames_in_other_orders_are_as_if_made_for_them(const Communicator& c
     }
 }
 
-inline void tunings_follow_the_order(const Communicator& communicator) {
+inline void tunings_support_changing_orders(const Communicator& communicator) {
     CompositeOptions sparse;
     sparse.algorithm = "direct-send";
     sparse.sparse = planner::Sparse::on;
@@ -115,7 +115,7 @@ inline std::vector<RgbaF32> serial_in_order(const std::vector<int>& order, Eleme
     return sum;
 }
 
-inline void raced_frames_may_change_their_order(const Communicator& communicator) {
+inline void races_allow_changing_orders(const Communicator& communicator) {
     const ImageShape shape{61, 17};
     const UndecidedMachine machine(communicator);
     CompositeOptions options;
@@ -140,7 +140,7 @@ inline std::string thrown_by_frame(Compositor& compositor, const FrameOptions& f
     return what_is_thrown([&] { compositor.composite(std::span<const RgbaF32>(image), frame); });
 }
 
-inline void ranks_that_change_to_different_orders_all_know(const Communicator& communicator) {
+inline void orders_that_differ_between_ranks_are_reported(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     if (ranks < 2)
         return;
@@ -184,7 +184,7 @@ inline void ranks_that_change_to_different_orders_all_know(const Communicator& c
 }
 
 /// One rank, or all but one, keeps the previous order, and therefore starts the frame at once.
-inline void ranks_that_keep_an_order_that_others_change_all_know(const Communicator& communicator) {
+inline void a_change_on_only_some_ranks_is_reported(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     if (ranks < 2)
         return;
@@ -192,7 +192,7 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
         if (algorithm.tunings(ranks).empty())
             continue;
         for (const bool one_changes : {false, true}) {
-            const Communicator own = communicator.split(0, rank); // unusable afterwards
+            const Communicator own = communicator.split(0, rank); // a failure makes it unusable
             CompositeOptions options;
             options.algorithm = algorithm.name;
             options.root = CompositeOptions::distributed;
@@ -214,7 +214,7 @@ inline void ranks_that_keep_an_order_that_others_change_all_know(const Communica
     }
 }
 
-inline void ranks_without_a_part_may_give_any_order(const Communicator& communicator) {
+inline void ranks_without_images_may_pass_any_order(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     if (ranks < 4)
         return;
@@ -234,7 +234,7 @@ inline void ranks_without_a_part_may_give_any_order(const Communicator& communic
     }
 }
 
-inline void frames_in_flight_have_orders_of_their_own(const Communicator& communicator) {
+inline void frames_in_flight_may_have_different_orders(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const ImageShape shape{61, 17};
     CompositeOptions options;

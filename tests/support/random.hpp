@@ -14,14 +14,14 @@ class Random {
   public:
     explicit Random(unsigned seed) : engine_(seed) {}
 
-    /// A number in [low, high].
+    /// A random number in [low, high].
     std::int64_t between(std::int64_t low, std::int64_t high) {
         return low +
                static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(high - low + 1));
     }
     int number(int low, int high) { return static_cast<int>(between(low, high)); }
     bool chance(int percent) { return between(1, 100) <= percent; }
-    /// An index into something of `size` elements, at least one.
+    /// A random index below `size`, which must be positive.
     std::size_t index(std::size_t size) { return static_cast<std::size_t>(engine_() % size); }
     template <class T>
     const T& pick(const std::vector<T>& from) {

@@ -8,7 +8,7 @@
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
 
-// Scans of exact values on any communicator: shared by the tests over threads and over MPI.
+// Tests of scans of exact values on any communicator, used by the tests over threads and over MPI.
 namespace sextant::test {
 
 /// The input of rank `rank`: element e is value rank + 100 e of the series.

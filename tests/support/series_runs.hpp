@@ -83,7 +83,7 @@ void expect_agreed_failure(std::string_view word, Body body) {
 /// Expects the serial scan from reduce-then-scan with several threads per rank and some global
 /// scans, for any order of stealing. Some ranks have fewer values than threads, or none.
 template <class Value>
-void threads_give_the_serial_scan(const Communicator& communicator) {
+void several_threads_give_the_serial_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
     for (const scan::Series& series : series_on(communicator.size())) {
         const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
@@ -112,7 +112,7 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
 }
 
 /// An operator that throws in one application, on any thread, ends the scan on all ranks.
-inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator& communicator) {
+inline void an_operator_exception_on_one_thread_ends_the_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
     const auto own = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
     for (int failing = 0; failing < communicator.size(); ++failing) {
@@ -131,10 +131,10 @@ inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator
             });
         }
     }
-    threads_give_the_serial_scan<Matrix>(communicator);
+    several_threads_give_the_serial_scan<Matrix>(communicator);
 }
 
-inline void an_operator_that_only_claims_to_commute_is_found_out(const Communicator& communicator) {
+inline void a_noncommutative_operator_is_detected(const Communicator& communicator) {
     Operator op = exact_operator<Matrix>();
     op.commutative = true;
     const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(communicator.rank()), 3);
@@ -188,7 +188,7 @@ inline void values_of_any_size_are_scanned(const Communicator& communicator) {
 
 /// The error for a value that exceeds its slot names its elements, its size and the capacity,
 /// whether it is an input or a result, on one thread or several.
-inline void an_oversized_value_is_named(const Communicator& communicator) {
+inline void an_oversized_value_is_reported(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     // Three texts of two bytes per rank: only the concatenation of all values is too large.
     const std::vector<std::string> own(3, "ab");
@@ -215,7 +215,7 @@ inline void an_oversized_value_is_named(const Communicator& communicator) {
 
 /// An operator that throws on any one rank ends the scan on all, each time, and the communicator
 /// stays usable.
-inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {
+inline void an_operator_exception_ends_the_scan(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
     for (const scan::Strategy& strategy : scan::strategies()) {
@@ -255,7 +255,7 @@ inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& commu
     });
 }
 
-inline void one_ranks_odd_request_reaches_all(const Communicator& communicator) {
+inline void invalid_options_of_one_rank_fail_on_all_ranks(const Communicator& communicator) {
     const bool odd = communicator.rank() == communicator.size() - 1;
     const Operator op = exact_operator<Matrix>();
     expect_agreed_failure("different options", [&] {
@@ -269,7 +269,7 @@ inline void one_ranks_odd_request_reaches_all(const Communicator& communicator) 
     });
 }
 
-inline void another_number_of_values_ends_that_scan_only(const Communicator& communicator) {
+inline void a_wrong_number_of_values_fails_only_that_scan(const Communicator& communicator) {
     const int rank = communicator.rank();
     const bool odd = rank == communicator.size() / 2;
     prefix::Scan scan(communicator, 2, exact_operator<Matrix>());

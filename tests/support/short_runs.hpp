@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-// Elements of which only a part is used and sent: shared by the tests over threads and over MPI.
+// Tests of elements of which only a part is used and sent, over threads and over MPI.
 namespace sextant::test {
 
 /// An operator on elements of `room` bytes. The first byte of an element is its number of used
@@ -27,7 +27,7 @@ inline Operator short_elements(Bytes room) {
 }
 
 /// Each rank sends an element of its own length to the next rank, which copies it.
-inline void short_elements_arrive_without_the_rest(const Communicator& communicator) {
+inline void short_elements_are_sent_without_padding(const Communicator& communicator) {
     constexpr Bytes room = 200;
     constexpr std::byte beyond{0xee};
     const int rank = communicator.rank(), ranks = communicator.size();

@@ -28,7 +28,8 @@ inline SparseFrame composite_drawing(const Communicator& communicator, std::stri
     return {{frame.bytes.begin(), frame.bytes.end()}, compositor.plan(), compositor.sent()};
 }
 
-/// With a named algorithm: the same bits; messages are encoded only if requested or beneficial.
+/// With a named algorithm, sparse and dense frames have the same bits; messages are encoded only if
+/// requested or beneficial.
 inline void frames_are_the_same_sparse_and_dense(const Communicator& communicator) {
     using planner::Sparse;
     const auto frame = [&](Sparse sparse, double density) {

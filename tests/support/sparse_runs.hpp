@@ -11,8 +11,8 @@
 #include "tests/support/sparse_layers.hpp"
 #include <fmt/format.h>
 
-// Messages that skip empty pixels give the same bits, on any communicator: shared by the tests over
-// threads and over MPI.
+// Tests that images composited by messages that skip empty pixels have the same bits as without, on
+// any communicator. Used by the tests over threads and over MPI.
 namespace sextant::test {
 
 /// The result of a rank, and the data that it sent in the last frame.
@@ -99,7 +99,8 @@ inline void every_operator_gives_the_same_bits(const Communicator& communicator)
 }
 
 /// Combining by arrival does not change the nearest pixel.
-inline void by_arrival_the_nearest_is_the_same(const Communicator& communicator) {
+inline void
+folding_in_arrival_order_gives_the_same_nearest_samples(const Communicator& communicator) {
     const int ranks = communicator.size();
     const auto task = compositing::one_image_each(ranks, 4003, 0);
     for (const auto& algorithm : compositing::catalogue()) {
@@ -130,7 +131,7 @@ inline void layers_and_empty_ranks_give_the_same_bits(const Communicator& commun
     }
 }
 
-inline void what_was_not_drawn_is_not_sent(const Communicator& communicator) {
+inline void empty_pixels_are_not_sent(const Communicator& communicator) {
     const int ranks = communicator.size();
     const auto task = compositing::one_image_each(ranks, 40000);
     const auto sent = [&](const Drawing& drawing) {

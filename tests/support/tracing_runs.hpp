@@ -7,7 +7,7 @@
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/line_runs.hpp"
 
-// ContourTracing on any communicator: shared by the tests over threads and over MPI.
+// Tests of ContourTracing on any communicator, used by the tests over threads and over MPI.
 namespace sextant::test {
 
 /// A source of the rows of an image in memory, u8 or f32, which must outlive the source.

@@ -94,7 +94,7 @@ inline void expect_wall(const std::vector<WallTile>& tiles, std::span<const Fram
     }
 }
 
-inline void tiles_come_out_right_at_their_owners(const Communicator& communicator) {
+inline void owners_receive_the_right_tiles(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<WallTile> tiles = wall_tiles(ranks);
     CompositeOptions options;
@@ -107,7 +107,8 @@ inline void tiles_come_out_right_at_their_owners(const Communicator& communicato
         expect_wall(tiles, blend_on_wall(wall, images), rank, options.order);
 }
 
-inline void only_those_who_draw_and_the_owner_take_part(const Communicator& communicator) {
+inline void
+only_ranks_with_pixels_and_the_owner_exchange_messages(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const std::vector<WallTile> tiles = wall_tiles(ranks);
     TileWall wall(communicator, tiles, wall_bounds(rank));
@@ -127,7 +128,7 @@ inline void only_those_who_draw_and_the_owner_take_part(const Communicator& comm
     }
 }
 
-inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
+inline void pixels_outside_the_stated_bounds_are_detected(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     const std::vector<WallTile> tiles{{{0, 0, 10, 8}, 0}, {{10, 0, 6, 8}, last}};
     const Rectangle bounds{2, 1, 4, 5}; // within the first tile
@@ -156,7 +157,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     EXPECT_EQ(said_of(2, 1, false), "nothing") << "the next frame must be right again";
 }
 
-inline void odd_walls_are_refused(const Communicator& communicator) {
+inline void invalid_walls_are_refused(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const auto said_of = [&](const std::vector<WallTile>& tiles,
                              const CompositeOptions& options = {}) {

@@ -75,7 +75,7 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
     test::TemporaryFolder folder;
 };
 
-TEST_P(RegisterMemory, GrowsByTheTransformsAloneWithTheLengthOfASeries) {
+TEST_P(RegisterMemory, GrowsOnlyByTheTransformsOfAdditionalFrames) {
     if (!forget_peak())
         GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";

@@ -73,7 +73,7 @@ double frames_a_thread(const char* model, bool masked) {
 
 class FramesPerThread : public testing::TestWithParam<const char*> {};
 
-TEST_P(FramesPerThread, are_ten_at_most) {
+TEST_P(FramesPerThread, number_at_most_ten_at_peak_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif

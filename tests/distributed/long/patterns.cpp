@@ -9,28 +9,28 @@
 namespace sextant::test {
 namespace {
 
-TEST(EveryPattern, gives_the_contours_of_the_serial_traversal_on_1_to_16_ranks) {
+TEST(EveryPattern, gives_the_serial_contours_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_contours(communicator, {23, 19});
         });
 }
 
-TEST(EveryGrid, gives_the_lines_of_the_serial_traversal) {
+TEST(EveryGrid, gives_the_serial_lines) {
     for (const int ranks : {1, 2, 5, 6, 9})
         run_threads(ranks, [](Communicator communicator) {
             every_map_gives_the_serial_lines(communicator, {13, 11});
         });
 }
 
-TEST(EveryPattern, gives_the_components_of_the_whole_image) {
+TEST(EveryPattern, gives_the_serial_components) {
     for (const int ranks : {3, 8})
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_labels(communicator, {17, 13});
         });
 }
 
-TEST(EveryPattern, gives_the_edges_of_the_whole_image_on_1_to_16_ranks) {
+TEST(EveryPattern, gives_the_serial_edges_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_edges(communicator, {17, 13});

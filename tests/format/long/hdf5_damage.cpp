@@ -11,7 +11,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Hdf5Damage, WithAnyByteChangedItIsReadOrRefused) {
+TEST(Hdf5Damage, AFileWithAnyChangedByteIsReadOrRefusedWithoutACrash) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a.h5");
     hdf5_seeds().front().make(path);

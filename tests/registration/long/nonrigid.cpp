@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-/// RMS over seeds of the errors, each of which is printed.
+/// Returns the RMS of the errors over the seeds, and prints each error.
 double rms_error(WarpTrial trial, unsigned seeds) {
     double squares = 0;
     for (trial.seed = 1; trial.seed <= seeds; ++trial.seed) {
@@ -18,7 +18,7 @@ double rms_error(WarpTrial trial, unsigned seeds) {
     return std::sqrt(squares / seeds);
 }
 
-TEST(NonrigidAccuracy, is_a_quarter_of_a_pixel_at_512) {
+TEST(NonrigidAccuracy, is_a_quarter_of_a_pixel_in_frames_of_512_pixels) {
     for (const char* specimen : {"waves", "lattice of waves", "lattice", "carbon"}) {
         WarpTrial trial;
         trial.specimen = specimen;
@@ -27,7 +27,7 @@ TEST(NonrigidAccuracy, is_a_quarter_of_a_pixel_at_512) {
     }
 }
 
-TEST(NonrigidAccuracy, is_015_pixels_at_1024) {
+TEST(NonrigidAccuracy, is_0_15_pixels_in_frames_of_1024_pixels) {
     for (const char* specimen : {"waves", "lattice of waves", "lattice", "carbon"}) {
         WarpTrial trial;
         trial.specimen = specimen;
@@ -38,7 +38,7 @@ TEST(NonrigidAccuracy, is_015_pixels_at_1024) {
 }
 
 /// Particles are blurred discs on an empty background; between them, the field is interpolated.
-TEST(NonrigidAccuracy, of_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_1024) {
+TEST(NonrigidAccuracy, for_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_1024_pixels) {
     WarpTrial trial;
     trial.specimen = "particles";
     trial.shape = {512, 512};
@@ -48,7 +48,7 @@ TEST(NonrigidAccuracy, of_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_
     EXPECT_LT(rms_error(trial, 2), .22);
 }
 
-TEST(NonrigidAccuracy, holds_for_warps_of_170_pixels) {
+TEST(NonrigidAccuracy, is_kept_for_warps_of_170_pixels) {
     for (const ImageShape shape : {ImageShape{512, 512}, {1024, 1024}}) {
         for (const char* specimen : {"waves", "lattice of waves"}) {
             WarpTrial trial;

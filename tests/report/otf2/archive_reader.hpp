@@ -14,7 +14,7 @@ struct ArchiveEvent {
     std::uint64_t location = 0, time = 0;
     std::string region;                                       ///< for enter and leave
     std::uint64_t peer = 0, tag = 0, length = 0, request = 0; ///< for messages
-    bool described = false;                                   ///< true if it has the attributes
+    bool described = false;                                   ///< true if it has attributes
     int step = 0, round = 0;
     std::uint64_t elements = 0;
 };

@@ -120,14 +120,14 @@ TEST(Otf2, PutsOverlappingWorkOnAdditionalLocations) {
               (std::vector<std::string>{"rank 0", "rank 1", "rank 0, overlapping"}));
 }
 
-TEST(Otf2, HoldsARunWithoutEvents) {
+TEST(Otf2, CanContainARunWithoutEvents) {
     const Archive archive =
         written_and_read({.name = "<nothing> \"\\\n\xc3\xa4", .ranks = 1, .trace = {}});
     EXPECT_EQ(archive.locations.size(), 1u);
     EXPECT_TRUE(archive.events.empty());
 }
 
-TEST(Otf2, ReplacesAnArchive) {
+TEST(Otf2, ReplacesAnExistingArchive) {
     const TemporaryFolder folder;
     write_otf2(folder.path("run.otf2"), test::ring(9, 3));
     write_otf2(folder.path("run.otf2/"), test::relay());
