@@ -32,7 +32,7 @@ using namespace sextant;
 
 struct Case {
     std::string kind;
-    int of = 0; ///< random: per cent of pixels set; blobs: size in pixels
+    int of = 0; ///< percentage of pixels set (random), or size in pixels (blobs)
     double sigma = 1;
     ImageShape image;
 };

@@ -26,7 +26,7 @@ using test::DirectionMap;
 
 struct Case {
     std::string kind;
-    int every = 1; ///< distance between lines, pixels
+    int every = 1; ///< distance between lines in pixels
     ImageShape image;
 };
 
@@ -129,7 +129,7 @@ void measure(const Case& one, int rounds) {
         throw std::runtime_error(map.name + ": the results differ");
     const bench::Duel fought = bench::duel(rounds, rank, walk_along);
     const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
-    // Time beyond that of writing the output, about 1 ms per megapixel.
+    // The time without writing the output, which takes about 1 ms per megapixel.
     const double beyond_writing = median(fought.ours) - megapixels;
     fmt::print("{:>10} {:>6} {:>12} {:>8.1f} {:>22} {:>24} {:>20} {:>9.1f}\n", one.kind, one.every,
                fmt::format("{}x{}", one.image.width, one.image.height),

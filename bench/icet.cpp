@@ -85,7 +85,7 @@ class Match {
             compare();
         std::vector<std::size_t> order(configurations_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::mt19937 random(1); // the same on all ranks
+        std::mt19937 random(1); // same seed on all ranks
         for (int round = 0; round < rounds; ++round) {
             std::shuffle(order.begin(), order.end(), random);
             for (const std::size_t contender : order) {
@@ -204,7 +204,7 @@ class Match {
     Image image_;
     Memory shared_image_; // copy of image_ in memory that other ranks can read
     std::unique_ptr<Planes> planes_;
-    std::vector<std::unique_ptr<Contender>> configurations_; // ours first
+    std::vector<std::unique_ptr<Contender>> configurations_; // our configurations come first
     std::size_t ours_ = 0;
     std::vector<Times> times_;
 };

@@ -25,8 +25,8 @@ constexpr int side = 2048;
 constexpr double seconds_per_application = .7e-9;
 constexpr const char* patterns[] = {"ellipse", "upper half", "lower half"};
 
-/// The number of active pixels in the part of the image that each rank blends (owns): in each
-/// rank's image, and in their union.
+/// For the part of the image that each rank blends: the number of active pixels in each rank's
+/// image, and in the union of all images.
 struct Drawn {
     std::vector<std::vector<Elements>> by_rank;
     std::vector<Elements> by_anybody;

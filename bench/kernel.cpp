@@ -52,10 +52,11 @@ std::vector<Memory> make_images(Bytes size, bool coherent) {
 
 struct Case {
     std::string name;
-    const Operator* op = nullptr; ///< null: memcpy
+    const Operator* op = nullptr; ///< null for memcpy
     std::size_t layers = 1;
     bool coherent = false;
-    std::vector<double> rates, shares; ///< by round: bytes per second; relative to memcpy
+    /// One value per round: bytes per second, and its ratio to that of memcpy.
+    std::vector<double> rates, shares;
 };
 
 std::vector<Case> read_cases(std::istream& file) {
@@ -112,7 +113,7 @@ void run_rounds(std::vector<Case>& cases, Bytes size, int rounds) {
     for (Case& one : cases)
         order.push_back(&one);
     std::mt19937 shuffle(11);
-    for (int round = -1; round < rounds; ++round) { // round -1 warms up
+    for (int round = -1; round < rounds; ++round) { // round -1 is warm-up
         std::shuffle(order.begin(), order.end(), shuffle);
         for (Case* one : order)
             one->rates.push_back(rate(*one, one->coherent ? coherent : random, to));

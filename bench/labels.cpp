@@ -28,7 +28,8 @@ using test::Shape;
 
 struct Case {
     std::string kind;
-    int of = 0; ///< random: per cent set; blobs: size; lines: distance, pixels
+    /// Percentage of pixels set (random), or size (blobs) or distance (lines) in pixels.
+    int of = 0;
     ImageShape image;
     int neighbours = 8;
 };

@@ -109,7 +109,7 @@ void time_merging(const nlohmann::json& cases) {
             test::directed(test::diagonal_lines({side, side}, every), 1), grid, cases.at("rounds"));
         fmt::print("| 1/{} |", every);
         for (std::size_t k = 0; k < times.size(); ++k) {
-            // A diagonal enters a tile through its upper or its left side: half of its border.
+            // Diagonals enter a tile through its upper and left sides: half of its border.
             const test::MergingCharge all =
                 test::merging_charge(contour::catalogue()[k], grid, .5 / every, machine);
             fmt::print(" {:.2f} | {} + {:.0f} |", times[k], all.setups, all.packets);

@@ -101,9 +101,9 @@ void run_case(MPI_Comm comm, int pixels, int repeats, int blocks) {
     std::fill(image.begin(), image.end(), RgbaF32{.25f, .25f, .25f, .5f});
     Execution ours = scheduled(comm, image);
     ByHand by_hand(comm, image, ours.result().data());
-    std::mt19937 coin(7); // the same on both ranks
+    std::mt19937 coin(7); // same seed on both ranks
     std::vector<double> hand_times, our_times, ratios, differences;
-    for (int block = -2; block < blocks; ++block) { // the first two warm up
+    for (int block = -2; block < blocks; ++block) { // the first two blocks are warm-up
         const bool hand_first = coin() & 1;
         double hand = 0, scheduled_time = 0;
         for (const bool first : {true, false}) {

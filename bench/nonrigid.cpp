@@ -202,7 +202,7 @@ void one_round(const Case& one, int number, Ours& ours, Figures& figures) {
 
 void measure(const Case& one, int rounds) {
     Ours ours(one.shape);
-    ours.run(make_frames(one, 1)); // warms up: touches pages, allocates workspaces
+    ours.run(make_frames(one, 1)); // warm-up: touches pages, allocates workspaces
     Figures figures;
     for (int round = 0; round < rounds; ++round)
         one_round(one, round, ours, figures);

@@ -63,7 +63,7 @@ Frames frames_of(Elements side) {
     return {series.counted(0), series.counted(1)};
 }
 
-/// Registers a pair of frames; returns one number of the result, for comparison.
+/// Registers a pair of frames; returns one number of the result, to compare runs.
 using Work = std::function<double()>;
 
 Work rigid(const Frames& frames, Team* team) {
@@ -98,7 +98,7 @@ void measure(const char* name, Elements side, int rounds, Team& team,
              Work (*make)(const Frames&, Team*)) {
     const Frames frames = frames_of(side);
     const Work alone = make(frames, nullptr), shared = make(frames, &team);
-    const int repeats = 1 + static_cast<int>(.1 / wall(alone)); // about a tenth of a second
+    const int repeats = 1 + static_cast<int>(.1 / wall(alone)); // runs for about .1 s
     constexpr int steps_of_a_second = 200'000'000;
     const int steps = steps_of_a_second / 10 / team.size() * team.size();
     std::vector<double> values(static_cast<std::size_t>(team.size()));

@@ -53,7 +53,7 @@ Samples samples_within(const Box& box, const V3d& eye, const V3d& direction) {
     return samples;
 }
 
-/// The light is above the viewer's left shoulder.
+/// A view in this direction, with the light above the viewer's left shoulder.
 View view_along(const V3d& direction) {
     const V3d up(0, 0, 1);
     return {direction, (up * 0.9 - direction - direction.cross(up) * 0.7).normalized()};
@@ -86,7 +86,7 @@ Camera look_at(const Volume& volume, double turn, double raise) {
 
 Bricks::Bricks(const Volume& volume, const V3i& parts) : parts_(parts) {
     for (int axis = 0; axis < 3; ++axis) {
-        const int voxels = volume.size[axis] - 1; // intervals between the first and the last
+        const int voxels = volume.size[axis] - 1; // distance from the first to the last voxel
         if (parts[axis] < 1 || parts[axis] > voxels) {
             throw sextant::InvalidTask(fmt::format("{} bricks along axis {}, expected 1 to {}",
                                                    parts[axis], axis + 1, voxels));

@@ -52,13 +52,14 @@ RgbaF32 brain_light(const V3d& slope, double crowding, double density, const Vie
                     double length) {
     const V3d normal = slope.length() > 0 ? -slope.normalized() : -view.direction;
     const auto [diffuse, highlight] = reflection(normal, view, 25);
-    const double open = 1 - 0.75 * ramp(0.25, 0.60, crowding); // visible part of the sky
+    const double open = 1 - 0.75 * ramp(0.25, 0.60, crowding); // visible fraction of the sky
     const V3d tint = ridge_colour * open + furrow_colour * (1 - open);
     const V3d colour = tint * ((0.22 + 0.85 * diffuse) * (0.35 + 0.65 * open));
     return covering(colour + V3d(0.22 * highlight * open), density, length);
 }
 
-/// The light of skin and skull: opaque where the density changes, most where seen edge-on.
+/// The light of skin and skull, which are opaque where the density changes, above all where they
+/// are seen edge-on.
 RgbaF32 glass_light(const V3d& slope, const View& view, double length) {
     const double edge = ramp(0.01, 0.10, slope.length());
     if (edge <= 0)

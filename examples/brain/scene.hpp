@@ -14,11 +14,11 @@ struct View {
     Imath::V3d direction, light;
 };
 
-/// A translucent head and, if given, the brain in it. To render a brick alone, voxels around it are
-/// needed: one layer on each side for gradients, and the blur radius for `crowd_`.
+/// A translucent head and, if given, the brain in it. A brick can be rendered alone if the voxels
+/// around it are available: one layer for gradients, and the blur radius for `crowd_`.
 class Scene {
   public:
-    /// `brain`: the same volume with only the brain left, of the same size (else
+    /// `brain`: a volume of the same size that contains only the brain (else
     /// sextant::InvalidTask); without it, soft tissue is rendered as haze.
     explicit Scene(const Volume& head, const std::optional<Volume>& brain = {});
 

@@ -140,7 +140,7 @@ Cell cell_at(const Volume& volume, const V3d& position) {
     return cell;
 }
 
-/// The density at the cell's position, moved by `shift` voxels in memory.
+/// The density at the cell's position, shifted by this number of voxels in memory.
 float interpolated(const Cell& cell, std::ptrdiff_t shift) {
     const auto along_x = [&](std::ptrdiff_t i) {
         const float* const voxel = cell.corner + shift + i;
@@ -213,7 +213,7 @@ V3d Volume::gradient(const V3d& position) const {
     const auto row = std::ptrdiff_t{size.x}, slice = row * size.y;
     const std::ptrdiff_t strides[3] = {1, row, slice};
     V3d slope;
-    for (int axis = 0; axis < 3; ++axis) { // one-sided at the border
+    for (int axis = 0; axis < 3; ++axis) { // differences are one-sided at the border
         const int back = cell.first[axis] > 0 ? 1 : 0;
         const int forth = cell.first[axis] < size[axis] - 2 ? 1 : 0;
         const float difference =

@@ -8,12 +8,12 @@
 
 namespace brain {
 
-/// A density on a lattice of voxels, interpolated in between. Positions are in voxels: the centre
+/// A density on a lattice of voxels, interpolated between them. Positions are in voxels: the centre
 /// of voxel (i, j, k) has these coordinates.
 struct Volume {
     Imath::V3i size;
     Imath::V3d spacing{1, 1, 1}; ///< distance of neighbouring voxels, relative to the smallest
-    std::vector<float> values;   ///< from 0, the least in the file, to 1; first axis fastest
+    std::vector<float> values;   ///< scaled to 0 (minimum) ... 1 (maximum); first axis fastest
 
     /// Trilinear interpolation; a position outside is replaced by the nearest one inside.
     float at(const Imath::V3d& position) const;

@@ -12,11 +12,11 @@ using Values = std::vector<double>;
 
 void run(const sextant::Communicator& communicator) {
     const int rank = communicator.rank();
-    const sextant::Elements count = rank == 1 ? 0 : rank + 1; // rank 1 has none
+    const sextant::Elements count = rank == 1 ? 0 : rank + 1; // rank 1 has no values
     const Values own(static_cast<std::size_t>(count), rank + .5);
     const auto sum = sextant::element_operator<double>("sum", std::plus());
 
-    // The number of values on the ranks before this one; nothing for rank 0.
+    // The number of values on all lower ranks; no result on rank 0.
     sextant::Collective numbering(communicator, {.kind = exclusive_scan, .counts = {1}, .op = sum});
     const Values counted{static_cast<double>(count)};
     const auto before = numbering.run<double>(counted); // may be called again when values change

@@ -10,7 +10,7 @@
 constexpr int width = 640, height = 480;
 
 std::vector<sextant::RgbaF32> stripe(int rank) {
-    std::vector<sextant::RgbaF32> pixels(width * height); // premultiplied
+    std::vector<sextant::RgbaF32> pixels(width * height); // premultiplied by opacity
     const int last = std::min(width, 100 * rank + 300);
     for (int y = 0; y < height; ++y) {
         for (int x = 100 * rank; x < last; ++x)

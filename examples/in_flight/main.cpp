@@ -41,7 +41,7 @@ void draw(int rank, int frame, int size, Pixels& to) {
     }
 }
 
-/// Stands in for displaying a frame: returns the sum of its opacities.
+/// A substitute for displaying a frame: returns the sum of its opacities.
 double shown(const Frame& frame) {
     double sum = 0;
     for (const RgbaF32& pixel : frame.pixels<RgbaF32>())
@@ -85,7 +85,7 @@ std::vector<double> in_flight(const Communicator& communicator, const Asked& req
 
 struct Timed {
     std::vector<double> sums;
-    double milliseconds; ///< per frame
+    double milliseconds; ///< time per frame
 };
 
 template <class Configuration>

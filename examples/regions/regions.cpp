@@ -59,7 +59,7 @@ std::vector<Region> grow_regions(const distributed::Image& image, int bands,
     std::vector<Region> regions;
     for (const kernel::Component& component : gather_components(labelled))
         regions.push_back({component, 0});
-    std::vector<Elements> sums(regions.size(), 0); // integers: sums do not depend on the order
+    std::vector<Elements> sums(regions.size(), 0); // integers, so sums do not depend on order
     for (const Light& part : light.values)
         sums[static_cast<std::size_t>(part.label - 1)] += part.sum;
     for (std::size_t i = 0; i < regions.size(); ++i)

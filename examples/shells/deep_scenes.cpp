@@ -13,7 +13,7 @@ namespace sextant::kernel {
 namespace {
 
 struct Shell {
-    float x, y, depth, radius; // in units of half of the image's longer side
+    float x, y, depth, radius; // in units of half the image's longer side
     RgbaF32 colour;
 };
 

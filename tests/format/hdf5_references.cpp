@@ -80,8 +80,8 @@ TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {
     Hdf5File(path).link("/x", "../b.h5", "/d");
     EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
                                                    "--allow-external allows this");
-    EXPECT_THAT(opening_fails(path), EndsWith("but links to other files, such as /x: "
-                                              "--allow-external follows them"));
+    EXPECT_THAT(opening_fails(path), EndsWith("but links to other files, such as /x; "
+                                              "use --allow-external to follow them"));
     EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::/x", allowed)));
     EXPECT_EQ(format::open_frames(path, allowed)->header().frames, 200);
     Hdf5File(folder.path("a/b.h5")).link("/x", "a.h5", "/x");

@@ -131,7 +131,8 @@ class Campaign {
             series.add(sample);
     }
 
-    /// Measures a burst of each cell, in random order. `all`: even if the time is up.
+    /// Measures a burst of each cell, in random order. Stops when the time is up, unless `all` is
+    /// set.
     void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {
@@ -160,8 +161,8 @@ class Campaign {
         return cells;
     }
 
-    /// The cells that have not used up their share of the time, which doubles when none are left:
-    /// messages of microseconds are thus timed far more often than those of milliseconds.
+    /// The cells that have not used up their time limit. The limit doubles when no such cell is
+    /// left, so messages of microseconds are timed far more often than messages of milliseconds.
     std::vector<Cell> cheap_among(const std::vector<Cell>& cells) {
         while (true) {
             std::vector<Cell> cheap;
@@ -216,7 +217,7 @@ class Campaign {
     std::mt19937 random_;
     std::set<Cell> known_;
     std::map<Cell, Seconds> spent_;
-    Seconds share_ = 0; ///< limit of the time spent on any cell
+    Seconds share_ = 0; ///< time limit of a cell
     Measurements result_;
 };
 
@@ -236,7 +237,7 @@ const std::vector<double>& Series::of(int rank) const {
 
 machine::Value Series::value(int rank) const {
     const std::vector<double>& values = of(rank);
-    // A stream is measured as a difference, which noise can make negative.
+    // The time of a stream is the difference of two times, which noise can make negative.
     const auto sane = [](double seconds) { return std::max(0.0, seconds); };
     const Interval interval = interval_by_rank(values);
     return {sane(median(values)), sane(interval.low), sane(interval.high),

@@ -15,16 +15,16 @@
 namespace sextant::calibrate {
 
 /// Sizes to measure next so that interpolation between points is accurate. Finds every point from
-/// which the line between its neighbours deviates by more than max(5 %, 3 half intervals), and
-/// bisects the intervals on both sides until neighbouring sizes are within 5 % or 16 bytes of each
-/// other.
+/// which the line between its neighbours deviates by more than max(5 %, 3 half-widths of its
+/// interval), and bisects the intervals on both sides until neighbouring sizes are within 5 % or 16
+/// bytes of each other.
 ///
 /// Input     points of one curve by size, each size once.
 /// Output    new sizes, multiples of `unit`, by size.
 std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
 
 /// The sizes above which the protocol changes: the lower of two points that refinement would not
-/// bisect further and whose times differ by more than max(10 %, 3 half intervals).
+/// bisect further and whose times differ by more than max(10 %, 3 half-widths of its interval).
 std::vector<Bytes> switches_in(std::span<const machine::Point> points);
 
 /// The samples of a cell, by the clocks of both ranks.
@@ -49,8 +49,9 @@ class Series {
 
 struct CampaignOptions {
     Seconds budget = 10; ///< time limit, by the stopwatch
-    double ci = .02;   ///< a cell is done when its half interval is at most this part of the median
-    unsigned seed = 1; ///< for the order of cells
+    double ci =
+        .02; ///< half-width of the interval, relative to the median, at which a cell is done
+    unsigned seed = 1; ///< seed of the order of cells
     /// True to measure the whole first level even if the time is up, since a launch without it is
     /// useless, and to add sizes where curves bend.
     bool patient = true;

@@ -24,14 +24,14 @@ enum class Kind : std::uint8_t {
 /// is that of a step in a schedule.
 struct Cell {
     Kind kind = Kind::round_trip;
-    // For messages and copies. Schedules have no empty messages: a message of one byte represents
-    // an empty one.
+    // Fields of messages and copies. Schedules have no empty messages: a message of one byte
+    // represents an empty one.
     machine::Layout layout = machine::Layout::cc;
     machine::Strategy strategy = machine::Strategy::contiguous;
     Bytes bytes = 0;
-    Bytes block = 0; ///< of a strided side; `bytes` if nothing is strided
+    Bytes block = 0; ///< block length of a strided side; `bytes` if nothing is strided
     Bytes row = 0;   ///< distance between blocks; 0 if nothing is strided
-    // For passes, and for kernels, whose name is stored in `operator_name`.
+    // Fields of passes and kernels. The name of a kernel is stored in `operator_name`.
     std::string operator_name = {}, element = {};
     Elements elements = 0;
     int operands = 0;
@@ -71,7 +71,7 @@ inline Cell probe() {
 /// One repetition of a cell, by the clocks of both ranks.
 struct Sample {
     std::array<Seconds, 2> seconds = {};
-    bool disturbed = false; ///< another program interrupted either rank meanwhile
+    bool disturbed = false; ///< another program interrupted one of the ranks
 };
 
 /// Times cells: on two ranks of a communicator (rig.hpp), or in tests on a simulated machine with
@@ -93,8 +93,8 @@ using CellLevels = std::vector<std::vector<Cell>>;
 
 struct CellOptions {
     bool lending = false;            ///< ranks share memory, so messages can be zero-copy
-    bool work = true;                ///< also operators, kernels and copies, not only messages
-    Bytes memory = Bytes{200} << 20; ///< limit for one cell on a rank
+    bool work = true;                ///< include operators, kernels and copies
+    Bytes memory = Bytes{200} << 20; ///< memory limit of a cell on one rank
 };
 
 CellLevels make_cells(const CellOptions& options);

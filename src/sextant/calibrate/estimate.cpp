@@ -35,7 +35,7 @@ Value half(const Value& value) {
     return {value.median / 2, value.low / 2, value.high / 2, value.samples};
 }
 
-/// A value divided by `of`.
+/// Divides a value and its interval by `of`.
 Value part_of(const Value& value, Bytes of) {
     const auto n = static_cast<double>(of);
     return {value.median / n, value.low / n, value.high / n, value.samples};
@@ -61,7 +61,7 @@ class Costs {
     }
 
     machine::Profile made() {
-        add_work(); // the cost of zero-copy messages is derived from it
+        add_work(); // needed first: the cost of zero-copy messages is derived from it
         for (const auto& [cell, series] : measured_.cells)
             add_message(cell, series);
         for (auto& [key, curve] : curves_) {
@@ -164,7 +164,7 @@ class Costs {
         for (auto& [key, work] : kernels)
             profile_.kernels.push_back(std::move(work));
         for (auto& [key, work] : operators) {
-            if (!work.passes.empty()) // passes with idle cores (`alone`) only give a ratio
+            if (!work.passes.empty()) // skip work timed only with the other rank idle
                 profile_.operators.push_back(std::move(work));
         }
     }
@@ -247,7 +247,7 @@ class Collected {
     std::map<Key, std::vector<Value>> values_;
 };
 
-using Size = std::pair<Bytes, Bytes>; // bytes and block
+using Size = std::pair<Bytes, Bytes>; // bytes and block length
 
 std::vector<Point> merged_points(const std::vector<const std::vector<Point>*>& all) {
     Collected<Size> collected(all.size());
@@ -324,7 +324,7 @@ std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profi
         Work work{key.first, key.second, {}, {}, {}, {}};
         work.passes = merged_passes(all, &Work::passes);
         work.alone = merged_passes(all, &Work::alone);
-        if (!work.passes.empty()) // passes with idle cores (`alone`) only give a ratio
+        if (!work.passes.empty()) // skip work timed only with the other rank idle
             merged.push_back(std::move(work));
     }
     return merged;
@@ -406,7 +406,8 @@ std::vector<Profile> merged(std::span<const Profile> launches) {
                         launches.size());
         if (used < launches.size()) {
             profile.origin.method += fmt::format(
-                ", {} left out: the machine's state was unique or changed", launches.size() - used);
+                ", {} excluded because the machine was in a different state or its state changed",
+                launches.size() - used);
         }
         if (groups.size() > 1)
             profile.state = fmt::format("{} of {}", profiles.size() + 1, groups.size());

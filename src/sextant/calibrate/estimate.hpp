@@ -19,13 +19,13 @@ inline constexpr std::string_view unsteady = "unsteady";
 ///
 /// An empty message takes half its round trip: t_cf. The full path of any other message is its
 /// round trip minus t_cf, since the answer is an empty message; for a zero-copy message, also minus
-/// the pass that folds it. Send and receive paths are the times between messages of a saturated
-/// stream by the clock of either side; the gap is the longer of them.
+/// the pass that folds it. The send path is the interval between messages of a saturated stream
+/// on the sender's clock, the receive path that on the receiver's; the gap is the longer of them.
 ///
 /// Input     measurements; the link class of the two ranks.
-/// Output    a profile with links, operators, kernels, copies and the state's probe; its state is
-///           `unsteady` if the probe changed meanwhile. One-byte messages appear as 0 bytes on
-///           every curve.
+/// Output    a profile with links, operators, kernels, copies and the machine's state; the state is
+///           `unsteady` if it changed during the measurements. One-byte messages appear as 0 bytes
+///           on every curve.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, corrected
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 
@@ -37,10 +37,11 @@ void add_costs(machine::Profile& profile, const machine::Profile& costs, bool wi
 /// variation between launches, so a merged value is the median of the launches' medians, and its
 /// interval is that of those medians.
 ///
-/// Sorted by the probe's round trip, a launch belongs to the state of the previous one if its round
-/// trip is at most 1.4 times as long. Left out are: a state seen in one launch only, if others were
-/// seen in more; launches that changed their state, if most did not; and points measured by less
-/// than a third of the launches. Protocol switches are determined from the merged curves.
+/// Launches are sorted by the round trip of their probe. A launch belongs to the state of the
+/// previous one if its round trip is at most 1.4 times as long. The following are left out: a state
+/// seen in one launch only, if others were seen in more; launches that changed their state, if most
+/// did not; and points measured by fewer than a third of the launches. Protocol switches are
+/// determined from the merged curves.
 ///
 /// Input     one launch or more, of one machine.
 /// Output    the state seen most often first; `method` says what was merged and what was left out.

@@ -76,7 +76,7 @@ std::span<std::byte> bytes_of(const Computation& computation) {
     return {place.base, static_cast<std::size_t>(place.bytes())};
 }
 
-/// The elements of the step are the bytes read or written.
+/// Makes a run that reads or writes a file; the elements of its step are bytes.
 Timed timed_file(const Cell& cell, Kernel kernel) {
     Operator bytes;
     bytes.element = {"byte", 1};

@@ -119,7 +119,7 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
         Remembered::keep(key, profile);
         return profile;
     } catch (const std::exception&) {
-        return std::nullopt; // causes a new measurement
+        return std::nullopt; // the machine is then measured again
     }
 }
 
@@ -134,7 +134,7 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
         json.set("probe", {{"version", probe_version}, {"of", key}});
         write_file(path, json.text(1) + "\n");
     } catch (const std::exception&) {
-        return; // later processes measure again
+        return; // other processes then measure the machine again
     }
 }
 
@@ -175,9 +175,9 @@ std::string day_of(const Profile& profile) {
 std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text) {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<planner::Planner>> made;
-    profile.name = fmt::format("this machine (probed on {}, provisional: sextant calibrate "
-                               "measures it)",
-                               day_of(profile));
+    profile.name =
+        fmt::format("this machine (probed on {}, provisional: run sextant calibrate to measure it)",
+                    day_of(profile));
     const std::lock_guard lock(mutex);
     std::shared_ptr<planner::Planner>& planner = made[text];
     if (!planner)
@@ -244,15 +244,14 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings) {
     if (!has_profile(usual))
-        return; // the built-in profile, which has its own warning
+        return; // the built-in profile has a warning of its own
     const Profile& profile = usual.planner->machine();
     const std::vector<std::string> found =
         differences(profile, describe_machine(profile.transport));
     if (!found.empty()) {
-        warnings.push_back(
-            fmt::format("{} does not describe this machine: {}; sextant calibrate measures "
-                        "it",
-                        usual.path, fmt::join(found, "; ")));
+        warnings.push_back(fmt::format(
+            "{} does not describe this machine: {}; run sextant calibrate to measure it",
+            usual.path, fmt::join(found, "; ")));
     }
 }
 

@@ -27,7 +27,7 @@ std::string probe_key(const ProbedRanks& ranks);
 /// neither is known.
 std::string probe_path(const ProbedRanks& ranks);
 
-/// The cached probe for such ranks, from this process or an earlier one. Nothing if the file is
+/// The cached probe for these ranks, from this process or an earlier one. Empty if the file is
 /// missing, damaged, from another machine or version, or older than a month, or than an hour if the
 /// machine was busy.
 std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
@@ -35,10 +35,10 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
 /// Caches a probe; if its file cannot be written, for this process only.
 void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 
-/// The planner for the ranks of this communicator: planner::usual_planner with the profile
-/// `machine`, or with this machine's; if there is no profile, with a probe of this machine, which
-/// takes about a second and is cached (kept_probe). A probe is provisional, which the profile's
-/// name states.
+/// The planner for the ranks of this communicator: planner::default_planner with the profile
+/// `machine`, or with this machine's profile. If there is no profile, this machine is probed, which
+/// takes about a second; the probe is cached (kept_probe). The name of such a profile states that
+/// it is provisional.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
 /// Output    a planner: from a probe, the same on all ranks; from a profile, as each rank reads it.
@@ -54,7 +54,7 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings);
 
-/// For operations that plan on every rank. Throws InvalidTask if there is no planner.
+/// Throws InvalidTask if there is no planner; for operations that plan on every rank.
 void require_planner(const planner::DefaultPlanner& usual);
 
 /// The planner for a number of ranks that are not running: nothing is measured, but a cached probe

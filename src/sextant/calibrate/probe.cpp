@@ -26,14 +26,14 @@ using machine::Link;
 
 /// The pair in which a rank measures.
 struct Seat {
-    int pair = -1; ///< -1: none
+    int pair = -1; ///< -1 if the rank has no pair
     int place = 0; ///< index of the pair among those of its node
 };
 
 struct RankLayout {
-    std::vector<int> nodes; ///< by rank
-    std::vector<int> cores; ///< by node
-    bool reads_all = false; ///< every rank reads every other's memory
+    std::vector<int> nodes; ///< node of each rank
+    std::vector<int> cores; ///< number of cores of each node
+    bool reads_all = false; ///< every rank can read the memory of all others
 
     std::vector<Link> links() const {
         const bool some_share = static_cast<std::size_t>(cores.size()) < nodes.size();
@@ -61,7 +61,7 @@ RankLayout layout_of(const Communicator& communicator) {
 
 /// Pairs neighbours on each node, or the first ranks of neighbouring nodes.
 std::vector<Seat> seats(const RankLayout& layout, Link link) {
-    std::map<int, std::vector<int>> ranks; // by node
+    std::map<int, std::vector<int>> ranks; // indexed by node
     for (std::size_t rank = 0; rank < layout.nodes.size(); ++rank)
         ranks[layout.nodes[rank]].push_back(static_cast<int>(rank));
     std::vector<Seat> seats(layout.nodes.size());
@@ -150,7 +150,7 @@ bool is_busy(const Measurements& measured) {
 /// Interruptions only add time, so a cell that took longer than the next larger one gets the
 /// samples of the larger one.
 void smooth(Measurements& measured) {
-    std::map<Cell, std::vector<Cell>> by_kind; // equal except for their sizes
+    std::map<Cell, std::vector<Cell>> by_kind; // cells that differ only in size
     for (const auto& [cell, series] : measured.cells) {
         if (cell.kind == Kind::copy)
             continue;
@@ -186,8 +186,8 @@ void complete(std::vector<machine::Work>& measured, const std::vector<machine::W
     }
 }
 
-/// Measures one class of links, and work if `what` includes it. Empty on ranks that only wait, or
-/// if the time was too short.
+/// Measures one class of links, and operators, kernels and copies if `what` includes them. The
+/// result is empty on ranks that only wait, or if the time was too short.
 std::optional<machine::Profile> measure_link(const Communicator& communicator, Link link,
                                              const Seat& seat, const CellOptions& what,
                                              const CampaignOptions& options) {
@@ -214,7 +214,7 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     return costs;
 }
 
-/// True if every rank can allocate the memory that measuring needs. Collective.
+/// True if every rank can allocate the memory needed for measuring. Collective.
 bool has_room(const Communicator& communicator, Bytes memory) {
     int has = 1;
     try {
@@ -230,7 +230,7 @@ bool has_room(const Communicator& communicator, Bytes memory) {
 
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget) {
     if (communicator.size() < 2)
-        throw InvalidTask("1 rank: a probe needs two or more");
+        throw InvalidTask("a probe needs two or more ranks, not 1");
     const RankLayout layout = layout_of(communicator);
     machine::Profile profile = describe_machine(layout.reads_all ? "threads" : "mpi");
     profile.cores = layout.cores.front();

@@ -64,7 +64,7 @@ std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots
     return places;
 }
 
-/// One rank's side of messages: their data, and packed copies if messages are packed.
+/// The messages of a cell on one rank: their data, and packed copies if messages are packed.
 class Side {
   public:
     Side(ProgramBuilder& builder, const Cell& cell, int rank, int slots)
@@ -163,7 +163,7 @@ StreamLengths lengths_of(Bytes bytes) {
     return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
 }
 
-/// Zero-copy messages are folded with data of the receiver. Each answer triggers the next message,
+/// Zero-copy messages are folded with the receiver's data. Each answer triggers the next message,
 /// and each message has its own region: a region cannot be read in place while it is overwritten.
 Timed lent_trips(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
@@ -220,7 +220,7 @@ Timed passes(const Cell& cell, int rank) {
     return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
 }
 
-/// An empty program: the other rank works alone.
+/// An empty program, for the rank that is idle while the other works.
 Timed rest() {
     return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
 }
@@ -306,7 +306,7 @@ void go_to_own_core(int number) {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-/// The assumed time of the first repetition, at a gigabyte per second.
+/// An estimate of the first repetition's time, assuming a gigabyte per second.
 Seconds guess(const Cell& cell) {
     constexpr Bytes pixel = 16;
     return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
@@ -329,7 +329,7 @@ Rig::Rig(Communicator communicator, Bytes memory, int first_core)
       first_core_(first_core),
       memory_(communicator_.memory(memory)) {
     if (communicator_.size() != 2)
-        throw std::logic_error("a rig needs two ranks");
+        throw std::logic_error("a calibration rig needs exactly two ranks");
     exchange({}, {});
 }
 
@@ -358,7 +358,7 @@ Execution Rig::bound(const Timed& what, const Program& program, PreparedSchedule
         const std::span<std::byte> place(memory_.data() + offset, static_cast<std::size_t>(size));
         offset += (size + page - 1) / page * page;
         if (offset > memory_.size())
-            throw std::logic_error("a cell needs more memory than the rig has");
+            throw std::logic_error("a measurement needs more memory than the calibration rig has");
         run.bind(static_cast<int>(b), place);
         for (const Region& region : what.fresh) {
             if (region.buffer == static_cast<int>(b))
@@ -427,7 +427,7 @@ std::vector<Sample> Rig::burst(const Cell& cell) {
     const auto count = static_cast<std::size_t>(samples);
     std::vector<Sample> taken =
         exchange(std::span(seconds).first(count), std::span<const bool>(disturbed).first(count));
-    prepared.last = taken.front().seconds[0] * prepared.repeats; // the same on both ranks
+    prepared.last = taken.front().seconds[0] * prepared.repeats; // same value on both ranks
     return taken;
 }
 

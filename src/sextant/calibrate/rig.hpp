@@ -18,13 +18,13 @@ namespace sextant::calibrate {
 /// time is that of `repeats` operations; with two, the difference of their times is that of
 /// `repeats` operations, so that costs at the start and end of a stream cancel.
 struct Timed {
-    std::vector<Program> programs; ///< of this rank: one, or a shorter and a longer one
+    std::vector<Program> programs; ///< this rank's programs: one, or a shorter and a longer one
     Operator op;
     double repeats = 1;
     /// Regions that rank 0 rewrites before each run, so that they are not in the other rank's
     /// caches.
     std::vector<Region> fresh;
-    std::vector<Kernel> kernels = {}; ///< of its compute steps
+    std::vector<Kernel> kernels = {}; ///< kernels of its compute steps
 };
 
 /// Builds the programs of a cell. Every message is received before the next round trip or pass

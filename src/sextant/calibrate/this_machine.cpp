@@ -111,7 +111,7 @@ machine::Profile describe_machine(const std::string& transport) {
 std::vector<Pair> pairs_of(const Communicator& communicator) {
     if (communicator.size() < 2) {
         throw InvalidTask(
-            fmt::format("{} rank: a calibration needs two or more", communicator.size()));
+            fmt::format("calibration on {} rank: expected two or more ranks", communicator.size()));
     }
     if (communicator.shares_memory())
         return {{machine::Link::same_process, 1}};

@@ -9,8 +9,8 @@
 
 namespace sextant::calibrate {
 
-/// The hardware of this machine as reported by hwloc, for people and for comparison: "1 package, 2
-/// cores, 1 NUMA node, 1 L3 cache of 32 MiB, AMD EPYC 7B13". Empty if hwloc reports nothing.
+/// The hardware of this machine as reported by hwloc, as text to show and to compare: "1 package,
+/// 2 cores, 1 NUMA node, 1 L3 cache of 32 MiB, AMD EPYC 7B13". Empty if hwloc reports nothing.
 /// Cost      about ten milliseconds for the first call; later calls return the cached text.
 const std::string& topology_here();
 

@@ -52,8 +52,8 @@ Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Li
     const machine::Curve* curve =
         costs ? machine::find(*costs, Path::full, cell.layout, cell.strategy) : nullptr;
     if (!curve) {
-        throw InvalidTask(fmt::format("the profile of {} lacks the full path, layout {}, {}, to "
-                                      "the {}",
+        throw InvalidTask(fmt::format("the profile of {} has no costs of whole messages with "
+                                      "layout {} and strategy {} to the {}",
                                       profile.name, name(cell.layout), name(cell.strategy),
                                       name(link)));
     }
@@ -107,11 +107,11 @@ namespace {
 void compare(std::vector<std::string>& all, const char* what, const std::string& then,
              const std::string& now) {
     if (!then.empty() && then != now)
-        all.push_back(
-            fmt::format("{}: measured {}, here {}", what, then, now.empty() ? "none" : now));
+        all.push_back(fmt::format("{}: {} in the profile, {} on this machine", what, then,
+                                  now.empty() ? "none" : now));
 }
 
-/// Days since 1970 of "2026-01-02..."; nothing for other formats.
+/// The number of days from 1970 to a date such as "2026-01-02..."; empty for other formats.
 std::optional<double> days(const std::string& date) {
     std::tm parts{};
     if (std::sscanf(date.c_str(), "%4d-%2d-%2d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday) !=
@@ -137,7 +137,8 @@ std::vector<std::string> differences(const machine::Profile& profile,
     compare(all, "version of MPI", profile.mpi_version, here.mpi_version);
     const auto then = days(profile.origin.date), now = days(here.origin.date);
     if (then && now && *now - *then > old)
-        all.push_back(fmt::format("age: {:.0f} days, more than {:.0f}", *now - *then, old));
+        all.push_back(fmt::format("age: the profile is {:.0f} days old, expected at most {:.0f}",
+                                  *now - *then, old));
     return all;
 }
 

@@ -43,13 +43,13 @@ std::vector<std::string> differences(const machine::Profile& profile, const mach
 /// of the profile; "" if they agree.
 std::string difference_of_state(const machine::Profile& profile, Seconds round_trip);
 
-/// True if the two round trips of the probe belong to one state, or if `of_state` is 0.
+/// True if the two round trips of the probe belong to one state, or if `of_state` is 0 (unknown).
 bool is_state(Seconds of_state, Seconds round_trip);
 
 /// The probe's round trip between ranks 0 and 1, measured in about a millisecond; other ranks
 /// return 0. Collective.
 Seconds probe_state(const Communicator& communicator);
-/// The same between two threads of this process.
+/// The probe's round trip between two threads of this process.
 Seconds probe_threads();
 
 } // namespace sextant::calibrate

@@ -353,8 +353,8 @@ class Squares {
         return squares_[static_cast<std::size_t>(number)];
     }
 
-    /// The ranks of all squares that a rank serves. In a square with m members, member i serves the
-    /// squares i, i + m, i + 2m, …
+    /// The ranks of all squares whose blocks this rank collects and forwards. In a square with m
+    /// members, member i does this for the squares i, i + m, i + 2m, …
     std::vector<int> minded_by(int rank) const {
         const std::vector<int> members = ranks_of(grid_, square(square_of(rank)));
         const auto place =

@@ -57,9 +57,9 @@ class PackedBlocks {
                                         int buffer) const;
 
     Blocks blocks_;
-    /// Of an image: the starts of its strips, and the end of the last.
+    /// For an image: the starts of its strips, and the end of the last one.
     std::vector<Elements> row_starts_, column_starts_;
-    /// Of blocks of any lengths: their starts, row by row, and the end of the last.
+    /// For blocks of any lengths: their starts, row by row, and the end of the last one.
     std::vector<Elements> starts_;
 };
 

@@ -14,18 +14,16 @@
 
 namespace sextant {
 
-/// The collective operations of MPI. Those that only move data have rows in
-/// collective::catalogue(); reductions are made of compositing algorithms, scans of prefix
-/// circuits.
+/// The collective operations of MPI. Those that only move data are listed in
+/// collective::catalogue(). Reductions use compositing algorithms, and scans use prefix circuits.
 enum class CollectiveKind : std::uint8_t {
     broadcast,     ///< the root's elements to all ranks
     scatter,       ///< block i of the root's elements to rank i
     gather,        ///< all ranks' blocks, in rank order, to the root
-    all_gather,    ///< the same to every rank
-    all_to_all,    ///< block j of rank i to rank j; of an image, strips of rows become strips of
-                   ///< columns
+    all_gather,    ///< all ranks' blocks, in rank order, to every rank
+    all_to_all,    ///< block j of rank i to rank j; row strips of an image become column strips
     reduce,        ///< all ranks' elements combined in rank order, at the root
-    all_reduce,    ///< the same at every rank
+    all_reduce,    ///< all ranks' elements combined in rank order, at every rank
     scan,          ///< the elements of ranks 0 … i combined, at rank i
     exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing at rank 0
 };
@@ -47,7 +45,8 @@ constexpr std::string_view name(CollectiveKind kind) {
 namespace sextant::collective {
 
 /// The pixels that a rank begins with, and those it ends with, in the order in which it holds them:
-/// a region of buffer 0 that holds the image row by row, or all blocks; not for Partition::pairs.
+/// a region of buffer 0 that holds the image row by row, or all blocks. Not defined for
+/// Partition::pairs.
 Region pixels_before(CollectiveKind kind, const Partition& data, int rank);
 Region pixels_after(CollectiveKind kind, const Partition& data, int rank);
 
@@ -73,7 +72,7 @@ struct Algorithm {
 /// Every algorithm; each supports any number of ranks.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask with similar names.
+/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
 const Algorithm& find(std::string_view name);
 
 } // namespace sextant::collective

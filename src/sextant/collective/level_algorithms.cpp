@@ -15,7 +15,7 @@ namespace sextant::collective {
 
 namespace {
 
-/// One level, as seen by one rank.
+/// A level of the division, as seen by one rank.
 struct Stage {
     Submachine machine;
     Division division;

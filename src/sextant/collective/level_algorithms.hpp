@@ -89,7 +89,7 @@ Program halving_gather(const Partition& data, int rank, double share = .5);
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
 /// Cost      the supersteps of the scatter; each message is the whole image.
-/// Source    as above
+/// Source    as halving_scatter
 Program halving_broadcast(const Partition& data, int rank);
 
 } // namespace sextant::collective

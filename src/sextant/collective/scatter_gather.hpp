@@ -14,7 +14,7 @@ struct BinomialTree {
     int ranks;
 
     int reach(int rank) const;
-    /// The number of levels with messages over longer distances than this.
+    /// The number of levels whose messages travel farther than this distance.
     int level(int distance) const;
 };
 

@@ -45,7 +45,7 @@ class Partition {
 
   private:
     Grid grid_;
-    std::vector<Elements> lengths_, firsts_; ///< empty for an image
+    std::vector<Elements> lengths_, firsts_; ///< empty if the data is an image
     Elements total_ = 0;
 };
 
@@ -101,7 +101,7 @@ class PackedTiles {
     /// The regions of `part`, a subset, in a buffer that holds these tiles, in the order in which
     /// `part` packs them.
     std::vector<Region> regions_of(const PackedTiles& part, int buffer) const;
-    /// The region of one rank's tile; empty if the tile is.
+    /// The region of one rank's tile; empty if the tile is empty.
     Region region_of(int rank, int buffer) const;
 
   private:

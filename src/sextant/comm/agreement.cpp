@@ -54,7 +54,8 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     return static_cast<std::size_t>(found - outcomes.begin());
 }
 
-/// On threads of one process the error does not name a rank, because all ranks see the same files.
+/// Throws the error of the rank chosen by rank_that_counts. If ranks are threads of one process,
+/// the error does not name a rank, because all ranks see the same files.
 [[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
                                     const std::vector<std::string>& texts, bool one_process) {
     const std::size_t rank = rank_that_counts(outcomes);
@@ -148,7 +149,7 @@ std::string first_failure(const Communicator& communicator, const std::function<
 
 namespace {
 
-/// Indices of the fields of a Said.
+/// Indices of the fields of a request in a message (Said).
 constexpr std::size_t begun_field = 0, earliest_field = 1, run_field = 2, rank_field = 3,
                       count_field = 4, numbers_field = 5;
 
@@ -273,7 +274,7 @@ void Comparison::merge(std::span<int> message) {
         const Said heard = part(message, which), known = part(known_, which);
         const bool same = !is_before(heard, known) && !is_before(known, heard);
         const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
-        if (replaces || (same && heard[rank_field] < known[rank_field])) // ties: the lowest rank
+        if (replaces || (same && heard[rank_field] < known[rank_field])) // ties: lowest rank wins
             std::copy(heard.begin(), heard.end(), known.begin());
         known[begun_field] = begun;
         known[earliest_field] = earliest;

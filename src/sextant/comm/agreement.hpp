@@ -47,7 +47,7 @@ class AgreedFailure : public Error {
 /// Cost      one all-gather of an int; on failure also the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
 
-/// As above; also gathers a number from each rank and returns these numbers, indexed by rank.
+/// Runs `agree` and also gathers a number from each rank. Returns these numbers, indexed by rank.
 std::vector<std::uint64_t> agree(const Communicator& communicator,
                                  const std::function<void()>& part, std::uint64_t number);
 
@@ -87,7 +87,7 @@ class Comparison {
 
     /// True if the run is held back.
     bool closed() const { return said_; }
-    /// True if all ranks requested the same in the last comparison.
+    /// True if all ranks made the same request in the last comparison.
     bool agreed() const { return agreed_; }
     /// True if requests differed in the last comparison and some rank had already begun the run:
     /// that rank's messages may still be in transit.
@@ -97,9 +97,9 @@ class Comparison {
     /// naming two ranks and their requests.
     void advance();
     /// For a run that was not held back and has to wait: joins a comparison that other ranks have
-    /// started. Throws as `advance`.
+    /// started. Throws as `advance` does.
     void check();
-    /// Waits until a comparison that this rank takes part in has ended. Throws as `advance`.
+    /// Waits until a comparison that this rank takes part in has ended. Throws as `advance` does.
     void settle();
     /// Lets other threads and processes run, as Exchange::rest does.
     void rest(int idle) { exchange_->rest(idle); }
@@ -143,7 +143,7 @@ class Comparison {
     int run_ = 0;
     std::vector<int> own_;   // this rank's request
     std::vector<int> known_; // least and greatest request received
-    std::vector<bool> came_; // by round: the message has been received
+    std::vector<bool> came_; // indexed by round: true if the message has arrived
     bool said_ = false, agreed_ = true, spoiled_ = false;
     int next_ = 0;       // next round to wait for
     int sends_open_ = 0; // sends in progress

@@ -30,10 +30,11 @@ class BufferAddresses {
 
     std::span<std::byte* const> bases() const { return bases_; }
 
-    /// From now on operand `region` (an index into Program::regions) is read from the shared buffer
-    /// `lent`, until `give_back`.
+    /// Reads operand `region` (an index into Program::regions) from the shared buffer `lent`, until
+    /// `give_back` is called.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
-    /// As above for a compressed operand, which begins at element `first` of `code`.
+    /// Reads operand `region` from compressed data, starting at element `first` of `code`, until
+    /// `give_back` is called.
     void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
         lent_[region] = {nullptr, &code, first};
     }
@@ -61,9 +62,9 @@ class BufferAddresses {
     }
 
   private:
-    std::vector<Bytes> element_sizes_; // by buffer
-    std::vector<std::byte*> bases_;    // by buffer
-    std::vector<Lent> lent_;           // by region
+    std::vector<Bytes> element_sizes_; // indexed by buffer
+    std::vector<std::byte*> bases_;    // indexed by buffer
+    std::vector<Lent> lent_;           // indexed by region
 };
 
 /// Resources shared by executions that never run at the same time: scratch, memory for compressed
@@ -83,15 +84,15 @@ class Workspace {
 };
 
 /// The offsets in the workspace's scratch of a program's own buffers (its scratch buffers, and its
-/// outputs for when the caller does not bind them), each aligned to a cache line. Indexed by
-/// buffer; -1 for inputs and in_outs.
+/// outputs in case the caller does not bind them), each aligned to a cache line. Indexed by buffer;
+/// -1 for inputs and in_outs.
 std::vector<Bytes> own_offsets(const Program& program, const BufferAddresses& places);
 /// The total size of a program's own buffers in bytes.
 Bytes own_bytes(const Program& program, const BufferAddresses& places);
 
 /// With shared memory, touches the destinations of folds that usually write directly into another
-/// rank's memory (Loans::taker). Such a fold falls back to its own destination if the address
-/// arrives too late; touching it now avoids page faults in a later frame.
+/// rank's memory (Loans::taker). If the address arrives too late, such a fold writes to its
+/// own destination; touching that memory now avoids page faults in a later frame.
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,
                   const BufferAddresses& places);
 

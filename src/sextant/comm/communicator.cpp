@@ -73,7 +73,7 @@ std::uint64_t host_identity() {
 std::vector<int> nodes_of(const Communicator& communicator) {
     struct Place {
         std::uint64_t host;
-        int node; ///< Transport::node_of_host
+        int node; ///< as returned by Transport::node_of_host
         auto operator<=>(const Place&) const = default;
     };
     std::map<Place, int> numbers;

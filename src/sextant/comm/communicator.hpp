@@ -50,7 +50,7 @@ class Communicator {
     /// Waits until every rank has called it. Collective.
     void barrier() const { transport_->barrier(); }
 
-    /// Returns the values of all ranks, indexed by rank. For small values. Collective.
+    /// Returns the values of all ranks, indexed by rank. Meant for small values. Collective.
     template <class Value>
     std::vector<Value> all_gather(const Value& own) const {
         static_assert(std::is_trivially_copyable_v<Value>);
@@ -60,7 +60,8 @@ class Communicator {
         return all;
     }
 
-    /// As above for bytes; every rank passes the same number.
+    /// Gathers the bytes of all ranks in rank order; every rank passes the same number of bytes.
+    /// Collective.
     void all_gather(std::span<const std::byte> own, std::span<std::byte> all) const {
         transport_->all_gather(own, all);
     }

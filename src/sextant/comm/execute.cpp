@@ -101,7 +101,7 @@ void Flight::abandon(Execution& execution) {
     std::erase(under_way_, &execution);
 }
 
-/// True if anything was done.
+/// Makes progress on all runs; returns true if any of them had something to do.
 bool Flight::advance_all() {
     bool any = false;
     for (Execution* execution : under_way_)

@@ -20,7 +20,7 @@ namespace sextant {
 struct Computation {
     const Step& step;
     std::span<const Region> read, made;
-    std::span<std::byte* const> buffers; ///< address of each buffer of the program
+    std::span<std::byte* const> buffers; ///< addresses of the program's buffers
     /// The destination of each region of `made`: its own address, or one in another rank's memory,
     /// with the same number and length of contiguous runs but possibly another stride.
     std::span<const Blocks> places;
@@ -100,8 +100,8 @@ class Execution {
     void run();
 
     /// Takes part in a run only to report that this rank failed, for instance for lack of valid
-    /// input: ranks waiting for it throw PeerFailed. Rethrows `failure`. Collective: in place of
-    /// `run`.
+    /// input: ranks waiting for it throw PeerFailed. Rethrows `failure`. Collective: called
+    /// in place of `run`.
     void run_failed(std::exception_ptr failure);
 
     /// Begins a run and returns, so that several executions can be in progress at once (Flight),
@@ -109,8 +109,8 @@ class Execution {
     /// `run_failed`.
     void start();
     void start_failed(std::exception_ptr failure);
-    /// Makes progress without waiting; true if there was anything to do. Errors are thrown by
-    /// `finish`.
+    /// Makes progress without waiting; returns true if there was anything to do. Errors are thrown
+    /// by `finish`.
     bool advance();
     /// True if no run is in progress.
     bool over() const;
@@ -147,7 +147,7 @@ class Flight {
     /// Starts a run (Execution::start, start_failed).
     void start(Execution& execution);
     void start_failed(Execution& execution, std::exception_ptr failure);
-    /// Makes progress on all runs without waiting; true if this execution's run is over.
+    /// Makes progress on all runs without waiting. Returns true if this execution's run is over.
     bool ready(Execution& execution);
     /// Waits until this execution's run is over; then calls Execution::finish.
     void wait(Execution& execution);

@@ -84,8 +84,8 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     }
 }
 
-/// Finds the form of each source at an element: data, one repeated element, or empty elements.
-/// Returns the number of elements, at most `count`, over which no source changes its form.
+/// Finds the form of each source at this element: data, a repeated element, or empty elements.
+/// Returns the number of elements, at most `count`, over which the form of no source changes.
 Elements FoldPass::find_stretches(Elements element, Elements count) {
     stretches_.clear();
     for (Item& item : items_) {
@@ -107,7 +107,8 @@ kernel::Stretch FoldPass::stretch(Item& item, Elements element) const {
     return {item.data + element * size, std::numeric_limits<Elements>::max()};
 }
 
-/// Adjacent empty operands are folded as one, which gives the same bits (Operator::fill_identity).
+/// Lists the data of the sources to fold. Adjacent empty operands are folded as one, which gives
+/// the same bits (Operator::fill_identity).
 void FoldPass::gather(Elements count) {
     sources_.clear();
     const std::byte* const nothing = patches_.nothing();
@@ -123,7 +124,7 @@ void FoldPass::gather(Elements count) {
 namespace {
 
 /// True if operands may be combined in an accumulator before the destination may be written. A fold
-/// of two operands gains nothing from an accumulator: it waits for its destination.
+/// of two operands gains nothing from an accumulator, so it waits for its destination.
 bool combined_aside(const Step& fold) {
     return fold.count >= 3;
 }
@@ -201,8 +202,8 @@ const Folding::Run* Folding::run_from(const Fold& fold, std::uint32_t operand) c
 }
 
 /// Finds the first group of two or more adjacent operands that have arrived. With
-/// Association::in_order, the group must begin with the fold's first operand. Fewer than two items:
-/// there is none.
+/// Association::in_order, the group must begin with the fold's first operand. If there is no
+/// such group, the result has fewer than two items.
 Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     Group group;

@@ -19,7 +19,7 @@ namespace sextant {
 /// its elements cannot be compressed.
 std::vector<std::byte> nothing_of(const Operator& op);
 
-/// Buffers that stand in for elements omitted by compression: one of empty elements and, for each
+/// Buffers for the elements omitted by compression: one of empty elements and, for each
 /// operand, one with copies of a repeated element.
 class Patches {
   public:
@@ -55,7 +55,7 @@ class FoldPass {
     void clear() { items_.clear(); }
     /// Adds the operand `region`, an index into Program::regions.
     void add_operand(std::uint32_t region);
-    /// Adds contiguous data of the shape of `region`; null: the data of `region` itself.
+    /// Adds contiguous data with the shape of `region`; if null, the data of `region` itself.
     void add(const std::byte* in_one_piece, const Region& region) {
         items_.push_back({.data = in_one_piece, .region = &region});
     }
@@ -65,8 +65,8 @@ class FoldPass {
     void run(const Region& to, std::byte* in_one_piece);
 
   private:
-    /// A source. If `code` is set: compressed data, from element `first` on. Else if `data` is not
-    /// null: contiguous data of the shape of `region`. Else: the data of `region` itself.
+    /// A source: if `code` is set, compressed data from element `first` on; else if `data` is not
+    /// null, contiguous data with the shape of `region`; else the data of `region` itself.
     struct Item {
         const std::byte* data = nullptr;
         const Region* region = nullptr;
@@ -85,7 +85,7 @@ class FoldPass {
     const std::function<void()> progress_;
     Patches patches_; // empty unless operands may be compressed
     std::vector<Item> items_;
-    std::vector<kernel::Stretch> stretches_; // by item: its form in the current slice
+    std::vector<kernel::Stretch> stretches_; // form of each item in the current slice
     std::vector<const std::byte*> sources_;  // operands of the current slice
 };
 
@@ -93,15 +93,16 @@ class FoldPass {
 /// completes each fold.
 class Folding {
   public:
-    /// An alternative destination of a fold, contiguous; null: its own destination.
+    /// A contiguous alternative destination of a fold; null if it writes to its own destination.
     struct ReceiveBuffer {
         std::byte* at = nullptr;
-        bool awaited = false; ///< its address may still arrive, until all operands have arrived
+        /// True if the address may still arrive. It is not awaited once all operands have arrived.
+        bool awaited = false;
     };
 
-    /// `options.sparse`: operands may be compressed. `progress` is called every few microseconds
-    /// within long folds, to keep messages moving. `room` returns the alternative destination of a
-    /// fold; it is called before the fold first writes.
+    /// If `options.sparse` is set, operands may be compressed. `progress` is called every few
+    /// microseconds within long folds, so that messages make progress. `room` returns the
+    /// alternative destination of a fold; it is called before the fold first writes.
     Folding(const Program& program, const Operator& op, const BufferAddresses& places,
             const ExecuteOptions& options, std::function<void()> progress,
             std::function<ReceiveBuffer(int fold)> room);
@@ -119,7 +120,7 @@ class Folding {
     /// Operands [first, last) combined into one.
     struct Run {
         std::uint32_t first, last;
-        const std::byte* data; ///< null: in the fold's destination
+        const std::byte* data; ///< null if stored in the fold's destination
     };
     struct Fold {
         int step = 0;
@@ -152,7 +153,7 @@ class Folding {
     const Association association_;
     const std::function<ReceiveBuffer(int)> room_;
     std::vector<Fold> folds_;  // in step order
-    std::vector<int> fold_of_; // by step; -1 if the step is not a fold
+    std::vector<int> fold_of_; // indexed by step; -1 if the step is not a fold
     std::size_t first_unfinished_ = 0;
     struct Accumulator {
         Memory memory;

@@ -13,7 +13,7 @@ enum class Launcher { none, open_mpi, mpich, pmix, slurm_without_mpi };
 
 struct LaunchedBy {
     Launcher launcher = Launcher::none;
-    std::string evidence; ///< the environment variable that shows this, for error messages
+    std::string evidence; ///< variable that identifies the launcher, for error messages
     int size = 0;         ///< number of processes, if the launcher states it; else 0
     int rank = 0;         ///< rank of this process; 0 without a launcher
 };

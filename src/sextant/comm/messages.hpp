@@ -33,7 +33,7 @@ class MessageTable {
     const Program& program_;
     const Dependences& dependences_;
     const Loans& loans_;
-    std::vector<int> of_step_; // -1 for folds and copies
+    std::vector<int> of_step_; // message of each step; -1 for folds and copies
     std::vector<int> steps_;
     std::vector<Bytes> bytes_;
 };
@@ -72,10 +72,10 @@ class Encoding {
     const MessageTable& table_;
     const BufferAddresses& places_;
     const std::vector<std::byte> nothing_; // an empty element
-    std::vector<Elements> elements_; // by message: number of elements; 0 if it is never compressed
-    std::vector<Bytes> offsets_;     // by message: position of its buffer
+    std::vector<Elements> elements_; // number of elements of each message; 0 if never compressed
+    std::vector<Bytes> offsets_;     // position of each message's buffer
     Workspace& workspace_;
-    std::vector<std::optional<kernel::SparseCode>> codes_; // by message: compressed form
+    std::vector<std::optional<kernel::SparseCode>> codes_; // compressed form of each message
     std::vector<kernel::SparseEncoder::Piece> pieces_;
     kernel::SparseEncoder encoder_;
 };

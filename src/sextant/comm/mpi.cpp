@@ -225,7 +225,7 @@ class HostGroup {
 /// limit. If memory is short, MPI may print errors or not notice; a file beyond the limit kills its
 /// process with a signal.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
-    const auto sharers = 2 * static_cast<Bytes>(ranks); // half is left to other processes
+    const auto sharers = 2 * static_cast<Bytes>(ranks); // half is for other processes
     Bytes share = wanted;
     struct statvfs there {};
     if (statvfs("/dev/shm", &there) == 0)

@@ -155,7 +155,7 @@ class MpiExchange : public Exchange {
 
     /// Cancels pending receives and detaches pending sends, which MPI cannot cancel.
     void withdraw() {
-        compact(); // a failed poll may have completed some
+        compact(); // a failed poll may have completed some requests
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
                 MPI_Request_free(&requests_[i]);
@@ -210,7 +210,7 @@ class MpiExchange : public Exchange {
         if (requests_.empty())
             return 0;
         const int room = static_cast<int>(std::min(completions.size(), requests_.size()));
-        // Test no more requests than `completions` has room for, oldest first.
+        // Test only as many requests as `completions` has room for, oldest first.
         int done = 0;
         const int code =
             MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());
@@ -326,7 +326,7 @@ class MpiExchange : public Exchange {
     bool* const has_strays_;
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
-    std::vector<int> message_of_; // by request: its message
+    std::vector<int> message_of_; // the message of each request
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
 };

@@ -59,7 +59,7 @@ std::vector<Segment> segments_by_window(MPI_Comm comm, Bytes size);
 /// The properties of a communicator that affect its messages.
 struct MpiConditions {
     bool crowded = false; ///< more ranks than cores on this node
-    int most_tag = 32767; ///< MPI_TAG_UB
+    int most_tag = 32767; ///< value of MPI_TAG_UB
     /// Set if a run ends with messages in transit, which MPI could deliver to a later communicator
     /// with the same context.
     bool* has_strays = nullptr;

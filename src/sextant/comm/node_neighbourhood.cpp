@@ -92,7 +92,7 @@ Bytes memory_of_machine() {
     return static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// The least memory of a segment besides its header: enough for lists of messages, and for small
+/// The minimum size of a segment without its header: enough for lists of messages, and for small
 /// frames in tests.
 constexpr Bytes smallest = Bytes{64} << 10;
 
@@ -172,7 +172,7 @@ NodeNeighbourhood::Card NodeNeighbourhood::keep(Segment own) {
     const auto least = static_cast<Bytes>(sizeof(Head));
     if (own.size() < least + smallest || !own.has_memory(0, least)) {
         throw CommunicationFailed(fmt::format(
-            "cannot allocate {} bytes of shared memory, the minimum", least + smallest));
+            "cannot allocate the minimum of {} bytes of shared memory", least + smallest));
     }
     arena_ = std::make_shared<Arena>(std::move(own), least);
     const Segment& segment = arena_->segment();
@@ -210,7 +210,8 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
 void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
     Peer peer{rank, std::move(segment)};
     bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
-    if (head(rank).token != card.token) { // the process number refers to another process here
+    // In another PID namespace, the process number may belong to a different process.
+    if (head(rank).token != card.token) {
         throw CommunicationFailed(
             fmt::format("process {} is not rank {} in this PID namespace", card.process, rank));
     }
@@ -223,7 +224,7 @@ Memory NodeNeighbourhood::memory(Bytes size) {
         return std::move(*taken);
     if (shortage_.empty()) {
         shortage_ = fmt::format("rank {} has {} bytes of shared memory, too little for {} more: "
-                                "data in other memory is sent in messages",
+                                "data outside shared memory is sent in messages",
                                 rank_, arena_->segment().size(), size);
     }
     return Memory(size);

@@ -123,7 +123,7 @@ class NodeNeighbourhood : public Neighbourhood {
     Yielding yielding_;
     int node_ = 0;
     std::shared_ptr<Arena> arena_;
-    std::vector<std::uintptr_t> bases_; // by rank: base address; 0 if not a neighbour
+    std::vector<std::uintptr_t> bases_; // base address of each rank; 0 if not a neighbour
     std::vector<Peer> peers_;
     ProcessWatch processes_; // watches the peers' processes
     std::size_t room_ = 0;   // capacity for notes

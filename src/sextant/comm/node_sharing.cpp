@@ -19,7 +19,7 @@ bool some_share_a_node(const Communicator& communicator) {
     return *std::max_element(nodes.begin(), nodes.end()) + 1 < communicator.size();
 }
 
-/// Threads always share memory.
+/// Threads always share memory, so "off" is refused.
 OfferedSharing among_threads(const std::string& requested) {
     if (requested == "off") {
         throw InvalidTask("shared_memory off: ranks are threads of one process; expected processes "
@@ -83,7 +83,7 @@ NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional
     const std::array own{shared.value_or(unknown), messages.value_or(unknown)};
     const auto [in_memory, by_messages] = communicator.all_gather(own).front();
     if (in_memory < 0 || by_messages < 0)
-        return {true, true, "by rule, not predicted"};
+        return {true, true, "chosen by rule, not predicted"};
     const bool shares = in_memory <= by_messages;
     return {shares, true,
             fmt::format("predicted {:.3g} ms, {} {:.3g} ms",

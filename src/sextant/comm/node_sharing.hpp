@@ -13,7 +13,7 @@ namespace sextant {
 /// The decision whether processes of a node share memory, and its reason; the same on all ranks.
 struct NodeSharingChoice {
     bool shares = false;
-    bool settled = true; ///< false: predictions decide (choose_sharing)
+    bool settled = true; ///< false if predictions decide (choose_sharing)
     std::string reason;  ///< empty if ranks are threads
 };
 

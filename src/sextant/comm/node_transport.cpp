@@ -103,7 +103,8 @@ void NodeExchange::start(int m) {
 
 void NodeExchange::start_short(int m, Bytes bytes) {
     Route& it = route(m);
-    if (it.delivery == Delivery::staged) // contiguous
+    // A shortened message is contiguous, so one copy stages it.
+    if (it.delivery == Delivery::staged)
         std::copy_n(it.blocks.front().base, bytes, it.stage.data());
     if (it.delivery == Delivery::sent)
         near_.announce(m);
@@ -125,8 +126,7 @@ int NodeExchange::poll(std::span<Completion> completions) {
     return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
 }
 
-/// When a sender announces a message over the transport between nodes, starts the receive over that
-/// transport, not earlier.
+/// A receive over the transport between nodes starts only when the sender announces the message.
 int NodeExchange::poll_near(std::span<Completion> completions) {
     const int count = near_.poll(completions);
     int kept = 0;

@@ -62,7 +62,7 @@ class NodeExchange : public Exchange {
     NodeNeighbourhood& neighbours_;
     LoanExchange near_;
     const std::unique_ptr<Exchange> far_;
-    std::vector<Route> routes_; // by message
+    std::vector<Route> routes_; // indexed by message
     int sent_ = 0;              // messages in progress over far_
 };
 

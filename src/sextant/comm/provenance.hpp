@@ -10,7 +10,7 @@ namespace sextant {
 /// The name of this host.
 std::string host();
 
-/// The transport between ranks: "threads", or the MPI library, as `mpi_of_build`.
+/// The transport between ranks: "threads", or the MPI library (mpi_of_build).
 std::string transport_of(const Communicator& communicator);
 
 /// The number of cores of this host, including those that this process may not use.

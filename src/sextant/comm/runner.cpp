@@ -142,9 +142,10 @@ void Execution::Runner::place_messages() {
             if (!encodes(m))
                 continue;
             messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
-            messages[static_cast<std::size_t>(m)].free = false; // not written directly
+            // Compressed data is never written directly into the receiver's memory.
+            messages[static_cast<std::size_t>(m)].free = false;
         }
-        for (const Message& message : messages) // so that placing them again allocates nothing
+        for (const Message& message : messages) // so that place() allocates nothing later
             blocks_.reserve(message.blocks.size());
         exchange_ = communicator_.open(std::move(messages));
         for (int m = 0; m < table_.size(); ++m)
@@ -169,7 +170,7 @@ void Execution::Runner::begin() {
     tracer_.begin();
     exchange_->begin();
     over_ = false;
-    moved_ = failure_ != nullptr; // a buffer may be unbound; the next run must check
+    moved_ = failure_ != nullptr; // the next run must check for unbound buffers
 }
 
 void Execution::Runner::run() {
@@ -265,7 +266,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     try {
         if (comparison_)
             comparison_->settle();
-    } catch (...) { // the comparison failed on all ranks
+    } catch (...) { // thrown on all ranks alike
         outcome_ = std::current_exception();
     }
     tracer_.end();
@@ -288,7 +289,7 @@ void Execution::Runner::rest() {
 
 void Execution::Runner::finish() {
     if (!over_)
-        throw std::logic_error("finish() before the end of the run");
+        throw std::logic_error("finish() was called before the end of the run");
     if (outcome_)
         std::rethrow_exception(std::exchange(outcome_, nullptr));
 }
@@ -301,7 +302,7 @@ void Execution::Runner::abandon() {
         exchange_->abandon();
 }
 
-/// Makes progress; true if there was anything to do.
+/// Makes progress; returns true if there was anything to do.
 bool Execution::Runner::take_turn() {
     // The number of idle polls to wait for more operands before combining those that have arrived:
     // if operands are read in place, one pass over all of them is cheaper than several.
@@ -446,8 +447,8 @@ void Execution::Runner::pump_within_work() {
     }
 }
 
-/// Handles completed messages and starts the messages that they enable. True if a message has
-/// completed or a computation that was held back may start.
+/// Handles completed messages and starts the messages that they enable. Returns true if a message
+/// has completed or a computation that was held back may start.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)
@@ -494,7 +495,7 @@ Bytes Execution::Runner::used_bytes(const Region& region) const {
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // both regions are contiguous
+    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // then both are contiguous
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});

@@ -84,7 +84,7 @@ class Execution::Runner {
     const Communicator communicator_;
     const int rank_;
     Program program_;
-    const std::vector<int> peers_; // by step: the peer in the original program
+    const std::vector<int> peers_; // the original program's peer of each step
     const std::shared_ptr<Workspace> workspace_;
     const Operator operator_;
     const std::function<void()> progress_; // called by folds and kernels
@@ -94,17 +94,17 @@ class Execution::Runner {
     BufferAddresses places_;
     Borrowing borrowing_;
     const MessageTable table_;
-    std::optional<Encoding> encoding_; // set if messages are compressed
+    std::optional<Encoding> encoding_; // empty unless messages are compressed
     DirectDelivery delivery_;
     Folding folding_;
     Computing computing_;
     Tracer tracer_;
-    const std::vector<Bytes> own_offsets_; // by buffer: offset in the workspace
-    std::vector<bool> bound_;              // by buffer: bound by the caller
+    const std::vector<Bytes> own_offsets_; // offset of each buffer in the workspace
+    std::vector<bool> bound_;              // for each buffer: true if bound by the caller
     int workspace_version_ = 0;
     Comparison* const comparison_;
     bool receives_ = false;                     // true if the program has a receive step
-    std::vector<int> sends_to_, receives_from_; // by rank: number of tags assigned
+    std::vector<int> sends_to_, receives_from_; // number of tags assigned, for each rank
     std::unique_ptr<Exchange> exchange_;
     bool any_lent_ = false;      // true if some message can be zero-copy
     bool moved_ = true;          // true if a buffer was bound since messages were placed

@@ -32,8 +32,8 @@ void check_file_limit(Bytes size) {
     const bool known = getrlimit(RLIMIT_FSIZE, &limit) == 0;
     if (known && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < static_cast<rlim_t>(size)) {
         throw CommunicationFailed(
-            fmt::format("{} bytes of shared memory: the file size limit is {} (RLIMIT_FSIZE)", size,
-                        limit.rlim_cur));
+            fmt::format("{} bytes of shared memory exceed the file size limit of {} (RLIMIT_FSIZE)",
+                        size, limit.rlim_cur));
     }
 }
 
@@ -43,7 +43,7 @@ std::byte* map_aligned(int descriptor, Bytes size) {
     void* const reserved = mmap(nullptr, length + huge_page, PROT_NONE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED)
-        fail(fmt::format("reserving {} bytes of addresses for shared memory", size));
+        fail(fmt::format("cannot reserve {} bytes of address space for shared memory", size));
     const auto first = reinterpret_cast<std::uintptr_t>(reserved);
     const std::uintptr_t aligned = (first + huge_page - 1) / huge_page * huge_page;
     if (aligned > first)
@@ -55,7 +55,7 @@ std::byte* map_aligned(int descriptor, Bytes size) {
         const int why = std::exchange(errno, 0);
         munmap(reinterpret_cast<void*>(aligned), length);
         errno = why;
-        fail(fmt::format("mapping {} bytes of shared memory", size));
+        fail(fmt::format("cannot map {} bytes of shared memory", size));
     }
     madvise(mapped, length, MADV_HUGEPAGE); // a hint: may be refused
     return static_cast<std::byte*>(mapped);
@@ -69,9 +69,9 @@ Segment Segment::create(Bytes size) {
     Segment made;
     made.descriptor_ = memfd_create("sextant", MFD_CLOEXEC);
     if (made.descriptor_ < 0)
-        fail("shared memory");
+        fail("cannot create shared memory");
     if (ftruncate(made.descriptor_, size) != 0)
-        fail(fmt::format("{} bytes of shared memory", size));
+        fail(fmt::format("cannot allocate {} bytes of shared memory", size));
     made.data_ = map_aligned(made.descriptor_, size);
     made.size_ = size;
     return made;
@@ -119,16 +119,16 @@ Segment::~Segment() {
 }
 
 bool Segment::has_memory(Bytes offset, Bytes size) const {
-    if (end_ == End::unmap) // a memfd is in no file system that can be full
+    if (end_ == End::unmap) // a memfd is not limited by a file system
         return true;
     const int made = madvise(data_ + offset, static_cast<std::size_t>(size), MADV_POPULATE_WRITE);
-    return made == 0 || errno == EINVAL; // EINVAL: an older Linux, which cannot tell
+    return made == 0 || errno == EINVAL; // EINVAL: an old kernel cannot check this
 }
 
 void Segment::clear(Bytes offset, Bytes size) const {
     const auto length = static_cast<std::size_t>(size);
     if (madvise(data_ + offset, length, MADV_REMOVE) != 0)
-        std::memset(data_ + offset, 0, length); // a file that does not support holes
+        std::memset(data_ + offset, 0, length); // the file does not support holes
 }
 
 void Segment::close_descriptor() {

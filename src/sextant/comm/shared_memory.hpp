@@ -26,7 +26,7 @@ class Segment {
 
     enum class Whose { ours, a_peers };
     /// Wraps zeroed memory that is already shared and owned by another component, which keeps it
-    /// mapped. If it is ours, touched pages are returned to the system on destruction.
+    /// mapped. With Whose::ours, touched pages are returned to the system on destruction.
     static Segment kept(std::byte* data, Bytes size, Whose whose);
 
     Segment(Segment&& other) noexcept;

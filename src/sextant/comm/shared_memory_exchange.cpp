@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// True if a note is about the destination of one of its recipient's sends.
+/// True if a note concerns the destination of a send of the rank that gets the note.
 bool tells_of_room(const Note& note) {
     return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
 }
@@ -154,7 +154,7 @@ void LoanExchange::start(int m) {
 void LoanExchange::start_delivered(int m) {
     offer(m, Note::Kind::delivered, at(m).bytes());
     sends_[static_cast<std::size_t>(m)].ended = true;
-    finished_.push_back({m, at(m).bytes(), {}}); // done: no rank reads this rank's memory
+    finished_.push_back({m, at(m).bytes(), {}}); // complete, since no rank reads this rank's memory
 }
 
 int LoanExchange::poll(std::span<Completion> completions) {
@@ -210,7 +210,7 @@ void LoanExchange::return_loan(int m) {
 
 void LoanExchange::copy_loan(int m) {
     const Receive& receive = receives_[static_cast<std::size_t>(m)];
-    if (receive.offer.bytes < at(m).bytes()) // a short message is contiguous
+    if (receive.offer.bytes < at(m).bytes()) // a shortened message is contiguous
         std::copy_n(receive.lent.front().base, receive.offer.bytes, at(m).blocks.front().base);
     else
         copy(at(m).blocks, receive.lent);
@@ -309,7 +309,7 @@ void LoanExchange::locate(const Note& note, std::vector<Blocks>& blocks) const {
         blocks.push_back(block(note, i));
 }
 
-/// Block number `i` in a note's list, as mapped here.
+/// Block number `i` in a note's list, with its address in this process.
 Blocks LoanExchange::block(const Note& note, std::uint32_t i) const {
     const std::uintptr_t base = neighbours_.base(note.source);
     const Piece& piece = reinterpret_cast<const Piece*>(base + note.list)[i];

@@ -21,13 +21,13 @@ struct Note {
         returned,  ///< the data has been read
     };
     Kind kind = Kind::offer;
-    bool lends = false; ///< offer: the data may be read in place until returned
+    bool lends = false; ///< in an offer: the data may be read in place until returned
     int source = 0;     ///< rank that posted the note
     int tag = 0;
-    int message = 0; ///< source's number of the message; in `returned`, the number in the offer
+    int message = 0; ///< the source's message number; in `returned`, that of the offer
     std::uint32_t pieces = 0;
     std::uint32_t run = 0;  ///< number of runs in which the two ranks exchange messages
-    Bytes bytes = 0;        ///< size of the message; 0 in an offer: the sender failed
+    Bytes bytes = 0;        ///< size of the message; 0 in an offer if the sender failed
     std::uint64_t list = 0; ///< position of the list in the source's memory, relative to its base
 };
 
@@ -68,7 +68,7 @@ class Neighbourhood {
     virtual void leave_with_all() = 0;
 
     std::vector<Note> early;         ///< notes for the next run
-    std::vector<std::uint32_t> runs; ///< by rank: number of runs with messages to or from it
+    std::vector<std::uint32_t> runs; ///< number of runs with messages to or from each rank
 };
 
 /// Messages between ranks that can access each other's memory. The sender announces the address of
@@ -109,7 +109,7 @@ class LoanExchange : public Exchange {
     bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
 
   private:
-    /// A block in the form in which it is shown to peers.
+    /// A block as described to peers.
     struct Piece {
         std::uint64_t at; ///< relative to the base of the note's source
         Bytes length, stride;
@@ -119,13 +119,13 @@ class LoanExchange : public Exchange {
         bool started = false, offered = false;
         bool held = false; ///< the sender's data is being read in place
         Note offer;
-        std::vector<Blocks> lent; ///< blocks of the offer, as mapped here
+        std::vector<Blocks> lent; ///< blocks of the offer, with addresses in this process
     };
     struct Send {
-        /// `answered`: the receiver has announced its destination, or that there is none.
+        /// `answered`: the receiver has announced its destination, or that it has none.
         bool started = false, answered = false;
         bool ended = false;
-        Blocks room; ///< destination at the receiver; null base: none
+        Blocks room; ///< destination at the receiver; its base is null if there is none
     };
     /// The peer and tag of a message.
     struct Known {
@@ -155,13 +155,13 @@ class LoanExchange : public Exchange {
 
     Neighbourhood& neighbours_;
     std::vector<Message> messages_;
-    std::vector<Receive> receives_;        // by message
-    std::vector<Send> sends_;              // by message
+    std::vector<Receive> receives_;        // indexed by message
+    std::vector<Send> sends_;              // indexed by message
     std::vector<Known> known_receives_;    // sorted
     std::vector<Known> known_sends_;       // sorted
     std::vector<int> peers_;               // neighbours that exchange messages with this rank
     bool numbered_ = false;                // false if a peer or tag has changed
-    std::vector<std::size_t> first_piece_; // by message
+    std::vector<std::size_t> first_piece_; // indexed by message
     Memory lists_;                         // pieces of all messages
     std::vector<Note> waiting_;            // early notes being processed
     std::vector<Completion> finished_;

@@ -62,7 +62,7 @@ class Team {
     std::atomic<bool> failed_{false}, over_{false};
     std::vector<std::thread> others_;
     alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< range of parts not taken yet
-    alignas(line) std::atomic<int> undone_{0};            ///< unfinished parts
+    alignas(line) std::atomic<int> undone_{0};            ///< number of unfinished parts
     alignas(line) std::atomic<unsigned> round_{0};        ///< number of the current job
 };
 
@@ -97,7 +97,7 @@ class FoldTeam {
 
   private:
     Team team_;
-    std::vector<std::vector<const std::byte*>> sources_; // by part: its sources
+    std::vector<std::vector<const std::byte*>> sources_; // the sources of each part
 };
 
 /// Returns `op` with its folds shared by a team, which must outlive it.

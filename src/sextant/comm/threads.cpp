@@ -97,9 +97,9 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::vector<std::weak_ptr<ThreadGroup>> children();
     void wake_all();
     void wake_with_children();
-    int first_returned() const; ///< -1: none
+    int first_returned() const; ///< -1 if no rank has returned
 
-    /// Each rank runs its part under the lock, then waits until all ranks have.
+    /// Each rank runs its part under the lock, then waits until all ranks have done so.
     template <class Part>
     void meet(Part&& part);
 
@@ -118,11 +118,11 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::uint64_t meetings_ = 0;
     std::vector<std::byte> gathered_;
     std::vector<std::weak_ptr<ThreadGroup>> children_;
-    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // until all have joined
+    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // groups being formed
     std::map<std::pair<int, int>, int> joined_;
 };
 
-/// One rank's end of a group of threads. All threads are neighbours, with the same memory.
+/// The transport of one rank in a group of threads. All threads are neighbours and share memory.
 class ThreadTransport : public Transport, private Neighbourhood {
   public:
     ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank);
@@ -197,7 +197,7 @@ class Errors {
 
   private:
     std::vector<std::exception_ptr> of_rank_;
-    std::atomic<int> first_{-1}; // rank that failed first; -1: none
+    std::atomic<int> first_{-1}; // rank that failed first; -1 if none has failed
 };
 
 } // namespace
@@ -364,7 +364,8 @@ void ThreadGroup::rank_returns(int rank) {
 }
 
 void ThreadGroup::wake_with_children() {
-    for (const auto& child : children()) { // locks: a rank that has already checked is asleep now
+    // children() takes the lock, so a rank that checked before the change is already asleep.
+    for (const auto& child : children()) {
         if (const auto group = child.lock())
             group->wake_with_children();
     }

@@ -104,7 +104,8 @@ void Tracer::note_wait() {
     add({.activity = Activity::wait}, idle_since_);
 }
 
-/// Counters of cores may differ: ensures that no event ends before it began.
+/// Records an event. The counters of cores may differ, so this ensures that no event ends before it
+/// begins.
 void Tracer::add(Event event, std::int64_t begin) {
     event.rank = rank_;
     event.begin = static_cast<double>(begin);
@@ -139,7 +140,7 @@ Program asking() {
     return builder.finish(answer);
 }
 
-/// The program's kernel reads the clock once the question has arrived.
+/// A program that answers rank `who`; its kernel reads the clock once the question has arrived.
 Program answering(int who) {
     ProgramBuilder builder;
     const Region question = builder.scratch(1), answer = builder.scratch(1);

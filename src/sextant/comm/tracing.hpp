@@ -30,7 +30,7 @@ class TickClock {
     /// length if too little time has passed.
     Seconds tick() const;
 
-    /// True if it reads the processor's counter.
+    /// True if this clock reads the processor's counter.
     static bool reads_counter();
 
   private:
@@ -53,7 +53,7 @@ class Tracer {
     /// Ends the run, successful or not.
     void end();
 
-    /// The start time of an event, for `did`.
+    /// The current time, to be passed to `did` as the start of an event.
     std::int64_t now() const { return on_ ? clock_.ticks() : 0; }
     /// Records that a step, or a part of it, was in progress from `begin` until now.
     void did(int step, std::int64_t begin) {

@@ -30,7 +30,7 @@ class Cursor {
     }
 
     std::span<const Blocks> blocks_;
-    Bytes at_ = 0; // within the first remaining block
+    Bytes at_ = 0; // offset within the first remaining block
 };
 
 } // namespace

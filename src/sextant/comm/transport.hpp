@@ -50,7 +50,7 @@ struct Message {
     int peer = 0;
     int tag = 0;        ///< same on both sides; unique per pair and run
     bool lends = false; ///< the receiver may read the data in the sender's memory
-    bool free = false;  ///< receive: its memory is unused until the message arrives
+    bool free = false;  ///< for a receive: its memory is unused until the message arrives
     std::vector<Blocks> blocks = {};
 
     Bytes bytes() const {
@@ -64,16 +64,16 @@ struct Message {
 /// A completed message.
 struct Completion {
     int message = 0;
-    Bytes bytes = 0; ///< 0: the peer failed (real messages are never empty)
-    /// Zero-copy receive: the sender's buffer, which may be read until `give_back`.
+    Bytes bytes = 0; ///< 0 if the peer failed (real messages are never empty)
+    /// For a zero-copy receive: the sender's buffer, which may be read until `give_back` is called.
     std::span<const Blocks> lent;
 };
 
 /// The receiver's destination for a send, to which the sender may write directly.
 struct ReceiveBuffer {
-    Blocks at = {};        ///< null base: none, or not announced yet
+    Blocks at = {};        ///< base is null if none was announced
     bool open = false;     ///< may still be announced in this run
-    bool promised = false; ///< announced, or denied, as soon as the receiver begins the run
+    bool promised = false; ///< the receiver answers as soon as it begins the run
 };
 
 /// The messages of one program on one rank: prepared once, exchanged repeatedly. During a run no
@@ -91,14 +91,14 @@ class Exchange {
     /// beyond the limit of the transport.
     virtual void address(int message, int peer, int tag) = 0;
 
-    /// Begin and end a run. In between, each message is started once and completes once.
+    /// Begins a run. Before the run ends, each message is started once and completes once.
     virtual void begin() = 0;
     virtual void end() = 0;
     /// Ends a run that cannot continue because of an error; the group must not be used afterwards.
     /// After this call no other rank reads or writes this rank's memory, except for messages that
     /// MPI has in transit, because MPI cannot cancel a send.
     virtual void abandon() = 0;
-    /// As `abandon`, for a run that every rank ends by itself: waits for all ranks.
+    /// Like `abandon`, but for a run that every rank leaves by itself; waits for all ranks.
     virtual void leave() = 0;
     virtual void start(int message) = 0;
     /// Called instead of a contiguous send: sends only its first `bytes` bytes, at least one.
@@ -122,7 +122,7 @@ class Exchange {
     virtual void rest(int idle) = 0;
 };
 
-/// One rank's end of a group of ranks. Implemented for threads of one process and for MPI.
+/// One rank's connection to a group of ranks. Implemented for threads of one process and for MPI.
 class Transport {
   public:
     virtual ~Transport() = default;
@@ -148,11 +148,11 @@ class Transport {
     /// CommunicationFailed.
     virtual std::vector<Segment> shared_segments(Bytes) { return {}; }
 
-    /// This function and those below are collective.
+    // The following functions are collective.
     virtual void barrier() = 0;
     virtual void all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
     virtual std::shared_ptr<Transport> split(int color, int key) = 0;
-    /// As `split`, for messages of a few bytes: does not share memory within nodes.
+    /// Like `split`, but for messages of a few bytes: memory is not shared within nodes.
     virtual std::shared_ptr<Transport> split_for_notices(int color, int key) {
         return split(color, key);
     }

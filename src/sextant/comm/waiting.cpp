@@ -31,7 +31,8 @@ bool Yielding::yield() {
 
 namespace {
 
-/// Unlike std::atomic waits, works between processes and with a time limit.
+/// Calls the system's futex, which unlike std::atomic::wait works between processes and with a time
+/// limit.
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* time_limit) {
     syscall(SYS_futex, &word, operation, value, time_limit, nullptr, 0);

@@ -73,7 +73,8 @@ struct Seat {
 /// True if the ranks of a host outnumber their cores.
 bool is_crowded(std::uint64_t host, std::span<const Seat> ranks);
 
-/// Detects that processes of this host have ended. Without support by the system, it detects none.
+/// Detects that processes of this host have ended. Detects nothing if the system does not support
+/// this.
 class ProcessWatch {
   public:
     ProcessWatch() = default;

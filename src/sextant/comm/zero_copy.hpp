@@ -25,7 +25,8 @@ class Borrowing {
     /// Lets the folds that use a received message read the sender's buffer. Returns false, doing
     /// nothing, if an operand is not contiguous there; the message must then be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
-    /// As above for a compressed message, which can be read from any position.
+    /// Lets the folds that use a compressed message read it without decompressing it first; it can
+    /// be read from any position.
     void borrow(int receive, const kernel::SparseCode& code);
 
     /// Reports that a fold is done: calls `give_back` with each receive whose data is no longer
@@ -47,9 +48,9 @@ class Borrowing {
     const Program& program_;
     const Loans& loans_;
     BufferAddresses& places_;
-    // by fold: receives whose data it may read in the sender's buffer
+    // for each fold: the receives whose data it may read in the sender's buffer
     std::vector<std::vector<int>> receives_of_;
-    std::vector<std::uint32_t> held_; // by receive: remaining uses of its data
+    std::vector<std::uint32_t> held_; // remaining uses of each receive's data
 };
 
 /// Folds and kernels that write their result directly into the receiver's memory, so that the
@@ -97,8 +98,8 @@ class DirectDelivery {
     const std::optional<Encoding>& encoding_;
     // State of the current run, or of the last one.
     const Exchange* exchange_ = nullptr;
-    std::vector<std::uint8_t> delivered_; // by step: sends whose data is at the receiver
-    std::vector<std::uint8_t> settled_;   // by step: sends whose destination is known
+    std::vector<std::uint8_t> delivered_; // for each step: true if its data is at the receiver
+    std::vector<std::uint8_t> settled_;   // for each step: true if its destination is known
 };
 
 /// Runs the compute steps of a program with their kernels.
@@ -110,7 +111,7 @@ class Computing {
     Computing(const Program& program, std::vector<Kernel> kernels, const BufferAddresses& places,
               const DirectDelivery& delivery, int rank, const std::function<void()>& progress);
 
-    /// Runs a step for which DirectDelivery::is_settled. Throws what its kernel throws.
+    /// Runs a step for which DirectDelivery::is_settled is true. Throws what its kernel throws.
     void run(const Step& step);
 
   private:

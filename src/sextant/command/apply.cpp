@@ -27,7 +27,7 @@ namespace {
 
 struct ApplyCommand {
     std::string transforms, output;
-    /// images or coordinates; with a single image, also the frame whose transform applies
+    /// Images or coordinates; for a single image, also the frame whose transform is applied to it.
     SourceChoice source;
     bool from_reference = false;
 };
@@ -40,8 +40,8 @@ Record record_of(ApplyCommand& command) {
         .file()
         .positional()
         .required();
-    Record source =
-        record_of(command.source, "as many frames as were registered, or a .csv of frame, x, y");
+    Record source = record_of(command.source,
+                              "series with as many frames as registered, or a .csv of frame, x, y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
@@ -49,7 +49,7 @@ Record record_of(ApplyCommand& command) {
     record.include(std::move(source));
     record
         .add("output", command.output, "OUT",
-             "the aligned frames (float32, NaN outside the data); or a .csv")
+             "aligned frames (float32, NaN outside the data), or points (.csv)")
         .file()
         .letter('o')
         .required();
@@ -114,7 +114,7 @@ class Applied {
         const FrameHeader& header = fields_->header();
         if (header.shape != file.nodes || header.frames != 4 * registered_)
             throw InvalidFile(path.string(),
-                              fmt::format("{} planes of {}, expected {} of {} as stated in {}",
+                              fmt::format("has {} planes of {}, expected {} of {} as stated in {}",
                                           header.frames, format::to_text(header.shape),
                                           4 * registered_, format::to_text(file.nodes), path_));
     }
@@ -139,7 +139,7 @@ class Applied {
 
     std::string path_;
     SeriesTransforms all_;
-    std::unordered_map<std::int64_t, Standing> places_; ///< by frame number
+    std::unordered_map<std::int64_t, Standing> places_; ///< indexed by frame number
     std::int64_t registered_ = 0;
     std::unique_ptr<FrameSource> fields_;
 };
@@ -165,14 +165,14 @@ std::vector<Shown> frames_to_show(std::optional<std::int64_t> only, const FrameS
     if (only) {
         if (count != 1)
             throw InvalidTask(
-                fmt::format("{} has {} frames, expected one with --frame", source.path(), count));
+                fmt::format("{} has {} frames, expected one frame because --frame is given",
+                            source.path(), count));
         return {{0, *only}};
     }
     if (count != std::ssize(transforms.frames))
-        throw InvalidTask(
-            fmt::format("{} has {} frames, expected the {} that were registered, or one "
-                        "and --frame N",
-                        source.path(), count, transforms.frames.size()));
+        throw InvalidTask(fmt::format(
+            "{} has {} frames, expected the {} that were registered, or one frame with --frame N",
+            source.path(), count, transforms.frames.size()));
     std::vector<Shown> shown;
     for (const FrameRegistration& place : transforms.frames) {
         if (place.frame >= count)
@@ -221,7 +221,8 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
 
 void apply_to_coordinates(const ApplyCommand& command, const Call& call, Applied& applied) {
     if (command.source.frame)
-        throw InvalidTask("--frame: a file of coordinates names the frames itself");
+        throw InvalidTask(
+            "--frame has no effect: a table of coordinates states the frame of each point");
     call.refuse({"channel", "slice"}, "coordinates have no channels or slices");
     const std::string& path = command.source.image;
     std::vector<FramePoint> points = read_coordinates(path);

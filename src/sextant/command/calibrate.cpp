@@ -94,28 +94,26 @@ Record record_of(CalibrateCommand& command) {
     Record record;
     record
         .add("output", command.output, "FILE",
-             "file of the profile; default: the file that commands read by default")
+             "profile to write; default: the file that commands read by default")
         .file()
         .letter('o');
     record.add("budget", duration(command.budget), "TIME", "time limit of all launches together");
     record.add("ci", percentage(command.ci), "SHARE",
-               "target confidence interval: half its width, relative to the median");
+               "target half-width of confidence intervals, relative to the median");
     record
         .add("launches", command.launches, "N",
              "number of separate launches; always 1 if started by a launcher")
         .between(1, 1000);
     record.add("append", command.append, "add to the launches already in the file");
-    record.add("transport", command.transport, "NAME", "transport (auto: mpi if run by mpirun)")
+    record.add("transport", command.transport, "NAME", "transport; auto is mpi under mpirun")
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts processes, for --transport mpi");
-    record
-        .add("seed", command.seed, "N",
-             "seed of the order of measurements, and of the messages of --check")
+    record.add("seed", command.seed, "N", "random seed for the measurement order and for --check")
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",
-             "measure other messages and compare them with FILE's predictions")
+             "check the predictions of the profile FILE against new measurements")
         .file();
     declare_json(record, command.json);
     return record;
@@ -128,7 +126,9 @@ struct Request : CalibrateCommand {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
         if (transport != "mpi" || launched)
-            call.refuse({"launcher"}, "it starts processes, for --transport mpi");
+            call.refuse(
+                {"launcher"},
+                "it starts processes for --transport mpi, unless a launcher has started them");
         if (launched && transport == "threads") {
             throw InvalidTask("--transport threads: threads run in one process, but a launcher "
                               "started several; run without it");
@@ -187,8 +187,8 @@ void tell(const std::vector<Profile>& states, const Request& request) {
                             profile.state.empty() ? "" : ", state " + profile.state,
                             profile.origin.method);
         text +=
-            fmt::format("  round trip of 64 KiB {}; {} values, half intervals: median {:.1f} %, "
-                        "90th percentile {:.1f} %\n",
+            fmt::format("  round trip of 64 KiB: {}; {} values, half-width of confidence "
+                        "intervals: median {:.1f} %, 90th percentile {:.1f} %\n",
                         report::to_text(profile.state_probe.median), report::grouped(worth.values),
                         100 * worth.median, 100 * worth.nine_in_ten);
         if (worth.wide > 0) {
@@ -209,7 +209,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
 
 void make_folder_of(const std::string& path) {
     if (std::filesystem::path(path).filename().empty())
-        return; // names a folder, not a profile
+        return; // the path is that of a folder, not of a profile
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (!folder.empty() && !std::filesystem::create_directories(folder, error) && error)
@@ -222,7 +222,7 @@ std::vector<Profile> earlier_launches(const Request& request) {
     std::vector<Profile> launches = machine::read_launches(request.output);
     if (launches.front().transport != request.transport) {
         throw InvalidTask(fmt::format(
-            "{} was measured with {}, expected {}: write these launches to another file",
+            "{} was measured with transport {}, expected {}: write these launches to another file",
             request.output, launches.front().transport, request.transport));
     }
     return launches;
@@ -285,10 +285,10 @@ class WorkFile {
 /// Parameters of separate launches of this command.
 struct Launches {
     int count = 5;
-    Seconds budget = 60;              ///< for all launches together, including their start
-    std::string launcher;             ///< command prefix, "mpirun -n 2"; empty for threads
+    Seconds budget = 60;              ///< time for all launches, including their start
+    std::string launcher;             ///< command prefix such as "mpirun -n 2"; empty for threads
     std::string file;                 ///< the file to which each launch adds its results
-    std::vector<std::string> options; ///< passed on to the launched commands
+    std::vector<std::string> options; ///< options passed on to the launched commands
 };
 
 using Clock = std::chrono::steady_clock;
@@ -311,7 +311,7 @@ std::string command_of(const Launches& launches, Seconds budget) {
 /// to the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
 /// a launch fails or does not end.
 void run_launches(const Launches& launches) {
-    constexpr Seconds grace = 120; // for a launcher on a busy machine
+    constexpr Seconds grace = 120; // extra time for a launcher on a busy machine
     const auto begin = Clock::now();
     // Estimated time to start the first launch and to finish its last burst.
     Seconds starting = launches.launcher.empty() ? .1 : .6;
@@ -370,10 +370,10 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     }
     std::string text;
     for (const Errors& of : errors) {
-        text += fmt::format("{}, {}: {} messages that were not calibrated, median error {:.1f} %, "
-                            "90th percentile {:.1f} %\n",
-                            name(link), of.kind, of.values.size(), 100 * of.median(),
-                            100 * of.nine_in_ten());
+        text += fmt::format(
+            "{}, {}: {} messages not used in the calibration, median error {:.1f} %, "
+            "90th percentile {:.1f} %\n",
+            name(link), of.kind, of.values.size(), 100 * of.median(), 100 * of.nine_in_ten());
         summary.add({{"kind", of.kind},
                      {"messages", of.values.size()},
                      {"median", of.median()},

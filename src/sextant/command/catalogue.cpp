@@ -10,12 +10,12 @@ Commands catalogue() {
         {"Series of frames",
          {register_operation(), apply_operation(), synthesize_operation(), info_operation()}},
         {"Machines", {calibrate_operation(), machine_operation(), doctor_operation()}},
-        {"Schedules: who sends what to whom",
+        {"Schedules: the messages between ranks",
          {list_operation(), explain_operation(), predict_operation(), simulate_operation(),
           prove_operation(), draw_operation(), report_operation()}}};
     static constexpr LaboratoryCommand laboratory[] = {
         {"bench", "compare the times of Sextant's algorithms with those of MPI"},
-        {"evaluate", "measure how good predictions and choices are on this machine"},
+        {"evaluate", "measure the accuracy of predictions and automatic choices on this machine"},
         {"reproduce",
          "compute the tables and figures of papers, and compare them with the published ones"}};
     return {groups, laboratory};

@@ -21,7 +21,7 @@ namespace {
 
 int run_composite(const CompositeCommand& command, const Call& call) {
     int ranks = static_cast<int>(command.ranks.value_or(0));
-    std::shared_ptr<const Inputs> inputs; // if ranks are threads: read once, for all ranks
+    std::shared_ptr<const Inputs> inputs; // set if ranks are threads, which share them
     if (detect_launcher().launcher == Launcher::none) {
         inputs = std::make_shared<Inputs>(find_inputs(command.inputs, command.order));
         if (ranks == 0)
@@ -53,7 +53,7 @@ Record record_of(CompositeCommand& command) {
     for (const char* name : {"element", "fragments", "order", "root", "frames", "density", "trace"})
         composite.without(name);
     composite["operator"].meaning += "; auto: depends on the images";
-    composite["plan"].meaning += "; if the file does not exist, write it";
+    composite["plan"].meaning += "; if the file does not exist, create it";
     offer_no_probe(composite, command.composite.probing);
     record.include(std::move(composite));
     record.add("element", command.element, "TYPE", "pixel element type for blending")
@@ -95,7 +95,7 @@ std::string operator_for(const std::string& name, const ElementFormat& element) 
         return deep ? "deep" : element == rgba_depth_f32 ? "nearest" : "over";
     if (deep && name != "deep")
         throw InvalidTask(
-            fmt::format("--operator {}: the images are deep, expected deep or auto", name));
+            fmt::format("--operator {}: expected deep or auto, because the images are deep", name));
     if (!deep && name == "deep")
         throw InvalidTask("--operator deep: the images are flat, expected deep images");
     return name;
@@ -109,8 +109,8 @@ CompositeOptions options_for(const CompositeCommand& command, const ElementForma
     if (options.blend != "deep")
         options.element = element_named(command.element, options.blend);
     else if (command.element != "f32")
-        throw InvalidTask(
-            fmt::format("--element {}: deep images are blended as f32", command.element));
+        throw InvalidTask(fmt::format("--element {}: expected f32, because the images are deep",
+                                      command.element));
     options.frames = command.race ? frames_of_a_race : 1;
     options.trace = !command.trace.empty() || !command.reports.report.empty();
     return options;

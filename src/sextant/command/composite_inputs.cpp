@@ -29,7 +29,8 @@ std::vector<std::string> ordered(const std::vector<std::string>& paths,
         result.push_back(paths[i]);
     }
     if (order.size() != paths.size()) {
-        throw InvalidTask(fmt::format("--order names {} of {} images", order.size(), paths.size()));
+        throw InvalidTask(fmt::format("--order names {} of {} images, expected all of them",
+                                      order.size(), paths.size()));
     }
     return result;
 }
@@ -64,8 +65,8 @@ void check_scale(const std::vector<std::string>& paths) {
     if (other == paths.end())
         return;
     const bool first = for_display(paths.front());
-    throw InvalidTask(fmt::format("{} holds values encoded for display (sRGB), {} linear ones: "
-                                  "expected one kind, because values are not converted",
+    throw InvalidTask(fmt::format("{} holds values encoded for display (sRGB), but {} holds linear "
+                                  "values: expected one kind, because values are not converted",
                                   first ? paths.front() : *other, first ? *other : paths.front()));
 }
 

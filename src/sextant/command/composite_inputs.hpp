@@ -16,7 +16,7 @@ namespace sextant::command {
 /// The partial images given by the user, in visibility order.
 struct Inputs {
     std::vector<std::string> paths; ///< front to back
-    format::ImageHeader header;     ///< of the first image; all must have its shape
+    format::ImageHeader header;     ///< header of the first image; all must have its shape
     bool from_manifest = false;
 };
 
@@ -38,8 +38,8 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, const Communicator& communicator,
                    std::vector<Oddity>& oddities);
 
-/// The same for deep images. Also throws InvalidFile if an image is flat, or, naming the pixel and
-/// the depths, if its fragments are out of order.
+/// Reads deep images [first, last). Throws InvalidFile as read_inputs does, if an image is flat, or
+/// (naming the pixel and the depths) if fragments are not ordered by depth.
 std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
 
 } // namespace sextant::command

@@ -112,8 +112,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     if (summary.ranks > most_ranks_drawn)
         page.facts.push_back(
-            {"Not shown", fmt::format("the schedule: it has {} ranks, and schedules of up to {} "
-                                      "are drawn here; sextant draw has no such limit",
+            {"Not shown", fmt::format("the schedule of {} ranks, because this page shows schedules "
+                                      "of up to {}; sextant draw has no such limit",
                                       summary.ranks, most_ranks_drawn)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
@@ -132,8 +132,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     if (summary.ranks <= most_ranks_drawn) {
         report::DrawOptions drawing;
         drawing.title = summary.plan.text();
-        page.figures.push_back(
-            {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
+        page.figures.push_back({report::draw(schedule_of(summary), drawing),
+                                "The schedule: the messages between ranks."});
     }
     page.next_steps = {
         {"Composite your own images, given front to back",

@@ -32,20 +32,21 @@ struct CompositeSummary {
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
-    Trace trace;                                 ///< of all ranks, if traced
-    int clocks = 1;                              ///< number of clocks that measured its times
+    Trace trace;                                 ///< events of all ranks, if traced
+    int clocks = 1;                              ///< number of clocks that measured the trace
     std::vector<ClockOffset> aligned;            ///< how the clocks were aligned
-    std::string frame;                           ///< the frame that was traced: "the second frame"
+    std::string frame;                           ///< the traced frame, such as "the second frame"
     std::optional<model::Prediction> prediction; ///< for the traced frame, with a timeline
 };
 
-/// Pages of runs with more ranks have a note instead of a drawing of the schedule.
+/// The greatest number of ranks for which a page has a drawing of the schedule; with more ranks it
+/// has a note instead.
 inline constexpr int most_ranks_drawn = 64;
 
 /// The measured run, for a trace file or a comparison.
 report::Recording measured(const CompositeSummary& summary);
 
-/// A few lines for the terminal.
+/// A summary of a few lines for the terminal.
 std::string to_text(const CompositeSummary& summary);
 
 /// One JSON object; docs/json.md describes its fields.

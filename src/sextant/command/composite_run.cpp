@@ -46,9 +46,9 @@ std::string describe(const Oddity& oddity) {
             text += fmt::format(" {}: {};", what, report::counted(pixels, "pixel"));
     };
     add("not a number", oddity.check.not_a_number);
-    add("not premultiplied (a colour below 0 or above its opacity, or opacity not from 0 to 1)",
+    add("not premultiplied (a colour below 0 or above its opacity, or an opacity outside 0 to 1)",
         oddity.check.not_premultiplied);
-    return text + " used as they are";
+    return text + " these pixels are used unchanged";
 }
 
 } // namespace
@@ -255,9 +255,10 @@ void CompositeRun::fill_summary() {
     for (const std::string& warning : compositor().warnings())
         summary_.warnings.push_back(warning);
     if (command_.race && !raced_)
-        summary_.warnings.push_back(!command_.composite.plan.empty() && !saves_plan_
-                                        ? "no race: the plan states the configuration"
-                                        : "no race: no other configuration may be as fast");
+        summary_.warnings.push_back(
+            !command_.composite.plan.empty() && !saves_plan_
+                ? "no race of candidates: the plan specifies the configuration"
+                : "no race of candidates: no other configuration is likely to be as fast");
     summary_.task = compositor().task();
 }
 
@@ -268,8 +269,8 @@ void CompositeRun::check_against_plan() const {
     const auto require = [&](const char* name, bool same) {
         const Field& field = *call_.options.find(name);
         if (call_.has(name) && field.text() != "auto" && !same)
-            throw InvalidTask(fmt::format("{} {}: {} has {}; omit one of them", field.called(),
-                                          field.text(), options.plan, plan.text()));
+            throw InvalidTask(fmt::format("{} {}: the plan {} has {}; omit the option or the plan",
+                                          field.called(), field.text(), options.plan, plan.text()));
     };
     const auto& [algorithm, tuning, sparse] = plan.configuration;
     require("algorithm", algorithm->name == options.algorithm);

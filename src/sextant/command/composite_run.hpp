@@ -25,7 +25,7 @@ namespace sextant::command {
 /// time is traced: the first time includes page faults, which predictions exclude.
 class CompositeRun {
   public:
-    /// `inputs`: the images if already found in this process, or null.
+    /// `inputs`: the images if this process has already found them, else null.
     CompositeRun(const CompositeCommand& command, const Call& call, Communicator communicator,
                  std::shared_ptr<const Inputs> inputs);
 
@@ -63,13 +63,13 @@ class CompositeRun {
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;
-    std::optional<TraceClocks> clocks_; ///< if the run is traced
+    std::optional<TraceClocks> clocks_; ///< set if the run is traced
     NodeSharingChoice sharing_;
     int layers_ = 0, fragments_ = 0;
     Memory images_;
     std::vector<DeepImage> deep_images_; // used instead of images_ if the images are deep
     std::vector<Oddity> oddities_;
-    std::optional<Compositor> flat_; // empty if the images are deep: then deep_ is used
+    std::optional<Compositor> flat_; // empty if the images are deep; deep_ is then used
     std::optional<DeepCompositor> deep_;
     Frame frame_;
     Image picture_;

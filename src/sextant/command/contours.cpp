@@ -39,7 +39,7 @@ Record record_of(ContoursCommand& command) {
         record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
     record
         .add("output", command.output, "OUT",
-             "contours, with their points in order: .geojson, .svg, .csv or .npy")
+             "contours, each with its points in order: .geojson, .svg, .csv or .npy")
         .file()
         .letter('o')
         .required();
@@ -47,7 +47,7 @@ Record record_of(ContoursCommand& command) {
     contours.without("scratch").without("timeline");
     offer_no_probe(contours, command.contours.merging.probing);
     record.include(std::move(contours));
-    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
     return record.include(record_of(command.reports));
 }
 
@@ -57,8 +57,8 @@ struct Summary {
     std::string transport;
     int ranks = 1;
     ContoursResult result = {};
-    GatheredMerging merging = {};       ///< if a page shows it
-    report::OutlinedPicture shown = {}; ///< if a page shows it
+    GatheredMerging merging = {};       ///< set if a page shows it
+    report::OutlinedPicture shown = {}; ///< set if a page shows it
     std::vector<std::string> warnings = {};
 };
 
@@ -96,7 +96,7 @@ std::vector<report::Fact> facts_of(const Summary& summary) {
         facts.push_back({"Merged by", result.plan->text()});
         facts.push_back({"Why", result.plan->reason});
     } else {
-        facts.push_back({"Strips", fmt::format("{}, merged as they are read", result.strips)});
+        facts.push_back({"Strips", fmt::format("{}, merged one after another", result.strips)});
     }
     for (const std::string& warning : summary.warnings)
         facts.push_back({"Warning", warning});
@@ -133,7 +133,7 @@ std::string to_text(const Summary& summary) {
         result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
         summary.transport,
         result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
-                    : fmt::format("in each of {} strips, merged as they are read", result.strips));
+                    : fmt::format("in each of {} strips, merged one after another", result.strips));
     return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
                               result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
                               result.write * 1e3);
@@ -170,7 +170,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
         if (command.contours.directions)
             call.refuse({"sigma", "quantiles", "thresholds"}, "a direction map has no gradients");
         if (command.contours.thresholds)
-            call.refuse({"quantiles"}, "--thresholds sets the limits");
+            call.refuse({"quantiles"}, "--thresholds replaces the quantiles");
         format::line_format_of(command.output);
         image = open_image(command.source);
         summary.warnings = image->header().remarks;
@@ -219,7 +219,7 @@ int run_contours(const ContoursCommand& command, const Call& call) {
 }
 
 constexpr std::size_t most_outlines = 24;
-constexpr Elements most_points = 2'000; // per contour: about 10 kB
+constexpr Elements most_points = 2'000; // per contour of a page: about 10 kB
 
 /// Reads the points of the next contour, and keeps every n-th and the last.
 report::Outline read_outline(LineReader& lines, const ContourLine& line) {

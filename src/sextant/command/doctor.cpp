@@ -135,7 +135,7 @@ std::string said_by_two(const std::string& environment, const std::string& optio
                                 options, own_command(), file),
                     patience);
     } catch (const Error& error) {
-        failure = error.what(); // also thrown if `doctor` finds a problem
+        failure = error.what(); // run_process also throws if `doctor` finds a problem
     }
     std::ifstream text(file);
     return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
@@ -183,8 +183,9 @@ Finding shared_memory() {
     const bool writable = access("/dev/shm", W_OK) == 0;
     return {"shared memory", writable && free > .5 ? State::good : State::bad,
             fmt::format("/dev/shm has {:.1f} GB free{}", free, writable ? "" : ", not writable"),
-            writable && free > .5 ? ""
-                                  : "MPI on one node needs it; remount it larger and writable"};
+            writable && free > .5
+                ? ""
+                : "MPI on one node needs /dev/shm; remount it larger and writable"};
 }
 
 Finding huge_pages() {
@@ -193,7 +194,7 @@ Finding huge_pages() {
         mode.find("[always]") != std::string::npos || mode.find("[madvise]") != std::string::npos;
     return {"huge pages", on ? State::good : State::note,
             mode.empty() ? "not supported by the kernel" : "transparent: " + mode,
-            on ? "" : "frames cost more page faults; set transparent_hugepage to madvise"};
+            on ? "" : "frames cause more page faults; set transparent_hugepage to madvise"};
 }
 
 Finding simd() {
@@ -216,14 +217,15 @@ Finding volume() {
 /// Checks the profile that predictions would use.
 Finding profile() {
     const bool threads = detect_launcher().launcher == Launcher::none;
-    const std::string measure = "sextant calibrate measures this machine";
+    const std::string measure = "run sextant calibrate to measure this machine";
     try {
         const planner::DefaultPlanner usual =
             planner::default_planner(threads ? "threads" : "mpi", "");
         if (!usual.warnings.empty())
             return {"profile", State::bad, usual.warnings.front(), measure};
         if (usual.path.empty())
-            return {"profile", State::note, "none: predictions use a short probe", measure};
+            return {"profile", State::note, "none: predictions use a short probe of this machine",
+                    measure};
         const machine::Profile& profile = usual.planner->machine();
         const std::vector<std::string> differences =
             calibrate::differences(profile, calibrate::describe_machine(profile.transport));
@@ -239,8 +241,9 @@ Finding profile() {
 Finding cores() {
     const int all = cores_of_host(), available = Cores::available().count();
     return {"cores", State::good,
-            available < all ? fmt::format("{} of the {} in this machine", available, all)
-                            : fmt::format("{}", all),
+            available < all
+                ? fmt::format("{} of the {} in this machine are available", available, all)
+                : fmt::format("{}", all),
             ""};
 }
 

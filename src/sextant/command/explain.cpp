@@ -38,7 +38,7 @@ struct ExplainCommand {
     Elements width = 1024, height = 1024;
     std::string operator_name = "over", element = "f32", model;
     bool distributed = false;
-    int density = 100; // percent
+    int density = 100; // in percent
     compositing::Tuning tuning;
     PlacementOptions placement;
     int values = 64, cores = 8;
@@ -188,9 +188,9 @@ scan::Distribution times_from(const std::string& text) {
             return {.kind = kind};
     }
     if (!std::filesystem::exists(text)) {
-        throw InvalidTask(fmt::format("--times {}: expected constant, exponential, correlated or a "
-                                      "file of seconds",
-                                      text));
+        throw InvalidTask(fmt::format(
+            "--times {}: expected constant, exponential, correlated or a file of times in seconds",
+            text));
     }
     return {.kind = Kind::recorded, .mean = 0, .times = scan::read_times(text)};
 }
@@ -203,9 +203,9 @@ std::vector<double> speedup_from(const std::string& text) {
         constexpr double least = 1e-3, most = 1e6;
         const double factor = parsed_number<double>(part).value_or(0);
         if (factor < least || factor > most || std::ssize(speedup) == most_cores)
-            throw InvalidTask(fmt::format("--speedup {}: expected up to {} numbers from {} to {}, "
-                                          "as 1,1.5,2",
-                                          shortened(text), most_cores, least, most));
+            throw InvalidTask(fmt::format(
+                "--speedup {}: expected up to {} numbers from {} to {}, such as 1,1.5,2",
+                shortened(text), most_cores, least, most));
         speedup.push_back(factor);
     }
     return speedup;
@@ -255,11 +255,11 @@ struct Transition {
 std::vector<Transition> transitions_of(const filtering::Configuration& configuration, int filters) {
     const std::string file = "in the file", root = "on rank 0";
     if (configuration.ranks() == 1)
-        return {{file, root, "rank 0 reads it"}, {root, root, "filter", filters}};
+        return {{file, root, "rank 0 reads the image"}, {root, root, "filter", filters}};
     std::vector<Transition> all;
     std::string tiles = file;
     if (configuration.distribute) {
-        all.push_back({file, root, "rank 0 reads it"});
+        all.push_back({file, root, "rank 0 reads the image"});
         tiles = root;
     }
     const std::vector<filtering::Retiling> grids = configuration.all_tiles();
@@ -270,7 +270,7 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
         all.push_back({tiles, now,
                        !first                     ? "redistribution, with borders"
                        : configuration.distribute ? std::string(configuration.distribute->name)
-                                                  : "each rank reads its own"});
+                                                  : "each rank reads its own tile"});
         const bool has_borders = !first || configuration.broadcasts();
         if (has_borders)
             all.push_back({now, now, "filter"});
@@ -337,14 +337,14 @@ int explain_filter(const ExplainCommand& command) {
 
 int run_explain(const ExplainCommand& command, const Call& call) {
     if (command.what != "composite")
-        call.refuse(of_composite, "it is an option of explain composite");
+        call.refuse(of_composite, "only explain composite uses this option");
     if (command.what != "filter")
-        call.refuse(of_filter, "it is an option of explain filter");
+        call.refuse(of_filter, "only explain filter uses this option");
     if (command.what != "scan")
-        call.refuse(of_scan, "it is an option of explain scan");
+        call.refuse(of_scan, "only explain scan uses this option");
     else
         call.refuse({"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
-                    "it is an option of explain composite and filter");
+                    "only explain composite and filter use this option");
     return command.what == "scan"     ? explain_scan(command)
            : command.what == "filter" ? explain_filter(command)
                                       : explain_composite(command);

@@ -41,7 +41,8 @@ const Family& checked_family(const ScheduleRequest& request) {
                         family.name));
     }
     if (request.root != compositing::Task::distributed) {
-        throw InvalidTask(fmt::format("{} has no image to collect; compositing has", family.name));
+        throw InvalidTask(
+            fmt::format("{} has no image to collect; only compositing has one", family.name));
     }
     return family;
 }
@@ -68,7 +69,7 @@ Record record_of(ScheduleRequest& request) {
         .between(1, most_count)
         .none_is(0);
     record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
-    record.add("elements", request.elements, "N", "pixels of an image, or number of values")
+    record.add("elements", request.elements, "N", "number of pixels or values")
         .between(1, most_count);
     return record;
 }

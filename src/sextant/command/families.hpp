@@ -22,7 +22,7 @@ struct NamedSchedule {
     std::string title;     ///< name and tuning
     Schedule schedule;
     Claim claim;
-    std::optional<Grid> grid; ///< of processors, if groups of ranks are submachines of it
+    std::optional<Grid> grid; ///< grid of processors, if groups of ranks are submachines of it
 };
 
 /// An algorithm as shown by `list`.
@@ -37,11 +37,11 @@ std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm = {};      ///< name; "": all algorithms, or the first
-    compositing::Tuning tuning = {}; ///< for compositing; unset: every tuning, or the default
+    std::string algorithm = {};      ///< name; if empty, all algorithms or the first one
+    compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default
     int ranks = 8;
     Elements elements = 0;
-    int root = compositing::Task::distributed; ///< for compositing
+    int root = compositing::Task::distributed; ///< used for compositing only
 };
 
 /// Declares all fields except the root.
@@ -53,7 +53,7 @@ Record record_of(ScheduleRequest& request);
 inline constexpr std::int64_t most_messages = 2'000'000;
 
 /// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
-/// Throws InvalidTask, also for parameters that do not apply.
+/// Throws InvalidTask if the request is invalid or has parameters that do not apply.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
 /// Visits the schedules of a family for a number of ranks: each algorithm (or the named one) with
@@ -73,11 +73,11 @@ struct Configuration {
 /// The algorithms of a family, for any number of ranks.
 struct Family {
     std::string_view name;
-    std::vector<FamilyAlgorithm> algorithms = {};   ///< for `list`
+    std::vector<FamilyAlgorithm> algorithms = {};   ///< shown by `list`
     std::vector<Configuration> configurations = {}; ///< every algorithm; its default tuning first
     /// Makes the configurations for a request; null if they do not depend on the request.
     std::vector<Configuration> (*configurations_for)(const ScheduleRequest& request) = nullptr;
-    /// The default configuration for a request; null: the first.
+    /// Returns the default configuration for a request; null if it is the first one.
     Configuration (*usual)(const ScheduleRequest& request) = nullptr;
 
     void add(std::string_view algorithm, std::string_view summary, std::string_view source) {

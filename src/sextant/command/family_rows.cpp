@@ -30,7 +30,8 @@ std::string judge(const std::vector<Symbol>& result, Elements first, Elements co
     for (std::size_t e = 0; e < result.size(); ++e) {
         const Symbol& s = result[e];
         if (s.element != first + static_cast<Elements>(e) || s.first != from || s.last != to) {
-            return fmt::format("element {} is [{}, {}) of {}", e, s.first, s.last, s.element);
+            return fmt::format("element {} wrongly holds operands [{}, {}) of element {}", e,
+                               s.first, s.last, s.element);
         }
     }
     return "";
@@ -171,14 +172,14 @@ struct HaloExchange {
 };
 
 constexpr HaloExchange halo_exchanges[] = {
-    {"exchange", "tiles and the margins around them, from eight neighbours", halo::exchange,
+    {"exchange", "exchange of tile margins with eight neighbours", halo::exchange,
      halo::padded_tile},
-    {"axis-exchange", "the same, along one axis after the other", halo::axis_exchange,
-     halo::clipped_tile}};
+    {"axis-exchange", "exchange of tile margins along one axis, then along the other",
+     halo::axis_exchange, halo::clipped_tile}};
 
 /// Claims that each margin pixel inside the image has the neighbour's value.
 Claim claim_of(const HaloExchange& exchange, const halo::Grid& grid) {
-    // Element e of a rank's buffer as a pixel of the image; -1 outside the image.
+    // The image pixel of element e of a rank's buffer; undefined outside the image.
     const auto pixel = [=](int rank, Elements e, bool margin_too) -> Elements {
         const halo::Tile own = halo::tile(grid, rank), held = exchange.held(grid, rank);
         const Elements x = held.x + e % held.width, y = held.y + e / held.width;
@@ -250,10 +251,12 @@ Family halo_family() {
         family.configurations.push_back(
             {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
     }
-    family.add("stencil", "the same, with a filter on the tiles and its results on rank 0",
+    family.add("stencil",
+               "exchange of tile margins, then a filter on the tiles with its results on rank 0",
                "the ghost-cell pattern", stencil_schedule);
-    family.add("redistribution", "strips of rows become tiles with the margins around them",
-               "all-to-all", redistribution_schedule);
+    family.add("redistribution",
+               "strips of rows are redistributed to tiles with margins around them", "all-to-all",
+               redistribution_schedule);
     return family;
 }
 

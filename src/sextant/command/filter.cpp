@@ -48,7 +48,7 @@ Record record_of(FilterCommand& command) {
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));
-    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
     record.add("plan", command.plan, "FILE", "use this plan; if the file does not exist, write it")
         .file();
     return record.include(record_of(command.reports));
@@ -121,9 +121,10 @@ class FilterRun {
                                                  .ranks = communicator_.size()});
         if (options.grid &&
             *options.grid != Tiles{plan.configuration.columns, plan.configuration.rows})
-            throw InvalidTask(fmt::format("grid {}x{}: {} has {}x{} tiles; omit one of them",
-                                          options.grid->columns, options.grid->rows, path,
-                                          plan.configuration.columns, plan.configuration.rows));
+            throw InvalidTask(
+                fmt::format("grid {}x{}: the plan {} has {}x{} tiles; omit the grid or the plan",
+                            options.grid->columns, options.grid->rows, path,
+                            plan.configuration.columns, plan.configuration.rows));
         return plan;
     }
 
@@ -184,7 +185,7 @@ class FilterRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<PlaneSink> sink_;
-    std::optional<Overview> shown_; // the first derivative
+    std::optional<Overview> shown_; // overview of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;
 };

@@ -20,7 +20,7 @@ struct FilterSummary {
     std::string image, output;
     distributed::Filters filters;
     std::string transport;
-    int ranks = 1; ///< available; the plan may use fewer
+    int ranks = 1; ///< number of available ranks; the plan may use fewer
     FilterResult result;
     std::vector<std::byte> picture; ///< the first derivative as a PNG file, if a page shows it
     std::vector<std::string> warnings;

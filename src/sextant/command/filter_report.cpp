@@ -67,8 +67,9 @@ std::string tiles_picture(const FilterSummary& summary, const filtering::Retilin
 report::Picture picture_of(const FilterSummary& summary) {
     const distributed::Filter& last = summary.filters.back();
     const std::string what = fmt::format("{} at sigma {}", last.features.front(), last.sigma);
-    const std::string rest =
-        last.features.size() > 1 ? fmt::format(", the first of {}", last.features.size()) : "";
+    const std::string rest = last.features.size() > 1
+                                 ? fmt::format(", the first of {} results", last.features.size())
+                                 : "";
     return {
         summary.picture, what,
         fmt::format("{}{}. Black is the smallest value, white the largest, apart from outliers.",
@@ -135,9 +136,9 @@ std::string to_page(const FilterSummary& summary) {
                               summary.transport)},
         {"Way", plan.text()},
         {"Why", plan.reason},
-        {"Windows",
-         fmt::format("{} of {}, {} of all ranks", report::counted(summary.result.windows, "window"),
-                     report::counted(plan.window, "row"), mebibytes(plan.memory))},
+        {"Windows", fmt::format("{} of {}, {} for all ranks together",
+                                report::counted(summary.result.windows, "window"),
+                                report::counted(plan.window, "row"), mebibytes(plan.memory))},
         {"Machine", fmt::format("{}, {}", host(), date())}};
     if (!summary.result.sharing.reason.empty())
         page.facts.push_back({"Exchange", within_nodes(summary.result.sharing)});
@@ -148,10 +149,11 @@ std::string to_page(const FilterSummary& summary) {
                    {"write", summary.result.write}};
     page.sections = {weighed_section(summary.result)};
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles())
-        page.figures.push_back({tiles_picture(summary, tiles),
-                                tiles.filter == 0
-                                    ? "Each tile with the rank that filters it."
-                                    : fmt::format("Tiles from filter {} on.", tiles.filter + 1)});
+        page.figures.push_back(
+            {tiles_picture(summary, tiles),
+             tiles.filter == 0
+                 ? "Each tile with the rank that filters it."
+                 : fmt::format("The tiles of filter {} and of later filters.", tiles.filter + 1)});
     return report::render(page);
 }
 

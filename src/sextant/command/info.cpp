@@ -37,7 +37,7 @@ Record record_of(InfoCommand& command) {
 struct Findings {
     std::string name, format;
     FrameHeader header;
-    std::string samples; ///< "u16", "u8, 3 channels", "rgba f32"
+    std::string samples; ///< such as "u16", "u8, 3 channels", "rgba f32"
     bool good = true;
 };
 

@@ -44,7 +44,7 @@ Record record_of(LabelCommand& command) {
     label.without("measure").without("timeline");
     offer_no_probe(label, command.label.merging.probing);
     record.include(std::move(label));
-    declare_ranks(record, command.ranks, "one per tile of --grid, or per core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
     return record.include(record_of(command.reports));
 }
 
@@ -97,10 +97,10 @@ class LabelRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
-    std::optional<LabelOverview> overview_; ///< for a page
+    std::optional<LabelOverview> overview_; ///< set if a page shows it
     std::optional<Labelling> labelling_;
     LabelResult result_;
-    GatheredMerging merging_; ///< of the first strip, for a page
+    GatheredMerging merging_; ///< merging of the first strip, if a page shows it
 };
 
 void LabelRun::run() {

@@ -77,7 +77,7 @@ Section scans() {
     for (const scan::Strategy& row : scan::strategies()) {
         section.rows.push_back(
             {std::string(row.name), std::string(row.summary),
-             fmt::format("of a series, on any of these circuits; {}", row.source)});
+             fmt::format("strategy for a series, with any of these circuits; {}", row.source)});
     }
     for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
         section.rows.push_back({std::string(row.name), std::string(row.summary),
@@ -91,7 +91,7 @@ std::vector<Section> sections() {
         models{"models", {}};
     for (const FamilyAlgorithm& row : family_algorithms()) {
         if (row.family == "scan" || row.family == "series")
-            continue; // listed in their own section
+            continue; // these have sections of their own
         algorithms.rows.push_back(
             {std::string(row.name), std::string(row.summary),
              fmt::format("{}; ranks: {}; {}", row.family, row.takes, row.source)});
@@ -109,7 +109,7 @@ std::vector<Section> sections() {
     for (const format::FrameFormat& row : format::frame_catalogue()) {
         formats.rows.push_back(
             {std::string(row.extensions), fmt::format("{}, frames: {}", row.name, row.summary),
-             row.create ? fmt::format("read, written with {} samples", row.written) : "read only"});
+             row.create ? fmt::format("read; written with {} samples", row.written) : "read only"});
     }
     for (const format::LineFormat& row : format::line_catalogue()) {
         formats.rows.push_back({std::string(row.extension),

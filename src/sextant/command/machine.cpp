@@ -36,11 +36,11 @@ struct MachineCommand {
 
 Record record_of(MachineCommand& command) {
     Record record;
-    record.add("what", command.what, "WHAT", "show a profile, check if it is current, compare two")
+    record.add("what", command.what, "WHAT", "show or check a profile, or compare two profiles")
         .positional()
         .required()
         .one_of({"show", "check", "diff"});
-    record.add("files", command.files, "FILE", "a profile; two for diff")
+    record.add("files", command.files, "FILE", "a profile; diff requires two")
         .file()
         .positional()
         .required();
@@ -94,7 +94,7 @@ class Table {
 void put_curve(Table& table, const machine::Curve& curve) {
     const bool lent = curve.strategy == machine::Strategy::lending;
     const int order = static_cast<int>(curve.path) + (lent ? 10 : 0);
-    const std::string column = lent ? "lent" : std::string(name(curve.path));
+    const std::string column = lent ? "zero-copy" : std::string(name(curve.path));
     for (const machine::Point& point : curve.points)
         table.put(point.bytes, order, column, point.seconds);
 }
@@ -109,7 +109,7 @@ std::string messages(const machine::LinkCosts& link) {
         }
         if (curve.path != machine::Path::full)
             continue;
-        Table table(fmt::format("messages, {}, full path, layout {}, {}, by block length",
+        Table table(fmt::format("times of whole messages, {}, layout {}, {}, by block length",
                                 name(link.link), name(curve.layout), name(curve.strategy)),
                     "bytes");
         for (const machine::Point& point : curve.points) {
@@ -131,7 +131,7 @@ std::string messages(const machine::LinkCosts& link) {
 
 std::string passes(const machine::Work& work) {
     const auto rows = [&](const std::vector<machine::Pass>& passes, const char* when) {
-        Table table(fmt::format("passes of {} on {}{}, by number of operands", work.name,
+        Table table(fmt::format("times of passes of {} on {}{}, by number of operands", work.name,
                                 work.element, when),
                     "elements");
         for (const machine::Pass& pass : passes)
@@ -154,7 +154,7 @@ void put_line(std::string& text, const char* what, const std::string& value) {
 }
 
 /// A profile as tables: contiguous messages by size, strided messages by size and block, operator
-/// passes by elements and operands. Values whose half interval is more than 5 % are marked "~".
+/// passes by elements and operands. Values whose interval is wider than ±5 % are marked "~".
 std::string tables_of(const Profile& profile) {
     std::string text = profile.name + "\n";
     put_line(text, "host", profile.host);
@@ -173,7 +173,7 @@ std::string tables_of(const Profile& profile) {
         text += passes(work);
     for (const machine::Work& work : profile.kernels)
         text += passes(work);
-    Table copies("copies within memory, one mebibyte, by block length (0: whole)", "bytes");
+    Table copies("copies of 1 MiB within memory, by block length (0: contiguous)", "bytes");
     for (const machine::CopyRate& copy : profile.copies) {
         const Value& rate = copy.seconds_per_byte;
         constexpr double mebibyte = 1 << 20;
@@ -186,7 +186,7 @@ std::string tables_of(const Profile& profile) {
 
 int show(const MachineCommand& command, const Profile& profile) {
     std::string json = machine::profile_text(profile);
-    json.pop_back(); // the final newline
+    json.pop_back(); // removes the final newline
     write(command, json, tables_of(profile));
     return 0;
 }
@@ -195,10 +195,10 @@ int show(const MachineCommand& command, const Profile& profile) {
 std::string text_of_check(const std::string& path, const Profile& profile, const Profile& here,
                           const std::vector<std::string>& differences, bool probed) {
     if (differences.empty())
-        return fmt::format("{} describes this machine{}\n", path,
-                           probed
-                               ? " in its present state"
-                               : "; its state was not probed, which requires a profile of threads");
+        return fmt::format(
+            "{} describes this machine{}\n", path,
+            probed ? " in its present state"
+                   : "; its state was not probed, because only profiles of threads can be probed");
     std::string text = fmt::format("{} does not describe this machine:\n", path);
     for (const std::string& difference : differences)
         text += fmt::format("  {}\n", difference);
@@ -339,7 +339,7 @@ int run_machine(const MachineCommand& command, const Call&) {
     const std::vector<std::string>& files = command.files;
     const std::size_t wanted = command.what == "diff" ? 2 : 1;
     if (files.size() != wanted) {
-        throw InvalidTask(fmt::format("machine {} takes {}, given {}", command.what,
+        throw InvalidTask(fmt::format("machine {}: expected {}, got {}", command.what,
                                       wanted == 1 ? "one file" : "two files", files.size()));
     }
     const std::vector<std::string> outputs = files_named({command.json});

@@ -176,7 +176,7 @@ int dispatch(const Commands& commands, const CLI::App& app,
 void settle_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
-            (void)!open("/dev/null", O_RDWR); // opens the lowest free number, which is this one
+            (void)!open("/dev/null", O_RDWR); // opens the lowest free descriptor, this one
     }
     std::signal(SIGXFSZ, SIG_IGN);
 }
@@ -223,9 +223,9 @@ int obey(const Commands& commands, int argc, char** argv) {
         std::vector<std::string> words = with_new_spellings(argc, argv);
         std::reverse(words.begin(), words.end()); // the order that CLI11 expects
         app.parse(std::move(words));
-    } catch (const CLI::Success& shown) { // --help, --version
+    } catch (const CLI::Success& shown) { // --help or --version was given
         return speaks() ? app.exit(shown) : 0;
-    } catch (const CLI::ArgumentMismatch& error) { // "--output: 1 required OUT missing"
+    } catch (const CLI::ArgumentMismatch& error) { // such as "--output: 1 required OUT missing"
         const std::string what = error.what();
         return say(fmt::format("{} needs a value", what.substr(0, what.find(':'))), usage_error);
     } catch (const CLI::ParseError& error) {

@@ -19,7 +19,7 @@ struct GatheredMerging {
     int clocks = 1;                   ///< number of clocks that measured the times
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
     bool lent = false;                ///< messages were read from shared memory without a copy
-    std::vector<Bytes> sent;          ///< by rank
+    std::vector<Bytes> sent;          ///< bytes sent by each rank
 };
 
 /// Collective.

@@ -47,7 +47,7 @@ std::string word_taken(const Record& options, const Field& positional,
         const auto& choices = positional.choices;
         if (!word.empty() &&
             (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()))
-            return fmt::format("; {} was taken as the value of {}, which must come last", word,
+            return fmt::format("; {} was taken as the value of {}: give that option last", word,
                                field.called());
     }
     return "";

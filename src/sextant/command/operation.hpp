@@ -29,8 +29,8 @@ struct Call {
 struct Operation {
     std::string_view name;
     std::string_view summary;
-    std::string_view example; ///< command lines, for help
-    Record options;           ///< named as on a command line
+    std::string_view example; ///< command lines shown by --help
+    Record options;           ///< named as on the command line
     /// Runs the command. Returns the exit code: 0, or 1 if a check failed. Throws sextant::Error.
     std::function<int(const Call& call)> run;
     /// True if one rank suffices: under a launcher, a single process runs the command.

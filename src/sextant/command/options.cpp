@@ -53,8 +53,8 @@ Field& declare_json(Record& record, std::string& json) {
     Codec codec = {[&json] { return json; },
                    [&json](const Field&, std::string_view text) {
                        if (holds_other_data(std::string(text)))
-                           return "the name of a new file, or of a JSON file; without a name, give "
-                                  "the option last";
+                           return "the name of a new file or of a JSON file; to omit the name, "
+                                  "give the option last";
                        json = text;
                        return "";
                    }};
@@ -102,7 +102,7 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
     record.add("slice", source.slice, "N", "slice of a hyperstack, from 0; default: the first")
         .between(0, most_count);
     record.add("allow_external", source.allow_external,
-               "let an HDF5 file refer to samples in any other file");
+               "allow an HDF5 file to refer to samples in any other file");
     return record;
 }
 
@@ -143,7 +143,7 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
                    }};
     record
         .add("no_probe", std::move(codec), "",
-             "without a profile, use a built-in one; do not measure this machine")
+             "if there is no profile, use a built-in one; do not measure this machine")
         .kind = Field::Kind::flag;
 }
 
@@ -165,7 +165,7 @@ void launch_ranks(const Call& call, int threads, const std::function<void(Commun
         if (call.has(option) &&
             call.options.find(option)->text() != fmt::to_string(communicator.size()))
             throw AgreedFailure(
-                fmt::format("{} {} under a launcher that started {} processes; omit it",
+                fmt::format("{} {}: the launcher started {} processes; omit this option",
                             call.options.find(option)->called(), call.options.find(option)->text(),
                             communicator.size()),
                 true);

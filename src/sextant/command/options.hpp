@@ -21,7 +21,7 @@
 // Options and helpers that several commands share.
 namespace sextant::command {
 
-/// Outputs of a run besides its results; "-" is standard output, "" none.
+/// Outputs of a run besides its results; "-" means standard output, and "" means no output.
 struct Reports {
     std::string json, report;
 };
@@ -54,9 +54,9 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
 /// The files that a command reads: those of the image, and the machine profile if one is named.
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);
 
-/// Runs `body` on every rank: the processes of the launcher, or else threads, whose number is given
-/// by `--ranks`, else by the tiles of `--grid`, else by the cores. Requires a command with both
-/// options.
+/// Runs `body` on every rank: on the processes of the launcher, or else on threads, whose number is
+/// given by `--ranks`, else by the tiles of `--grid`, else by the cores. Requires a command with
+/// both options.
 void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
                   const std::function<void(Communicator)>& body);
 
@@ -69,13 +69,13 @@ Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::st
 /// Declares `--shared-memory`, which lets processes of a node read each other's memory.
 Field& declare_shared_memory(Record& record, std::string& when);
 
-/// Runs `body` on every rank: those of the launcher, or else the given number of threads. Throws
+/// Runs `body` on every rank of the launcher, or else on the given number of threads. Throws
 /// AgreedFailure if a launcher started a different number of ranks than the option states, or if
 /// ranks have different options.
 void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
                   const char* option = "ranks");
 
-/// The same with the number of threads given by the option, or one per core.
+/// Runs `body` as launch_ranks does, on the number of threads given by the option, or one per core.
 void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
                            const char* option = "ranks");
 

@@ -103,7 +103,7 @@ void require_distinct(std::span<const std::string> paths) {
 }
 
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
-    std::map<std::pair<dev_t, ino_t>, std::string> there; // existing files only
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // outputs that exist already
     struct stat file {};
     for (const std::string& output : outputs) {
         if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))

@@ -16,14 +16,15 @@ namespace sextant::command {
 /// A file name that means standard output.
 inline constexpr std::string_view standard_output = "-";
 
-/// The names that are not empty.
+/// Returns those of the given names that are not empty.
 std::vector<std::string> files_named(std::initializer_list<std::string> names);
 
 /// Throws InvalidTask unless the extension is that of an image format that can be written. Whether
 /// the format can hold the pixels is checked on writing.
 void check_picture_name(const std::string& path);
 
-/// The same for a format of frames with samples of this type.
+/// Throws InvalidTask unless the extension is that of a frame format that can be written with
+/// samples of this type.
 void check_frames_name(const std::string& path, Sample sample);
 
 /// The sample type for writing frames: f32, or f64 if an offset was subtracted

@@ -15,7 +15,7 @@ namespace sextant::command {
 /// is the mean of a square block of the image, NaNs excluded.
 class Overview {
   public:
-    /// With at most `most` pixels per side.
+    /// Makes an empty overview of at most `most` pixels per side.
     explicit Overview(ImageShape image, Elements most = 640);
 
     /// The number of image pixels per overview pixel, in each direction.
@@ -29,7 +29,7 @@ class Overview {
     /// Gray values from 0 (black) to 1 (white); the few darkest and brightest pixels are clipped.
     /// Pixels without any finite value are black.
     std::vector<float> shades() const;
-    /// The same as a PNG file.
+    /// The gray values as a PNG file.
     std::vector<std::byte> png() const;
 
   private:

@@ -19,7 +19,7 @@ Record record_of(PlacementOptions& options) {
     Record record;
     record
         .add("transport", options.transport, "HOW",
-             "transport to assume instead of that of the profile")
+             "transport to assume; default: that of the profile")
         .one_of({"mpi", "threads"});
     record
         .add("ranks_per_node", options.ranks_per_node, "N",
@@ -39,8 +39,9 @@ Placement on_platform(const PlacementOptions& options, int ranks) {
                           : options.ranks_per_node   ? "ranks-per-node"
                                                      : nullptr;
     if (refused)
-        throw InvalidTask(fmt::format("--{} with --machine {}: the platform states where ranks run",
-                                      refused, options.machine));
+        throw InvalidTask(fmt::format(
+            "--{} cannot be used with --machine {}: the platform specifies where ranks run",
+            refused, options.machine));
     KnownMachine known = known_machine(options.machine, ranks);
     Placement placement;
     placement.nodes = std::move(known.nodes);

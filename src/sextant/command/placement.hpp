@@ -16,7 +16,7 @@ namespace sextant::command {
 /// The machine of a hypothetical run, and the nodes of its ranks.
 struct Placement {
     std::shared_ptr<planner::Planner> planner;
-    std::vector<int> nodes; ///< by rank; empty: each rank on its own node
+    std::vector<int> nodes; ///< node of each rank; empty if each has its own node
     machine::Link within_node = machine::Link::same_node;
 
     const machine::Profile& machine() const { return planner->machine(); }
@@ -24,8 +24,8 @@ struct Placement {
 
 /// The placement of the ranks of a hypothetical run.
 struct PlacementOptions {
-    std::string transport;                      ///< "": that of the profile
-    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; unset: one
+    std::string transport;                      ///< if empty, that of the profile
+    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; if unset, one
     std::string machine;
 };
 Record record_of(PlacementOptions& options);
@@ -41,8 +41,8 @@ Placement placement_of(const PlacementOptions& options, int ranks);
 /// are known too.
 struct KnownMachine {
     machine::Profile profile;
-    std::optional<machine::Wires> wires; ///< of a platform
-    std::vector<int> nodes;              ///< of a platform, by rank: each core has one rank
+    std::optional<machine::Wires> wires; ///< links of a platform
+    std::vector<int> nodes;              ///< node of each rank on a platform: one rank per core
 };
 
 /// The path of a profile or platform, given as a path or as the name of one that Sextant ships

@@ -13,8 +13,8 @@ namespace sextant::command {
 
 /// The alternatives of a plan of any family, for pages and tables.
 /// Input     `compared`: states what was predicted and what was measured. `took`: the time of the
-///           chosen alternative in this run; 0 if it was not measured. Times of a race, if any, are
-///           shown instead.
+///           chosen alternative in this run; 0 if it was not measured. If there was a race, its
+///           times are shown instead.
 template <class Configuration>
 report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
                                      std::string compared = {}, Seconds took = 0) {

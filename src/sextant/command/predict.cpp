@@ -92,10 +92,10 @@ struct PredictCommand {
 
 Record record_of(PredictCommand& command) {
     Record record = record_of(command.request);
-    record.add("element_size", command.element_size, "BYTES", "size of an element")
+    record.add("element_size", command.element_size, "BYTES", "size of an element in bytes")
         .between(1, 1 << 20);
     record.add("operator", command.operator_name, "NAME",
-               "operator to apply; the profile has its cost");
+               "operator to apply, as named in the profile");
     record.add("element", command.element, "TYPE", "pixel element type of the operator")
         .one_of({"f32", "f16", "u8"});
     record
@@ -113,10 +113,10 @@ Record record_of(PredictCommand& command) {
     return record;
 }
 
-/// Writes the trace of one model, or a page of all.
+/// Writes the trace of one model, or a page with all models.
 void write_shown(const PredictCommand& command, const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
-        throw InvalidTask("none of the chosen models predicts what each rank does when: choose "
+        throw InvalidTask("none of the chosen models predicts a timeline of each rank: choose "
                           "another --model, or omit --trace and --report");
     if (!command.trace.empty())
         write_trace(command.trace, recordings.front());

@@ -34,8 +34,8 @@ Record record_of(ProveCommand& command) {
     record.without("ranks");
     record["algorithm"].meaning = "algorithm of the family; default: all";
     Field& elements = record["elements"].between(1, most_elements).none_is(0);
-    elements.meaning = "pixels of an image; default: several sizes that divide unevenly";
-    record.add_ranges("ranks", command.ranks, "numbers of ranks: A to B, and C")
+    elements.meaning = "number of pixels; default: several sizes that divide unevenly";
+    record.add_ranges("ranks", command.ranks, "numbers of ranks, such as 1..16,64")
         .between(1, most_ranks);
     declare_json(record, command.json);
     return record;
@@ -77,7 +77,7 @@ struct CircuitRow {
     Elements deficiency = 0;
 };
 
-/// The numbers of ranks to show: the smallest and the largest if there are too many.
+/// The rank counts to show: only the smallest and the largest if there are more than three.
 std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
     return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
 }

@@ -161,7 +161,7 @@ class RegisterRun {
     RunControl control() {
         return {.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
             const bool divided = communicator_.size() > 1 && !part.starts_with("write ");
-            progress_.say(divided ? fmt::format("{} on rank 0 of {}, which divide {} frames:", part,
+            progress_.say(divided ? fmt::format("{} on rank 0 of {} ({} frames in all):", part,
                                                 communicator_.size(), header_.frames)
                                   : std::string(part),
                           done, all);
@@ -174,7 +174,8 @@ class RegisterRun {
             write(result, frames);
         };
         hooks.resumed = [](std::size_t results) {
-            print_note(fmt::format("resuming an earlier run: {} results are available", results));
+            print_note(
+                fmt::format("resuming an earlier run: {} of its results are reused", results));
         };
         if (options_.recorded_mean) {
             hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
@@ -192,7 +193,7 @@ class RegisterRun {
                 text.insert(text.rfind("restart"), "--");
             throw AgreedFailure(text, failure.invalid_task());
         }
-        summary_.result.frames.clear(); // rank 0 has copied them
+        summary_.result.frames.clear(); // rank 0 has copied the frames
     }
 
     std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames, double offset,
@@ -251,7 +252,7 @@ class RegisterRun {
         return planes;
     }
 
-    /// All files are complete on disk before any appears under its name.
+    /// Writes all files completely to disk before any of them appears under its final name.
     void write(const RegistrationResult& result, RegisteredFrames& frames) {
         const registration::Combined& average = result.average;
         if (result.offset != 0)
@@ -295,7 +296,7 @@ class RegisterRun {
     const Communicator communicator_;
     Progress progress_;
     RegistrationOptions options_;
-    FrameHeader header_; ///< of the series
+    FrameHeader header_; ///< header of the series
     std::string path_;   ///< path of the series
     RegisterSummary summary_;
 };
@@ -336,14 +337,15 @@ Record record_of(RegisterCommand& command) {
         .file()
         .letter('o')
         .required();
-    record.add("aligned", command.aligned, "also write the aligned frames, NaN outside the data");
+    record.add("aligned", command.aligned,
+               "also write the aligned frames, with NaN outside the data");
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});
     declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");
     Record registration = record_of(command.registration);
     for (const char* field : {"recorded_mean", "checkpoint", "prefilter", "farthest", "tolerance"})
         registration.without(field);
-    registration["threads"].none_is(1); // no fixed default: it depends on the series
+    registration["threads"].none_is(1); // the default depends on the series
     record.include(std::move(registration));
     record.include(record_of(command.reports));
     return record;

@@ -16,9 +16,9 @@ struct RegisterSummary {
     SeriesTransforms transforms;
     std::string output, transport;
     int ranks = 1, team = 1;   ///< number of ranks, and of threads per rank
-    RegistrationResult result; ///< without frames, which are in `transforms`
+    RegistrationResult result; ///< without its frames, which are in `transforms`
     std::vector<std::string> files, warnings;
-    std::optional<GatheredWork> work; ///< if a page shows it
+    std::optional<GatheredWork> work; ///< set if a page shows it
 };
 
 std::string to_text(const RegisterSummary& summary);

@@ -76,9 +76,10 @@ std::string to_text(const RegisterSummary& summary) {
     text += fmt::format("displaced by up to {:.2f} px", pixels);
     if (transforms.pixel.known())
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
-    text += fmt::format(", NCC {:.3f}, deviation of a shift {:.3f} px (medians), {} flagged\n",
-                        median_of(places, [](const auto& p) { return p.result.ncc_after; }),
-                        median_of(places, deviation_of), flagged(places));
+    text +=
+        fmt::format(", NCC {:.3f}, standard deviation of a shift {:.3f} px (medians), {} flagged\n",
+                    median_of(places, [](const auto& p) { return p.result.ncc_after; }),
+                    median_of(places, deviation_of), flagged(places));
     const auto& seconds = summary.result.seconds;
     text += fmt::format(
         "inspect {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  write {:.2f} s\n",
@@ -262,8 +263,8 @@ report::Section work_of(const GatheredWork& work) {
         chart.figures.push_back({percent(*idle), "idle in the scan"});
     if (const auto idle = work.idle(Work::combined_field))
         chart.figures.push_back({percent(*idle), "idle in the scan of displacement fields"});
-    std::string caption = "Registrations of each rank over time. The scan of ⊙ cannot keep all "
-                          "ranks busy: a rank waits for the results of preceding ranks.";
+    std::string caption = "Registrations of each rank over time. During the scan (⊙), ranks are "
+                          "partly idle: each waits for the results of preceding ranks.";
     if (work.clocks > 1)
         caption += fmt::format(" {}.", report::clocks_text(work.clocks, work.aligned));
     return {"Work of each rank", to_html(report::Figure{gantt(chart), caption})};
@@ -293,7 +294,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back(
             {"Resumed", fmt::format("{} results of an earlier run", summary.result.resumed)});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
-    constexpr std::size_t most_warnings = 8; // frames left out are listed below, too
+    constexpr std::size_t most_warnings = 8; // the page also lists omitted frames below
     for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
         facts.push_back({"Warning", summary.warnings[i]});
     if (summary.warnings.size() > most_warnings)
@@ -323,7 +324,7 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                     likeness_section(frames, fields ? "by rigid motions alone" : "as recorded"),
+                     likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
                      work_of(*summary.work)};
     page.next_steps = {{"Apply the same motions to another channel",
                         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",

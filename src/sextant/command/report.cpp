@@ -50,7 +50,7 @@ Record record_of(ReportCommand& command) {
     return record;
 }
 
-constexpr std::size_t most_traces = 16; // lanes of more traces could not be distinguished
+constexpr std::size_t most_traces = 16; // with more traces, lanes could not be distinguished
 
 bool is_page(const std::string& path) {
     return path.ends_with(".html") || path.ends_with(".htm");
@@ -246,7 +246,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // keeps the first of several parameter values: the default
+        std::set<std::string> seen; // keeps only the first, default parameters
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||

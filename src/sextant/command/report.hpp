@@ -16,7 +16,7 @@ namespace sextant::command {
 /// The cost of a configuration in one case: CPU time of all ranks together, which is meaningful
 /// even if ranks outnumber cores.
 struct GrowthPoint {
-    std::string configuration; ///< "radix-k, radices 4,2, shared"
+    std::string configuration; ///< such as "radix-k, radices 4,2, shared"
     int ranks = 1;
     double pixels = 0;
     Seconds cpu = 0;

@@ -36,7 +36,7 @@ struct SimulateCommand {
 
 Record record_of(SimulateCommand& command) {
     Record record = record_of(command.request);
-    record.add("element_size", command.element_size, "BYTES", "size of an element")
+    record.add("element_size", command.element_size, "BYTES", "size of an element in bytes")
         .between(1, 1 << 20);
     record
         .add("platform", command.platform, "FILE",
@@ -49,14 +49,14 @@ Record record_of(SimulateCommand& command) {
         .file();
     record.add("association", command.association,
                {{"by-arrival", Association::by_arrival}, {"in-order", Association::in_order}},
-               "HOW", "order of association in folds");
+               "HOW", "order of combining operands");
     record
         .add("send_overhead", command.send_overhead, "S",
-             "time that a rank needs to send a message")
+             "time in seconds that a rank needs to send a message")
         .between(0, 1);
     record
         .add("receive_overhead", command.receive_overhead, "S",
-             "time that a rank needs to receive a message")
+             "time in seconds that a rank needs to receive a message")
         .between(0, 1);
     record
         .add("blend_rate", command.blend_rate, "PX/S",
@@ -68,7 +68,7 @@ Record record_of(SimulateCommand& command) {
     record.add("operator", command.operator_name, "NAME",
                "operator to apply, as named in the profile");
     record.add("clock", command.clock,
-               "use Sextant's simulator, not SimGrid: faster with much contention");
+               "use Sextant's simulator, not SimGrid; faster with much contention");
     record
         .add("trace", command.trace, "OUT",
              "write a trace of all ranks: .svg, JSON or .otf2 (docs/trace.md)")
@@ -197,7 +197,7 @@ simulate::Simulation simulated(const SimulateCommand& command, const simulate::Q
 
 int run_simulate(const SimulateCommand& command, const Call& call) {
     if (command.machine.empty())
-        call.refuse({"operator"}, "expected --machine, a profile with its cost");
+        call.refuse({"operator"}, "expected --machine with a profile that has the operator's cost");
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});

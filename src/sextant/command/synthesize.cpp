@@ -30,8 +30,9 @@ struct SynthesizeCommand {
     std::string output, truth, specimen = "lattice", image;
     SeriesPlan plan = {.shape = {512, 512}, .frames = 16, .drift = {0, -1.3, .7}, .wander = .5};
     registration::SpecimenPlan look;
-    double turn = 0, turn_wander = 0; ///< degrees
-    std::vector<int> jumps;           ///< of each: frame, motion to the right, motion downward
+    double turn = 0, turn_wander = 0; ///< in degrees
+    /// For each jump: its frame, and the motion to the right and downward.
+    std::vector<int> jumps;
     std::int64_t seed = 1;
 };
 
@@ -90,7 +91,7 @@ Record record_of(SynthesizeCommand& command) {
         .between(0, most_frames);
     record
         .add("jumps", command.jumps, "I,X,Y",
-             "jumps X px right and Y down before frame I; three numbers per jump")
+             "shift by X px right, Y px down before frame I; three numbers per jump")
         .between(-most, most_frames);
     record.add("seed", command.seed, "N", "seed of the random numbers").between(0, most_count);
     return record;
@@ -142,9 +143,9 @@ void check_field(ImageShape field) {
 void check_specimen(const SynthesizeCommand& command, const Call& call) {
     if (!command.image.empty())
         call.refuse({"specimen", "contrast", "period", "amorphous", "detail"},
-                    "the image is shown as it is");
+                    "the image is used unchanged");
     else if (command.specimen != "lattice")
-        call.refuse({"period", "amorphous"}, "it applies to the lattice only");
+        call.refuse({"period", "amorphous"}, "only the lattice uses this option");
 }
 
 registration::Specimen specimen_from(const SynthesizeCommand& command, const SeriesPlan& plan) {

@@ -14,7 +14,7 @@ namespace sextant::command {
 struct GatheredTrace {
     Trace trace;
     int clocks = 1; ///< number of clocks that measured the times
-    /// Offsets of the clocks to rank 0's; empty if a clock could not be trusted.
+    /// Offsets of the clocks from rank 0's clock; empty if a clock could not be trusted.
     std::vector<ClockOffset> aligned = {};
 };
 
@@ -24,12 +24,13 @@ struct GatheredTrace {
 /// rank with the same clock.
 class TraceClocks {
   public:
-    /// Create before the run. Collective.
+    /// Must be created before the run. Collective.
     explicit TraceClocks(const Communicator& communicator, HostClock clock = HostClock::steady());
 
     /// The events of all ranks, with times since the first start. Collective.
     GatheredTrace gather(const Trace& own) const;
-    /// The same for the applications of a scan that started at `origin`. Collective.
+    /// The operator applications of all ranks in a scan that started at `origin`, with times since
+    /// the first start. Collective.
     std::vector<scan::Bar> gather(std::vector<scan::Bar> own, Seconds origin) const;
 
   private:

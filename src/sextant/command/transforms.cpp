@@ -127,7 +127,7 @@ std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) 
 }
 
 constexpr std::int64_t most_transforms = std::int64_t{1} << 40;
-constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< per side
+constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< of each side
 constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
                                                       "mended",    "in-doubt",  "gaps"};
@@ -186,7 +186,7 @@ FrameRegistration frame_from(const JsonField& json) {
     return frame;
 }
 
-/// Checks the kind and version of the file first.
+/// Checks the kind and version of the file.
 void check_version(const JsonField& json) {
     if (json.text_or_empty("kind") != kind)
         json.fail(fmt::format("is not of kind \"{}\"", kind));
@@ -241,7 +241,7 @@ void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
     std::sort(numbers.begin(), numbers.end());
     if (const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
         twice != numbers.end())
-        json.fail(fmt::format("has frame {} twice", *twice));
+        json.fail(fmt::format("lists frame {} twice", *twice));
     if (!std::binary_search(numbers.begin(), numbers.end(), transforms.reference))
         json.at("reference")
             .refuse(fmt::format("one of the {} in the file",
@@ -281,7 +281,7 @@ void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
 
 void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
     const std::string unit = unit_of(transforms);
-    sink(fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
+    sink(fmt::format("# {}: {} motions, frames of {}x{} pixels, registered to frame {}\n# {}\n",
                      transforms.series, transforms.model, transforms.shape.width,
                      transforms.shape.height, transforms.reference, convention));
     sink(
@@ -296,7 +296,7 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
 
 SeriesTransforms read_transforms(const std::string& path) {
     constexpr Bytes most_bytes = Bytes{1} << 28;
-    constexpr std::size_t most_values = std::size_t{1} << 22; // some 200,000 frames
+    constexpr std::size_t most_values = std::size_t{1} << 22; // enough for some 200,000 frames
     const JsonField json = JsonField::read(path, {most_bytes, most_values});
     check_version(json);
     SeriesTransforms transforms = head_from(json);

@@ -15,24 +15,24 @@
 namespace sextant::command {
 
 /// The file of displacement fields of all frames that are not left out: a series of f32 images of
-/// `nodes` pixels, four per frame: u to the right and downward in pixels, its standard deviation,
-/// and 1 where it is known.
+/// `nodes` pixels. Each frame has four: the displacement to the right and downward, in pixels, its
+/// standard deviation, and 1 where it is known.
 struct FieldFile {
-    std::string path; ///< relative to the folder of `transforms.json`
+    std::string path; ///< path relative to the folder of `transforms.json`
     Elements spacing = 0;
     ImageShape nodes;
 };
 
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
-    std::string series, model; ///< "rigid" or "nonrigid"
+    std::string series, model; ///< the model is "rigid" or "nonrigid"
     std::int64_t reference = 0;
     int stages = 1;
     ImageShape shape;
     PixelSize pixel;
     std::vector<FrameRegistration> frames;
     std::optional<FieldFile> fields;
-    bool with_seconds = true; ///< false: omit times, so that files can be compared
+    bool with_seconds = true; ///< false to omit times, so that files can be compared
 };
 
 /// Remarks on a frame that is not left out: "ambiguous", "mended" ...
@@ -62,7 +62,7 @@ struct FramePoint {
 /// with column names. Throws InvalidFile, naming the line, for anything else.
 std::vector<FramePoint> read_coordinates(const std::string& path);
 
-/// Writes the same format, with column names.
+/// Writes points in the format of read_coordinates, with column names.
 std::string to_csv(const std::vector<FramePoint>& points);
 
 } // namespace sextant::command

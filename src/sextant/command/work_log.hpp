@@ -32,7 +32,7 @@ class WorkLog {
     /// Adds a result, with times on the steady clock of the host.
     void add(registration::Work work, Seconds begin, Seconds end);
 
-    /// Times are relative to `origin`, which is a time on the clock of the host.
+    /// The recorded intervals. Their times are relative to `origin`, a time on the host's clock.
     const std::vector<WorkBar>& bars() const { return bars_; }
     Seconds origin() const { return origin_; }
     /// Time spent on each kind of work, without pauses.
@@ -49,12 +49,12 @@ class WorkLog {
 /// The work of all ranks.
 struct GatheredWork {
     std::vector<WorkBar> bars;
-    std::array<Seconds, registration::kinds_of_work> busy{}; ///< sum of all ranks
+    std::array<Seconds, registration::kinds_of_work> busy{}; ///< sum over all ranks
     int ranks = 1, clocks = 1;
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
 
     /// The fraction of the ranks' time, between the first and the last work of this kind, that was
-    /// not spent on it. Nothing if there was no such work.
+    /// not spent on it. Empty if there was no such work.
     std::optional<double> idle(registration::Work work) const;
 };
 

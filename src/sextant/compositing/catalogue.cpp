@@ -50,7 +50,7 @@ Piece part_by_position(const Task& task, const Tuning&, int position) {
 }
 
 constexpr Algorithm algorithms[] = {
-    {"direct-send", "each rank receives one part of the image from all others and blends it",
+    {"direct-send", "each rank receives its part of the image from all other ranks and blends it",
      "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
@@ -64,7 +64,7 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning& tuning, int position) {
          return radix_k_piece(task, tuning.radices, position);
      }},
-    {"binary-swap", "pairs of ranks exchange halves of their part, in log2 rounds",
+    {"binary-swap", "pairs of ranks exchange halves of their part, in log2 p rounds",
      "Ma et al. 1994, doi:10.1109/38.291532", "a power of two", false, powers_of_two,
      [](const Task& task, const Tuning&, int position) { return binary_swap(task, position); },
      [](const Task& task, const Tuning&, int position) {
@@ -91,7 +91,8 @@ constexpr Algorithm algorithms[] = {
          return parallel_pipeline(task, tuning.window, position);
      },
      part_by_position},
-    {"binary-tree", "whole images blended pairwise, half of the ranks idle after each round",
+    {"binary-tree",
+     "whole images are blended pairwise; half of the active ranks stop after each round",
      "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, nothing_to_tune,
      [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
      [](const Task& task, const Tuning&, int position) {
@@ -207,8 +208,9 @@ std::string judge(const std::vector<Elements>& expected, int layers,
         const Symbol& symbol = result[e];
         const Elements pixel = expected[e];
         if (symbol.element != pixel || symbol.first != 0 || symbol.last != layers) {
-            return fmt::format("pixel {} holds layers [{}, {}) of pixel {}, expected all {}", pixel,
-                               symbol.first, symbol.last, symbol.element, layers);
+            return fmt::format(
+                "pixel {} holds layers [{}, {}) of pixel {}, expected all {} layers of this pixel",
+                pixel, symbol.first, symbol.last, symbol.element, layers);
         }
     }
     return "";

@@ -12,8 +12,9 @@
 
 namespace sextant::compositing {
 
-/// A compositing algorithm: one source file and one row in the catalogue. That gives it a command
-/// line, proofs, conformance tests on threads and MPI, drawings and documentation.
+/// A compositing algorithm: one source file and one row in the catalogue. The row is enough to make
+/// it available on the command line, in proofs, conformance tests on threads and MPI, drawings and
+/// documentation.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
@@ -26,7 +27,7 @@ struct Algorithm {
     std::vector<Tuning> (*tunings)(int positions);
     /// The program of one position; peers are positions too. Throws InvalidTask.
     Program (*program)(const Task& task, const Tuning& tuning, int position);
-    /// The pixels that a position ends up with.
+    /// The pixels that a position owns at the end.
     Piece (*piece)(const Task& task, const Tuning& tuning, int position);
     /// True if a position's program depends on the number of images at other positions.
     bool depends_on_layers = false;
@@ -37,7 +38,7 @@ struct Algorithm {
 /// Every algorithm, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask with similar names.
+/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected
@@ -51,7 +52,7 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
 /// program serves all visibility orders that give the rank the same seat.
 struct Seat {
     Task task;
-    int rank = 0; ///< number of this rank in `task`
+    int rank = 0; ///< this rank's number in `task`
 
     bool operator==(const Seat&) const = default;
 };
@@ -60,7 +61,7 @@ struct Seat {
 /// capacity for two more numbers than there are positions.
 void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key);
 
-/// Requires  a task that `check` accepts.
+/// The seat of a rank in a task that `check` accepts.
 Seat seat_of(const Algorithm& algorithm, const Task& task, int rank);
 
 /// The program of a seat; its peers are positions or the root.
@@ -88,13 +89,14 @@ struct Configuration {
     Tuning tuning = {};
     bool sparse = false; ///< skip empty pixels in messages
 
-    /// "radix-k, radices 8,4, sparse".
+    /// Text such as "radix-k, radices 8,4, sparse".
     std::string text() const;
     bool operator==(const Configuration&) const = default;
 };
 
 /// Every configuration for a task, in catalogue order, each algorithm's usual tuning first.
-/// Cost      the ordered factorisations of the positions: 8,192 at 16,384.
+/// Cost      grows with the number of ordered factorisations of the number of positions, which is
+///           8,192 for 16,384 positions.
 std::vector<Configuration> configurations(const Task& task);
 
 /// A configuration as a candidate for the planner. The task must outlive it.

@@ -36,7 +36,7 @@ void declare_tuning(Record& record, std::vector<int>& radices, int& window) {
     constexpr int most = 1 << 30;
     record
         .add("radices", radices, "K,K,...",
-             "factors of the number of ranks, 2 or more, for radix-k")
+             "factors of the number of ranks, each 2 or more, for radix-k")
         .between(2, most);
     record
         .add("window", window, "N",
@@ -69,8 +69,8 @@ void check(const Task& task) {
         throw InvalidTask(fmt::format("an image of {} pixels: expected 0 or more", task.elements));
     }
     if (task.layers.size() != task.order.size()) {
-        throw InvalidTask(
-            fmt::format("{} layer counts for {} positions", task.layers.size(), task.order.size()));
+        throw InvalidTask(fmt::format("{} layer counts for {} positions, expected one per position",
+                                      task.layers.size(), task.order.size()));
     }
     std::vector<bool> seen(static_cast<std::size_t>(task.ranks), false);
     for (std::size_t i = 0; i < task.order.size(); ++i) {
@@ -85,7 +85,8 @@ void check(const Task& task) {
         seen[static_cast<std::size_t>(rank)] = true;
         if (task.layers[i] < 1) {
             throw InvalidTask(
-                fmt::format("rank {} has a position but {} layers", rank, task.layers[i]));
+                fmt::format("rank {} has a position and {} layers, expected 1 or more layers", rank,
+                            task.layers[i]));
         }
     }
     if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {

@@ -44,7 +44,7 @@ Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 /// The parameters of an algorithm; each algorithm uses those that apply to it.
 struct Tuning {
     std::vector<int> radices; ///< Radix-k: k_1, k_2, ..., whose product is positions()
-    int window = 0;           ///< rounds of messages that may be open at once; 0: no limit
+    int window = 0;           ///< rounds of messages that may be open at once; 0 for no limit
     /// The block size, in pixels, of the round-robin distribution over positions that balances
     /// active pixels (interlace.hpp); 0: pieces are contiguous.
     Elements interlace = 0;
@@ -55,7 +55,7 @@ struct Tuning {
 /// Declares the parameters of algorithms as fields "radices" and "window" of a record.
 void declare_tuning(Record& record, std::vector<int>& radices, int& window);
 
-/// "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
+/// Text such as "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
 std::string to_text(const Tuning& tuning);
 
 /// A range of pixels of the composited image.
@@ -70,14 +70,14 @@ Piece equal_part(const Task& task, int i);
 /// at least one layer, and the root exists.
 void check(const Task& task);
 
-/// The same pixels of each of a rank's layers, which follow one another in its input: one region
-/// with a run per layer. `pixels` is a range of the first layer.
+/// Returns `pixels`, a range of a rank's first layer, in all its layers: one region with a run per
+/// layer. The layers follow one another in the rank's input.
 Region in_all_layers(const Region& pixels, Elements image, int layers);
 
 /// Appends each run of a region as a region of its own, for the operands of a fold.
 void append_runs(std::vector<Region>& operands, const Region& region);
 
-/// The pixels of a region as one layer: several layers are folded into scratch.
+/// The pixels of a region as one layer; if it has several layers, they are folded into scratch.
 Region blended(ProgramBuilder& builder, const Region& region);
 
 } // namespace sextant::compositing

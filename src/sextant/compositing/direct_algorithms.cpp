@@ -20,7 +20,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     const Region local = part(position);
 
     builder.window(window);
-    std::vector<Region> slots(static_cast<std::size_t>(p)); // by position
+    std::vector<Region> slots(static_cast<std::size_t>(p)); // indexed by position
     slots[static_cast<std::size_t>(position)] = in_all_layers(local, task.elements, layers);
     for (int step = 1; step < p; ++step) {
         int to = step - 1 < position ? step - 1 : step, from = to;
@@ -109,7 +109,7 @@ class Pipeline {
             blend_behind(back, local);
             return {{}, back};
         }
-        if (position_ == 0) // the wrap: the received images are behind this one, which is the first
+        if (position_ == 0) // after the wrap, received images are behind this first one
             return {blended(builder_, local), receive(n, c)};
         const Region both = receive(2 * n, c);
         const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
@@ -155,7 +155,7 @@ class Pipeline {
     const int p_, position_;
     ProgramBuilder builder_;
     Region input_;
-    std::vector<Region> slots_; // used in rotation
+    std::vector<Region> slots_; // used in turn
 };
 
 } // namespace

@@ -7,7 +7,7 @@ namespace sextant::compositing {
 
 /// The order in which a position exchanges messages with the p − 1 others.
 enum class Partners {
-    ascending, ///< positions 0, 1, 2, ... except itself
+    ascending, ///< positions 0, 1, 2, ... except its own
     shifted    ///< in step s it sends to position + s and receives from position − s, modulo p
 };
 

@@ -18,7 +18,7 @@ Elements Interleaving::begin_of(Elements deck) const {
 }
 
 Elements Interleaving::deck_of(Elements position) const {
-    Elements low = 0, high = decks_; // begin_of(low) <= position < begin_of(high)
+    Elements low = 0, high = decks_; // invariant: begin_of(low) <= position < begin_of(high)
     while (high - low > 1) {
         const Elements middle = (low + high) / 2;
         (begin_of(middle) <= position ? low : high) = middle;
@@ -76,7 +76,7 @@ class Interlaced {
         if (!interlaced_.result.empty() && as_it_lies(interlaced_.result) &&
             interlaced_.result.elements() != task_.elements)
             throw std::logic_error("a result that is part of an image cannot be interlaced");
-        made_.result = interlaced_.result; // the whole composited image, or scratch
+        made_.result = interlaced_.result; // either the whole composited image or scratch
         return std::move(made_);
     }
 

@@ -10,7 +10,8 @@ namespace sextant::compositing {
 
 /// The interlaced order of an image's pixels. Blocks of pixels are distributed round-robin over
 /// groups (decks), one per position; the order lists one deck after another. A contiguous piece in
-/// this order is spread over the whole image, so all pieces hold about as many active pixels.
+/// this order is spread over the whole image, so all pieces have about the same number of active
+/// pixels.
 ///
 /// A piece of 1/n of the image is one strided region if its ends coincide with ends of blocks and
 /// decks, and a few regions otherwise.

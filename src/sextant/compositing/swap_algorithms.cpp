@@ -15,7 +15,7 @@ namespace sextant::compositing {
 
 namespace {
 
-/// The position that ends up with the composited image: the root's, if the root has an image, which
+/// The position that gets the composited image: that of the root if the root has an image, which
 /// saves a message; otherwise 0.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
@@ -72,7 +72,7 @@ void check_radices(std::span<const int> radices, int positions) {
     for (int k : radices) {
         if (k < 2) {
             throw InvalidTask(
-                fmt::format("radices {}: {} is not 2 or more", fmt::join(radices, ","), k));
+                fmt::format("radices {}: {} is less than 2", fmt::join(radices, ","), k));
         }
         product = std::min<std::int64_t>(product * k, std::int64_t{1} << 31);
     }
@@ -120,7 +120,8 @@ class RadixK {
         held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
     }
 
-    /// `distance`: between members of a group, the product of the earlier radices.
+    /// Adds a round of radix k. `distance` is the distance between members of a group, which is the
+    /// product of the earlier radices.
     void round(int number, int k, int distance) {
         const int place = position_ / distance % k;
         builder_.round(number);
@@ -188,7 +189,7 @@ Program binary_swap(const Task& task, int position) {
 
 namespace {
 
-/// A node of the tree: `size` positions from `first` on, with leaves `height` levels below.
+/// A node of the tree: `size` positions from `first` on. Its leaves are `height` levels below it.
 struct Group {
     int first, size, height;
 
@@ -230,33 +231,33 @@ int rescaled_up(int i, int from, int to) {
     return static_cast<int>((Elements{i} * to + from - 1) / from);
 }
 
-/// Part `place` of the image in `parts` equal parts.
+/// Part `place` of the image, which is divided into `parts` equal parts.
 struct Share {
     int place, parts;
 
-    /// Of `others` equal parts of the image: the first that overlaps this one, and one past the
-    /// last.
+    /// If the image is divided into `others` equal parts: the first one that overlaps this part,
+    /// and one past the last.
     int first_of(int others) const { return rescaled_down(place, parts, others); }
     int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
 };
 
-/// The number of the group's part that goes to the owner of part `place` of a child. If the parts
-/// of all children are sorted by their start in the image, then by child, it is the index in that
-/// order.
+/// Returns the index of the group's part that goes to the owner of part `place` of a child. The
+/// parts of a group are numbered in the order of its children's parts, sorted by their start in the
+/// image, then by child.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
     for (std::size_t other = 0; other < children.size(); ++other) {
         const int others = children[other].size;
         if (other < child)
-            turn += rescaled_down(place, parts, others) + 1; // parts that begin no later
+            turn += rescaled_down(place, parts, others) + 1; // parts with an earlier or equal start
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // parts that begin earlier
+            turn += rescaled_up(place, parts, others); // parts with an earlier start
     }
     return turn;
 }
 
-/// The part of its group that a position owns.
+/// Returns the index of the part that a position owns in its group.
 int place_of(const Group& group, int position) {
     if (group.size == 1)
         return 0;
@@ -265,8 +266,8 @@ int place_of(const Group& group, int position) {
     return place_among(children, child, place_of(children[child], position));
 }
 
-/// The position that owns part `place` of a group. In its child it owned the part in which the new
-/// part begins.
+/// Returns the position that owns part `place` of a group. In its child of the group, this position
+/// owned the part in which the new part begins.
 int owner_of(const Group& group, int place) {
     if (group.size == 1)
         return group.first;
@@ -284,7 +285,7 @@ Region common(const Region& a, const Region& b) {
     return block(a.buffer, first, std::max<Elements>(0, std::min(a.end(), b.end()) - first));
 }
 
-/// Builds one position's program, up the tree.
+/// Builds one position's program, from the leaves of the tree to its root.
 class TwoThreeSwap {
   public:
     TwoThreeSwap(const Task& task, int position)
@@ -317,7 +318,7 @@ class TwoThreeSwap {
         gather(children, own, {place_among(children, own, old_place), group.size});
     }
 
-    /// Sends parts of this position's old part to their new owners.
+    /// Sends the pixels of this position's old part to their new owners.
     void give(const Group& group, const Share& old) {
         for (int place = old.first_of(group.size); place < old.last_of(group.size); ++place) {
             const int owner = owner_of(group, place);
@@ -332,7 +333,7 @@ class TwoThreeSwap {
     void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
         const Region local = pixels(share);
         std::vector<Region> operands;
-        Region sum, blended_away; // the sum replaces the first part received
+        Region sum, blended_away; // the sum overwrites the first part received
         for (std::size_t child = 0; child < children.size(); ++child) {
             if (child == own) {
                 append_runs(operands, held(local));
@@ -364,7 +365,8 @@ class TwoThreeSwap {
         }
     }
 
-    /// Uses scratch that is free after an earlier fold while it suffices, otherwise new scratch.
+    /// Reuses scratch freed by an earlier fold if it is large enough; otherwise allocates new
+    /// scratch.
     Region slot_for(Elements count) {
         if (count > free_.length)
             return builder_.scratch(count);
@@ -373,17 +375,17 @@ class TwoThreeSwap {
         return slot;
     }
 
-    /// A range of the pixels that this position holds, in all their layers.
+    /// Returns the data of some of the pixels that this position holds, with all their layers.
     Region held(const Region& some) const {
         return {held_.buffer, held_.offset + some.offset - held_pixels_.offset, some.length,
                 held_.stride, held_.count};
     }
 
     const int position_;
-    const Region picture_; // the whole image, as coordinates of pixels
+    const Region picture_; // all pixels of the image
     ProgramBuilder builder_;
-    Region held_, held_pixels_; // where this position's data is, and which pixels it holds
-    Region free_;               // scratch no longer needed after a fold
+    Region held_, held_pixels_; // this position's data, and its pixels in the image
+    Region free_;               // scratch freed by a fold
 };
 
 } // namespace

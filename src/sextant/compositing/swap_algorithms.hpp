@@ -41,19 +41,20 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 /// Cost      the number of factorisations: 8,192 for 16,384.
 std::vector<std::vector<int>> factorisations(int ranks);
 
-/// Throws InvalidTask, naming the product and its expected value, unless the radices fit.
+/// Throws InvalidTask unless each radix is at least 2 and their product is `positions`.
 void check_radices(std::span<const int> radices, int positions);
 
 /// The radices of binary swap: log2(positions) twos.
 ///
-/// Requires  a power of two; otherwise throws InvalidTask, naming algorithms for any number.
+/// Requires  `positions` to be a power of two; otherwise throws InvalidTask, with the algorithms
+///           that accept any number of positions.
 /// Source    Ma, Painter, Hansen, Krogh, IEEE CG&A 14(4), 1994, doi:10.1109/38.291532
 std::vector<int> binary_swap_radices(int positions);
 
 /// Binary swap: in each round, pairs at distance 1, 2, 4, ... halve their common piece and exchange
 /// halves. Radix-k with every radix 2.
 ///
-/// Input, Output   as Radix-k.
+/// Input, Output   as for radix_k.
 /// Cost      log2(p) messages per position, of elements / 2, / 4, ... pixels.
 Program binary_swap(const Task& task, int position);
 

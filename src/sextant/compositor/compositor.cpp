@@ -67,8 +67,8 @@ void Compositor::prepare(planner::CompositingPlan plan) {
     runners_.push_back(std::move(runner));
 }
 
-/// Collective. Rank 0 decides which configurations take part, because only its plan lists the
-/// alternatives.
+/// Starts a race. Rank 0 decides which configurations take part, because only its plan lists the
+/// alternatives. Collective.
 void Compositor::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
@@ -110,7 +110,7 @@ Frame Compositor::composite(std::span<const std::byte> images, const FrameOption
         return run(images, turn(frame));
     running_ = static_cast<std::size_t>(race_->next());
     const std::exception_ptr fault = turn(frame);
-    communicator_.barrier(); // from here on the slowest rank's time is the frame's time
+    communicator_.barrier(); // start together: the slowest rank determines the time
     const auto begin = std::chrono::steady_clock::now();
     try {
         const Frame made = run(images, fault);
@@ -239,7 +239,7 @@ Image composite(const Image& image, const Communicator& communicator,
     with_element.element = image.element();
     Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
     if (options.root == CompositeOptions::distributed) {
-        throw InvalidTask("a distributed result is not an image: use a Compositor, whose frame is "
+        throw InvalidTask("a distributed result is not an image: use a Compositor, which returns "
                           "each rank's piece");
     }
     const Frame frame = compositor.composite(image.bytes());
@@ -252,7 +252,8 @@ Image composite(const Image& image, const Communicator& communicator,
 
 namespace {
 
-/// The greatest total number of steps in the seats that are kept; a step takes a few hundred bytes.
+/// The maximum total number of steps in the programs of all seats; a step takes a few hundred
+/// bytes.
 constexpr std::size_t most_steps = std::size_t{1} << 18;
 
 } // namespace
@@ -302,8 +303,8 @@ bool Compositor::list_requests(const FrameOptions& frame) {
 /// run the frame as failed (Execution::run_failed).
 std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
-        throw CommunicationFailed("ranks requested different frames earlier, after some had begun: "
-                                  "the communicator can no longer be used");
+        throw CommunicationFailed("ranks requested different frames earlier, after some ranks had "
+                                  "begun: the communicator can no longer be used");
     }
     ++frames_;
     const bool changed = list_requests(frame) || (comparison_ && !comparison_->agreed());
@@ -374,12 +375,12 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
     return *runner.seats.back();
 }
 
-/// Drops the least recently used seats while too many steps are kept.
+/// Drops the least recently used seats until at most `most_steps` steps or one seat remain.
 void Compositor::drop_seats(Runner& runner) {
     std::size_t steps = 0;
     for (const auto& seat : runner.seats)
         steps += seat->execution.program().steps.size();
-    while (steps > most_steps && runner.seats.size() > 1) { // the last one was used just now
+    while (steps > most_steps && runner.seats.size() > 1) { // keep the seat in use
         const auto oldest =
             std::min_element(runner.seats.begin(), runner.seats.end(),
                              [](const auto& a, const auto& b) { return a->used < b->used; });

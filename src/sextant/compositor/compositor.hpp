@@ -23,13 +23,13 @@ namespace sextant {
 /// Options for blending partial images. Must be the same on all ranks, except `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
-    std::vector<int> radices = {};  ///< radix-k: the radices; empty: its default
+    std::vector<int> radices = {};  ///< radices of radix-k; empty: the default
     int window = 0;                 ///< maximum number of rounds with open messages; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
-    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first of `blend`
-    int fragments = 0;           ///< "deep": most fragments per pixel (kernel/fold/deep.hpp)
+    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first format of `blend`
+    int fragments = 0;           ///< for "deep": maximum per pixel (kernel/fold/deep.hpp)
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
-    /// premultiplied; blended once behind the composited image
+    /// premultiplied colour, blended once behind the composited image
     std::optional<RgbaF32> background = {};
     int root = 0; ///< rank that receives the composited image, or `distributed`
     Association association = Association::in_order;
@@ -75,7 +75,7 @@ struct FrameOptions {
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
 };
 
-/// The declared fields of the options: all but `drawn`.
+/// Returns a record of all options except `drawn`.
 Record record_of(CompositeOptions& options);
 
 /// The operator named by the options. Throws InvalidTask if it does not exist.
@@ -104,7 +104,7 @@ struct Frame {
 /// begins (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged
 /// options costs nothing extra.
 ///
-/// In a race (CompositeOptions::frames) all ranks switch configurations with the same frame. Each
+/// In a race (CompositeOptions::frames) all ranks switch configurations at the same frame. Each
 /// such frame is correct, but frames may differ in their last digits if configurations combine
 /// colours in different orders of association, and a rank's piece of a distributed image may
 /// change. Each frame of the race begins with a barrier; the scratch of all competing
@@ -131,10 +131,11 @@ class Compositor {
     ///           ranks that wait for this one; the next frame may succeed. CommunicationFailed.
     ///           AgreedFailure, on every rank with images and on the root, if frame options differ
     ///           between ranks; it names two of the ranks. A rank whose options changed has not
-    ///           started the frame. A rank whose options did not change has started it; if there is
-    ///           one, the communicator can no longer be used.
+    ///           started the frame. A rank whose options did not change has started it; if any rank
+    ///           has, the communicator can no longer be used.
     /// Collective.
-    /// Cost      allocates nothing once this rank has had each of its positions twice.
+    /// Cost      allocates nothing once this rank has been at each of its positions in the order
+    ///           twice.
     Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
 
     template <class Pixel>
@@ -142,8 +143,9 @@ class Compositor {
         return composite(std::as_bytes(images), frame);
     }
 
-    /// `composite` in two parts, for several frames in flight at once (frames_in_flight.hpp,
-    /// tile_wall.hpp). Each compositor then needs its own communicator. Not during a race.
+    /// `start` and `wait` do the same as `composite`, for several frames in flight at once
+    /// (frames_in_flight.hpp, tile_wall.hpp). Each compositor then needs its own communicator. Not
+    /// allowed during a race.
     /// Input     `picture`: memory at the root for the composited image (shape.elements() pixels),
     ///           or none. The image is collected there without a copy. Errors in the arguments are
     ///           thrown by `wait`.
@@ -176,13 +178,13 @@ class Compositor {
     const Sent& sent() const { return execution().sent(); }
 
   private:
-    /// An execution for one position in the visibility order.
+    /// A seat: an execution for one position in the visibility order.
     struct Seated {
         std::vector<int> key; // identifies the seat (compositing::list_seat)
         compositing::Piece piece;
         Execution execution;
-        int order;                     // value of orders_ when its peers were set
-        std::uint64_t used;            // value of frames_ when it was last needed
+        int order;                     // value of orders_ when the peers were set
+        std::uint64_t used;            // value of frames_ when the seat was last used
         bool collects_outside = false; // the last frame was collected into the caller's memory
     };
     /// A plan and its executions, one per position this rank has had.
@@ -230,9 +232,9 @@ class Compositor {
     std::optional<Operator> operator_;
     compositing::Task task_;
     Elements row_ = 0;
-    bool interlacing_pays_ = false; // the same on all ranks
+    bool interlacing_pays_ = false; // true if interlacing is faster; the same on all ranks
     std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one; in a race, one per configuration
+    std::vector<Runner> runners_; // one, or in a race one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
@@ -241,11 +243,11 @@ class Compositor {
 
     std::shared_ptr<Workspace> workspace_;
     std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
-    std::vector<int> layers_of_;             // by rank: number of images
+    std::vector<int> layers_of_;             // number of images of each rank
     std::vector<int> first_order_;           // visibility order in `options_`
-    int orders_ = 0;                         // number of orders so far
+    int orders_ = 0;                         // number of visibility orders so far
     std::uint64_t frames_ = 0;               // number of frames so far
-    std::vector<int> peers_;                 // peers in the current order
+    std::vector<int> peers_;                 // peers in the current visibility order
     std::optional<RgbaF32> background_;      // background of the current frame
     std::vector<int> asked_;                 // options of the current frame, as numbers
     std::exception_ptr fault_;               // error in these options, if any

@@ -16,7 +16,7 @@ namespace sextant {
 namespace {
 
 constexpr const char* interlacing_reason =
-    "; interlaced: active pixels are so uneven that the busiest rank moves less";
+    "; interlaced to balance unevenly distributed active pixels among ranks";
 
 /// True if one position ends up with the whole image, so that interlacing has no work to balance.
 bool one_blends_all(const compositing::Configuration& configuration,

@@ -131,11 +131,12 @@ Record record_of(CompositeOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record.add("background", codec_of(options.background), "COLOUR", std::string(colour_forms));
     record
-        .add("root", options.root, "RANK", "rank that receives the image; -1: it stays distributed")
+        .add("root", options.root, "RANK",
+             "rank that receives the image; -1: the image stays distributed")
         .between(-1, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "order of association of operations");
+               "HOW", "order of combining operands");
     record
         .add("threads", options.threads, "N",
              "threads per rank for blending; results do not depend on it")
@@ -146,7 +147,7 @@ Record record_of(CompositeOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record
         .add("density", options.density, "FRACTION",
-             "fraction of active pixels in an image, for sparse")
+             "fraction of active pixels in an image, to choose sparse")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
                "use one order of association for all frames; do not race candidates");
@@ -157,7 +158,7 @@ Record record_of(CompositeOptions& options) {
 void check_numbers(CompositeOptions& options) {
     record_of(options).check();
     if (!options.drawn.empty() && options.drawn.size() != planner::drawn_bands)
-        throw InvalidTask(fmt::format("drawn has {} bands: expected {} or none",
+        throw InvalidTask(fmt::format("the option drawn has {} bands: expected {} or none",
                                       options.drawn.size(), planner::drawn_bands));
 }
 
@@ -165,8 +166,8 @@ void check_alike(const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
         if (own.width < 0 || own.height < 0) {
-            throw InvalidTask(fmt::format("rank {}: an image of {}x{}, expected 0 or more", rank,
-                                          own.width, own.height));
+            throw InvalidTask(fmt::format("rank {}: an image of {}x{}, expected sides of 0 or more",
+                                          rank, own.width, own.height));
         }
         if (own.layers < 0) {
             throw InvalidTask(

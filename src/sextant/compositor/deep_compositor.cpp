@@ -20,7 +20,7 @@ CompositeOptions merging(CompositeOptions options, int fragments) {
     options.blend = "deep";
     options.element.reset();
     options.fragments = fragments;
-    options.background.reset(); // it is blended behind the result, not merged with the fragments
+    options.background.reset(); // the background is blended behind the merged result
     return options;
 }
 
@@ -51,7 +51,7 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
-    std::vector<int> requested; // without the order, which `compositor_` compares
+    std::vector<int> requested; // only the background; `compositor_` compares the order
     list_requests({}, background, {}, requested);
     agree_on_frame(communicator_, requested, [&] { pack(images); });
     Frame merged;

@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// The compositor, with its own communicator, of one frame in flight.
+/// The compositor of one frame in flight, which has its own communicator.
 struct PendingFrame::Slot {
     Slot(Communicator all, ImageShape shape, int layers, CompositeOptions options,
          std::shared_ptr<Flight> shared)
@@ -29,7 +29,7 @@ struct PendingFrame::Slot {
 
 namespace {
 
-/// If ranks are threads, makes them stop waiting for this rank outside the frame too.
+/// If ranks are threads, ends every other rank's wait for this rank, also outside the frame.
 void end_all(const Communicator& communicator) {
     try {
         const std::unique_ptr<Exchange> nothing = communicator.open({});
@@ -65,7 +65,7 @@ PendingFrame::~PendingFrame() {
 
 Frame PendingFrame::wait() {
     if (!slot_ || waited_)
-        throw InvalidTask("this frame has been waited for already, or moved elsewhere");
+        throw InvalidTask("wait() was already called for this frame, or the frame was moved");
     waited_ = true;
     slot_->under_way = false;
     return slot_->compositor.wait(*slot_->flight);
@@ -123,9 +123,9 @@ PendingFrame FramesInFlight::start(std::span<const std::byte> images, std::span<
                                    const FrameOptions& frame) {
     const auto& slot = slots_[started_ % slots_.size()];
     if (slot->under_way) {
-        throw InvalidTask(fmt::format("frame {} cannot start before frame {} has been waited for: "
-                                      "{} may be in flight",
-                                      started_, started_ - slots_.size(), slots_.size()));
+        throw InvalidTask(fmt::format(
+            "frame {} cannot start before wait() for frame {}: at most {} frames may be in flight",
+            started_, started_ - slots_.size(), slots_.size()));
     }
     slot->compositor.start(images, *slot->flight, picture, frame);
     slot->under_way = true;
@@ -136,7 +136,7 @@ PendingFrame FramesInFlight::start(std::span<const std::byte> images, std::span<
 void FramesInFlight::composite(std::span<const Item> batch) {
     for (const auto& slot : slots_) {
         if (slot->under_way)
-            throw InvalidTask("a batch cannot begin before all frames have been waited for");
+            throw InvalidTask("a batch cannot begin before wait() has been called for all frames");
     }
     std::exception_ptr failure;
     const auto end = [&](std::size_t i) {

@@ -11,11 +11,11 @@
 
 namespace sextant {
 
-/// A frame in flight, to be waited for once. Movable, not copyable.
+/// A frame in flight. Call `wait` once to get its result. Movable, not copyable.
 ///
-/// If destroyed without `wait`, the destructor waits and discards the frame and its errors; the
-/// images may be freed afterwards. If an exception on this rank destroys it, the destructor does
-/// not wait but ends the frame on all ranks, because other ranks may never start the frame. If
+/// If `wait` was not called, the destructor waits and discards the frame and its errors; the images
+/// may be freed afterwards. If the object is destroyed by an exception on this rank, the destructor
+/// does not wait but ends the frame on all ranks, because other ranks may never start the frame. If
 /// ranks are threads, the others throw PeerFailed; over MPI the program must end.
 class PendingFrame {
   public:
@@ -56,8 +56,8 @@ class PendingFrame {
 class FramesInFlight {
   public:
     /// Input     as Compositor; `most`: the greatest number of frames in flight at once, the same
-    ///           on all ranks. No race is held (CompositeOptions::frames). `flight`: to be shared
-    ///           by all FramesInFlight whose frames this rank has in flight at once.
+    ///           on all ranks. No race is held (CompositeOptions::frames). `flight`: shared by all
+    ///           FramesInFlight objects that have frames in flight at the same time on this rank.
     /// Throws    AgreedFailure.
     /// Collective.
     FramesInFlight(const Communicator& communicator, ImageShape shape, int layers, int most,

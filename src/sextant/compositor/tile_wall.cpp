@@ -62,7 +62,7 @@ std::vector<int> ranks_of(const WallTile& tile, const std::vector<Rectangle>& bo
     return ranks;
 }
 
-/// Maps each rank to its number among the tile's ranks, or to -1.
+/// Maps each rank to its index among the tile's ranks, or to -1.
 std::vector<int> numbers_of(const std::vector<int>& ranks, int all) {
     std::vector<int> numbers(static_cast<std::size_t>(all), -1);
     for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -210,8 +210,8 @@ void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     }
 }
 
-/// Compares whole runs to the left and right of the bounds; searches for the pixel only if a run is
-/// not empty.
+/// Compares the pixels of a row to the left and to the right of the bounds with empty pixels.
+/// Searches for the active pixel only if a comparison fails.
 void TileWall::check_empty_outside(int tile, std::span<const std::byte> image) const {
     const Rectangle& area = at(tile).area;
     const auto size = static_cast<std::size_t>(operator_.element.size);

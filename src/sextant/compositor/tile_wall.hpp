@@ -40,8 +40,9 @@ class TileWall {
     /// Input     the tiles, the same on all ranks; they may leave gaps and overlap. `bounds`: the
     ///           part of the wall where this rank draws, or empty. `options.root` is ignored, and
     ///           no race is held.
-    /// Throws    AgreedFailure on every rank: as Compositor, naming the tile; if a tile is empty or
-    ///           its owner does not exist; if tiles differ between ranks.
+    /// Throws    AgreedFailure on every rank: in the same cases as Compositor (the message names
+    ///           the tile); if a tile is empty or its owner does not exist; if tiles differ between
+    ///           ranks.
     /// Collective.
     /// Cost      one communicator per tile.
     TileWall(Communicator communicator, std::vector<WallTile> tiles, Rectangle bounds,
@@ -78,12 +79,12 @@ class TileWall {
     std::vector<WallTile> tiles_;
     Rectangle bounds_;
     Operator operator_;
-    std::vector<std::optional<Compositor>> compositors_; // by tile
-    std::vector<Frame> frames_;                          // by tile
-    std::vector<std::vector<int>> numbers_; // by tile and rank: number in the tile, or -1
+    std::vector<std::optional<Compositor>> compositors_; // indexed by tile
+    std::vector<Frame> frames_;                          // indexed by tile
+    std::vector<std::vector<int>> numbers_; // [tile][rank]: index among the tile's ranks, or -1
     CompositeOptions options_;
     std::vector<int> asked_, order_;   // options of the current frame; order of a tile's ranks
-    std::vector<int> all_draw_;        // one image per rank, so that the compared order lists all
+    std::vector<int> all_draw_;        // one image per rank: the compared order lists all ranks
     std::vector<std::byte> empty_row_; // as wide as the widest tile
     Flight flight_;
 };

@@ -14,12 +14,13 @@ constexpr std::string_view paper =
     "Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010";
 
 const Pattern patterns[] = {
-    {"1-lev-dir", "each rank's list is exchanged with all others, longest distance first", paper,
+    {"1-lev-dir", "each rank exchanges its list with all others, the most distant first", paper,
      one_level_direct},
     {"2-lev-rc", "exchange within rows of tiles, then within columns", paper,
      two_level_rows_columns},
     {"logp-lev-quad", "merge 2x2 neighbouring tiles, recursively", paper, log_level_quad},
-    {"logp-lev-bal", "logp-lev-quad on ranks with reversed digits: far apart while lists are short",
+    {"logp-lev-bal",
+     "logp-lev-quad on ranks with reversed digits: short lists travel far, long lists do not",
      paper, log_level_quad, Hosts::reversed},
 };
 

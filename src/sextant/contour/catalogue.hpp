@@ -27,12 +27,13 @@ inline std::string text_of(const Pattern* pattern) {
 
 std::span<const Pattern> catalogue();
 
-/// Finds a pattern by name. Throws InvalidTask with similar names.
+/// Finds a pattern by name. If there is none, throws InvalidTask that suggests similar names.
 const Pattern& find(std::string_view name);
 
-/// One rank's program on lists, for grid.ranks() ranks (see merging).
+/// Returns one rank's program that merges lists, for grid.ranks() ranks (see merging).
 Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room = {});
-/// The same messages for lists of given sizes, for models (see sized_merging).
+/// Returns a program for models, with the same messages as program() but for lists of given sizes
+/// (see sized_merging).
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes);
 
 /// The claim to prove: each rank ends with the lists of all other tiles, merged in order.

@@ -25,16 +25,16 @@ struct Stage {
     Digit column, row;
 
     int size() const { return column.radix * row.radix; }
-    /// A tile's index among the tiles that it exchanges lists with, and the tile of that group with
-    /// a given index.
+    /// Returns a tile's index in the group of tiles with which it exchanges lists. tile_at()
+    /// returns the tile with a given index in the group of `tile`.
     int place(const Grid& grid, int tile) const;
     int tile_at(const Grid& grid, int tile, int place) const;
 };
 
-/// Every digit of columns and rows once, in the order of merging.
+/// The merging stages in order. Together they contain each digit of columns and rows once.
 using Stages = std::vector<Stage>;
 
-/// Tiles [first, last) in an order.
+/// Consecutive tiles [first, last) in an order.
 struct Run {
     int first = 0, last = 0;
 
@@ -64,8 +64,8 @@ class Order {
 
 /// logp-lev-quad: squares of 2 × 2 neighbouring tiles merge, first in pairs side by side and then
 /// pairs of pairs; then squares of 2 × 2 such squares, and so on. If a side of the grid is not a
-/// power of two, groups have the sizes of its prime factors; when one side is done, the other
-/// continues alone.
+/// power of two, groups have the sizes of its prime factors; once all tiles along one side are
+/// merged, only the other side is merged further.
 Stages log_level_quad(const Grid& grid);
 
 /// 1-lev-dir: all lists go to all ranks, by exchanges over the longest distance first. Tiles that

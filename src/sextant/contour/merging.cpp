@@ -10,7 +10,7 @@ namespace sextant::contour {
 
 namespace {
 
-/// Reverses the digits of a number.
+/// Reverses the mixed-radix digits of a number below `count`.
 int reversed(int number, int count) {
     int made = 0;
     for (const Digit digit : digits(count))
@@ -94,8 +94,9 @@ class Merging {
     Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
     Bytes room(Run run) const { return room_ ? room_(run) : 0; }
-    /// The executor may merge some of the lists before the others arrive. That intermediate list
-    /// can be longer than the final one, but not longer than all parts together.
+    /// The capacity for merging these parts. The executor may merge some lists before the others
+    /// arrive; the intermediate list may be longer than the final one, but not longer than all
+    /// parts together.
     Bytes room_to_merge(const std::vector<Run>& parts) const {
         Bytes sum = 0;
         for (const Run part : parts)

@@ -12,24 +12,24 @@ namespace sextant::contour {
 
 /// The rank that merges the lists of a tile.
 enum class Hosts {
-    own,     ///< the tile's own rank
-    reversed ///< the rank at the tile's column and row with their digits reversed (bits, for powers
-             ///< of two), so that hosts of neighbours are far apart while lists are short, and
-             ///< close at the end
+    own, ///< the tile's own rank
+    /// The rank at the tile's column and row with their digits reversed (bits, for powers of two).
+    /// Hosts of neighbours are far apart while lists are short, and close at the end.
+    reversed
 };
 
 int host(Hosts hosts, const Grid& grid, int tile);
 /// The tile for which a rank merges.
 int tile_of(Hosts hosts, const Grid& grid, int rank);
 
-/// The rectangle of processors, with this rank in it, that a stage's messages stay within.
+/// The rectangle of processors that includes this rank and that a stage's messages do not leave.
 collective::Submachine submachine(Hosts hosts, const Grid& grid, const Stage& stage, int rank);
 
 /// The number of elements that represent the list of a run of tiles: 1 if an element is a list, or,
 /// for models, the number of the list's entries.
 using ListSizes = std::function<Elements(Run run)>;
 
-/// The most bytes that the merged list of a run of tiles may take.
+/// The maximum size in bytes of the merged list of a run of tiles.
 using ListRoom = std::function<Bytes(Run run)>;
 
 /// Merges the lists of all tiles stage by stage. In each stage, tiles that differ only in the
@@ -48,8 +48,9 @@ using ListRoom = std::function<Bytes(Run run)>;
 Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                 const ListRoom& room = {});
 
-/// The same messages for lists of different sizes, for models, which charge by the number of
-/// entries. Merging is replaced by copying entries, so this program cannot be proved or run.
+/// Returns a program for models, with the same messages as merging() but for lists of different
+/// sizes, because models charge by the number of entries. Merging is replaced by copying entries,
+/// so this program cannot be proved or run.
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes);
 

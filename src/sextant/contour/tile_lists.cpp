@@ -28,7 +28,7 @@ void require_room(Elements entries, Elements most, Run run) {
 
 namespace {
 
-/// Extends each crossing along its contour, visiting each once.
+/// Extends each crossing along its contour. Visits each crossing once.
 class Following {
   public:
     explicit Following(std::vector<Crossing> crossings)
@@ -44,7 +44,8 @@ class Following {
     enum class State : std::uint8_t { unseen, on_the_way, done };
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    /// The crossing that a crossing leads to within these tiles; none if it leaves them.
+    /// Returns the next crossing on the contour of crossing i; none if there is none in these
+    /// tiles.
     std::size_t next(std::size_t i) const {
         const Crossing* const found = find(all_, all_[i].end);
         const auto index = static_cast<std::size_t>(found - all_.data());
@@ -80,8 +81,8 @@ class Following {
         crossing.links += next.links;
     }
 
-    /// Closes a contour that leads back to a crossing: all crossings then lead to its smallest
-    /// pixel.
+    /// Closes a contour that returns to crossing `first`: all its crossings then end at its
+    /// smallest pixel.
     void close(std::size_t first) {
         const auto begin = std::find(configuration_.begin(), configuration_.end(), first);
         const std::vector<std::size_t> round(begin, configuration_.end());
@@ -213,11 +214,11 @@ class Joining {
     const Elements width_;
     const bool corners_;
     std::vector<Elements> smallest_;            // smallest pixel of each component
-    std::vector<std::size_t> before_, numbers_; // [component]: its parent; [pixel]: its component
+    std::vector<std::size_t> before_, numbers_; // parent of each component; component of each pixel
     std::vector<std::uint8_t> marked_;
 };
 
-/// True if a pixel touches a pixel of the image outside of a run of tiles.
+/// True if a pixel touches a pixel of the image outside a run of tiles.
 bool touches_outside(const Order& order, Run tiles, Elements pixel, Touch touch) {
     const Grid& grid = order.grid();
     const Elements x = pixel % grid.width, y = pixel / grid.width;

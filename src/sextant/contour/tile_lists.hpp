@@ -25,7 +25,7 @@ struct TileList {
 /// Throws std::logic_error if the list of a run has more than `most` entries.
 void require_room(Elements entries, Elements most, Run run);
 
-/// The union of consecutive runs; std::logic_error if they are not consecutive.
+/// Returns the union of consecutive runs. Throws std::logic_error if they are not consecutive.
 Run joined_runs(std::span<const Run> runs);
 
 template <class Entry>
@@ -42,7 +42,7 @@ struct ListHeader {
     Elements count = 0;
 };
 
-/// The bytes of a list with this many entries.
+/// The size in bytes of a list with this many entries.
 template <class Entry>
 Bytes bytes_for(Elements entries) {
     return static_cast<Bytes>(sizeof(ListHeader)) + entries * static_cast<Bytes>(sizeof(Entry));
@@ -67,14 +67,15 @@ TileList<Entry> get(const std::byte* from) {
     return list;
 }
 
-/// Returns the list of the tiles of all lists together.
+/// Merges lists into one list that describes the tiles of all of them.
 template <class Entry>
 using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lists)>;
 
-/// The most entries that a list of a run of tiles may have.
+/// The maximum number of entries in the list of a run of tiles.
 using ListCapacity = std::function<Elements(Run run)>;
 
-/// An operator that merges lists as elements, one per region, of which only the used part is sent.
+/// An operator that merges lists. Each list is one element in a region of its own; only its used
+/// part is sent.
 /// Requires  room for `capacity` entries in every region; std::logic_error otherwise.
 template <class Entry>
 Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
@@ -104,8 +105,9 @@ Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
 struct Crossing {
     Elements pixel = 0;
     Elements before = 0; ///< the previous pixel, which is outside
-    Elements end = 0; ///< the contour's head if that is in these tiles, else the first pixel after
-                      ///< it leaves them
+    /// the contour's head if that is in these tiles, else the first pixel after the contour leaves
+    /// them
+    Elements end = 0;
     Elements links = 0;       ///< number of links to `end`
     Elements smallest = 0;    ///< the smallest pixel on the path to `end`
     Elements to_smallest = 0; ///< number of links to that pixel
@@ -122,7 +124,7 @@ using Boundary = TileList<Crossing>;
 /// Cost      O(n log n) for n crossings.
 std::vector<Crossing> follow(std::span<const Boundary> lists);
 
-/// The list of the tiles of all lists together: the crossings that still enter from outside.
+/// Merges lists into one list for all their tiles, of the crossings that still enter from outside.
 Boundary merge(const Order& order, std::span<const Boundary> lists);
 
 /// Finds a crossing in a list sorted by pixel; null if there is none.
@@ -133,7 +135,7 @@ class PartOfWhole {
   public:
     PartOfWhole() = default;
     PartOfWhole(Elements component, bool marked) : number_(2 * component + (marked ? 1 : 0)) {}
-    /// The smallest pixel of the component that is known so far.
+    /// The smallest pixel of the component found so far.
     Elements component() const { return number_ / 2; }
     /// True if the component is known to have a mark.
     bool marked() const { return number_ % 2 != 0; }
@@ -143,7 +145,7 @@ class PartOfWhole {
     Elements number_ = 0;
 };
 
-/// A pixel (y · width + x) of a component that touches pixels outside of some tiles.
+/// A pixel (y · width + x) of a component that touches pixels outside a set of tiles.
 struct BorderPixel {
     Elements pixel = 0;
     /// Neighbouring pixels are connected if their values are equal and not 0.
@@ -158,12 +160,13 @@ using Frontier = TileList<BorderPixel>;
 /// Connectivity: pixels touch at sides only, or at corners too.
 enum class Touch : std::uint8_t { sides, corners };
 
-/// Joins components of all lists that touch. Returns all pixels.
+/// Joins touching components of all lists. Returns the pixels of all lists.
 /// Requires  each pixel at most once.
 /// Cost      O(n log n) for n pixels.
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
 
-/// The list of the tiles of all lists together: the pixels that touch pixels outside these tiles.
+/// Merges lists into one list for all their tiles, of the pixels that touch pixels outside these
+/// tiles.
 Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
 
 } // namespace sextant::contour

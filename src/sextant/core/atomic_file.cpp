@@ -47,7 +47,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     struct stat there {};
     const bool exists = stat(target_.c_str(), &there) == 0;
     if (exists && S_ISDIR(there.st_mode))
-        fail("it is a folder");
+        fail("the path is a folder");
     if (exists && access(target_.c_str(), W_OK) != 0)
         fail(errno);
     if (exists && !S_ISREG(there.st_mode)) {
@@ -72,7 +72,7 @@ void AtomicFile::open_device() {
         std::this_thread::sleep_for(pause);
     }
     if (descriptor_ < 0 && errno == ENXIO)
-        fail("it is a pipe without a reader");
+        fail("the path is a pipe without a reader");
     if (descriptor_ < 0)
         fail(errno);
     const int flags = fcntl(descriptor_, F_GETFL);
@@ -84,7 +84,7 @@ void AtomicFile::open_device() {
 bool AtomicFile::open_nameless() {
 #ifdef O_TMPFILE
     if (access(own_descriptors, X_OK) != 0)
-        return false; // an unnamed file could not be named later
+        return false; // without /proc, an unnamed file could not be named later
     descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 #endif
     nameless_ = descriptor_ >= 0;
@@ -94,7 +94,7 @@ bool AtomicFile::open_nameless() {
 void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>& create) {
     const std::string folder = folder_of(target_);
     for (int attempt = 0; attempt < attempts; ++attempt) {
-        // A suffix to the target's name could make it too long.
+        // The temporary name does not contain the target's name, because it could then be too long.
         temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
         if (create(temporary_.c_str()))
             return;
@@ -262,7 +262,7 @@ void AtomicFolder::require_replaceable(std::span<const std::string_view> entries
     if (!fs::exists(there) || fs::is_symlink(there))
         return;
     if (!fs::is_directory(there))
-        fail("it is a file, expected a folder or nothing");
+        fail("the path is a file, expected a folder or nothing");
     fs::directory_iterator entry(target_, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();

@@ -142,7 +142,7 @@ void run_process(const std::string& command, Seconds patience) {
         throw Error(fmt::format("{}: {}", command, error.code().message()));
     }
     if (!child->ended_within(patience)) {
-        child->end(5); // time for a launcher to terminate its processes
+        child->end(5); // gives a launcher 5 s to terminate its processes
         throw Error(fmt::format("{}: did not exit within {:.0f} s", command, patience));
     }
     const int status = child->status();

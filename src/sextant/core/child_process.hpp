@@ -18,7 +18,7 @@ namespace sextant {
 /// Thrown if the other process has closed its end of a channel: it has ended or is about to.
 class ChannelClosed : public Error {
   public:
-    ChannelClosed() : Error("the other end of a channel was closed") {}
+    ChannelClosed() : Error("the other process closed its end of the channel") {}
 };
 
 /// One end of a socket between two processes on the same host, for trivially copyable values.
@@ -112,7 +112,7 @@ class ChildProcess {
     void end(Seconds grace = 0);
 
   private:
-    pid_t id_ = 0; ///< 0 after the child has ended
+    pid_t id_ = 0; ///< process ID; 0 after the child has ended
     int status_ = 0;
 };
 

@@ -13,14 +13,14 @@ namespace sextant {
 struct ContourLine {
     Elements first = 0;
     Elements points = 0;
-    bool closed = false; ///< the last point is followed by the first
+    bool closed = false; ///< true if the last point is followed by the first
 };
 
 /// The linear representation of contours: the points of each contour in order along it, starting at
 /// its head. Contours are ordered by their heads, row by row.
 struct ContourLines {
     ImageShape image;
-    std::vector<Elements> pixels; ///< y · width + x
+    std::vector<Elements> pixels; ///< each as y · width + x
     std::vector<ContourLine> lines;
 };
 
@@ -32,8 +32,8 @@ class LineReader {
     virtual ImageShape image() const = 0;
     /// The number of points of all contours.
     virtual Elements points() const = 0;
-    /// Returns false after the last contour. Requires  all points of the previous contour to have
-    /// been read.
+    /// Advances to the next contour. Returns false after the last one. Requires all points of the
+    /// previous contour to have been read.
     virtual bool next(ContourLine& line) = 0;
     /// The next point of the current contour, as y · width + x.
     virtual Elements next_pixel() = 0;

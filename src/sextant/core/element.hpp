@@ -15,7 +15,7 @@ struct Half {
     bool operator==(const Half&) const = default; ///< compares bits
 };
 
-/// The conversion is exact.
+/// Converts a half to a float. The conversion is exact.
 constexpr float to_float(Half half) {
     const std::uint32_t sign = (half.bits & 0x8000u) << 16;
     const std::uint32_t magnitude = half.bits & 0x7fffu;
@@ -37,7 +37,7 @@ constexpr Half to_half(float value) {
         return {0x7e00};
     } else if (magnitude >= 0x47800000u) { // 2^16 and more
         half = 0x7c00;
-    } else if (magnitude < 0x38800000u) { // below 2^-14: at 0.5, the last bit of a float is 2^-24
+    } else if (magnitude < 0x38800000u) { // below 2^-14: steps of 2^-24, as floats have at 0.5
         half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
     } else { // rounding may carry into the exponent, up to infinity
         half = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;

@@ -20,7 +20,7 @@ class InvalidTask : public Error {
     using Error::Error;
 };
 
-/// A file that cannot be read or written, is damaged, or does not match the others.
+/// A file that cannot be read or written, is damaged, or does not match other files.
 class InvalidFile : public Error {
   public:
     InvalidFile(std::string path, const std::string& what)

@@ -45,10 +45,10 @@ Bytes FrameSource::row_bytes() const {
 void FrameSource::check(std::int64_t frame, Rows rows, std::size_t given, Bytes expected) const {
     if (frame < 0 || frame >= header_.frames || rows.first < 0 || rows.first > rows.last ||
         rows.last > header_.shape.height) {
-        throw std::logic_error("read of rows or frames that the source does not have");
+        throw std::logic_error("attempt to read rows or frames that the source does not have");
     }
     if (static_cast<Bytes>(given) != expected)
-        throw std::logic_error("rows read into a buffer of a different size");
+        throw std::logic_error("the size of the buffer differs from that of the rows to read");
 }
 
 void FrameSource::read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to) {
@@ -100,12 +100,12 @@ Bytes FrameSink::row_bytes() const {
     return bytes_of_row(header_);
 }
 
-/// Converts `given` samples or bytes to a number of rows, each of `row` samples or bytes. Throws
+/// Returns the number of rows in `given` samples or bytes, of which each row has `row`. Throws
 /// std::logic_error if they are not whole rows or more than remain.
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
-        throw std::logic_error("write of incomplete rows or beyond the last frame");
+        throw std::logic_error("attempt to write incomplete rows, or rows beyond the last frame");
     return count;
 }
 
@@ -141,7 +141,7 @@ void FrameSink::write_samples(std::span<const std::byte> rows) {
 
 void FrameSink::commit() {
     if (frame_ != header_.frames)
-        throw std::logic_error("a sink committed before all its frames were written");
+        throw std::logic_error("a sink was committed before all its frames were written");
     finish();
 }
 
@@ -201,7 +201,7 @@ double offset_in(std::vector<T> values) {
     };
     const T middle = at(.5);
     double low = static_cast<double>(at(.05)), high = static_cast<double>(at(.95));
-    if (low == high) { // at most 10 % of the samples differ
+    if (low == high) { // the middle 90 % of the samples are equal
         low = static_cast<double>(*std::min_element(values.begin(), values.end()));
         high = static_cast<double>(*std::max_element(values.begin(), values.end()));
     }

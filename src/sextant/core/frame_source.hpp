@@ -32,7 +32,7 @@ struct Hyperstack {
 /// Properties of a series of frames that are known without reading samples.
 struct FrameHeader {
     std::int64_t frames = 0; ///< the number of readable frames
-    ImageShape shape;        ///< of each frame
+    ImageShape shape;        ///< shape of each frame
     Sample sample = Sample::f32;
     int channels = 1; ///< samples per pixel, interleaved: 1 grey, 3 colour; 2 and 4 with alpha last
     PixelSize pixel = {};
@@ -169,7 +169,7 @@ struct Centred {
     double offset = 0;
 };
 Centred less_offset(std::unique_ptr<FrameSource> source);
-/// As above, with an offset determined from one frame.
+/// Returns a series with an offset subtracted that is determined from one frame.
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame);
 
 /// Writes values, with the offset added back if the sink holds f64, unchanged otherwise.

@@ -23,7 +23,7 @@ Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements hei
         return near_square(ranks, width, height);
     const std::int64_t count = std::int64_t{tiles->columns} * tiles->rows;
     if (tiles->columns < 1 || tiles->rows < 1 || count != ranks)
-        throw InvalidTask(fmt::format("grid {}x{}: {} tiles, expected as many as the {} ranks",
+        throw InvalidTask(fmt::format("grid {}x{}: {} tiles, expected one for each of the {} ranks",
                                       tiles->columns, tiles->rows, count, ranks));
     return {width, height, tiles->columns, tiles->rows};
 }
@@ -42,7 +42,8 @@ Tile tile(const Grid& grid, int rank) {
 }
 
 int rank_at(const Grid& grid, Elements x, Elements y) {
-    // The last tile whose first pixel, ⌊size · tile / tiles⌋, is not beyond the given pixel.
+    // The tile is the last one whose first pixel, ⌊size · tile / tiles⌋, is not beyond the given
+    // pixel.
     const Elements column = ((x + 1) * grid.columns - 1) / grid.width;
     const Elements row = ((y + 1) * grid.rows - 1) / grid.height;
     return static_cast<int>(row * grid.columns + column);

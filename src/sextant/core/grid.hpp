@@ -10,7 +10,7 @@ namespace sextant {
 /// An image divided into columns × rows tiles, assigned to ranks row by row. Tiles differ by at
 /// most one pixel in width and height; they may be empty.
 struct Grid {
-    Elements width = 0, height = 0; ///< of the image, in pixels
+    Elements width = 0, height = 0; ///< size of the image in pixels
     int columns = 1, rows = 1;
 
     int ranks() const { return columns * rows; }

@@ -50,7 +50,7 @@ class Image {
   private:
     void check_size(std::size_t size) const {
         if (static_cast<Bytes>(size) != element_.size) {
-            throw std::logic_error("pixels accessed as a type other than the image's");
+            throw std::logic_error("pixels are accessed as a type other than that of the image");
         }
     }
 
@@ -85,8 +85,8 @@ constexpr bool is_deep(const ElementFormat& element) {
 /// Depths may be equal and infinite, but not NaN.
 struct DeepImage {
     ImageShape shape;
-    std::vector<Elements> first;     ///< index of each pixel's first fragment; then the total
-    std::vector<Fragment> fragments; ///< pixel by pixel
+    std::vector<Elements> first;     ///< index of each pixel's first fragment, and of the end
+    std::vector<Fragment> fragments; ///< all fragments, in the order of pixels
 
     std::span<const Fragment> at(Elements pixel) const {
         const auto p = static_cast<std::size_t>(pixel);

@@ -158,7 +158,7 @@ std::optional<std::vector<std::byte>> Journal::next(RecordPlace& place) {
 
 void Journal::visit(const Visit& visit) {
     if (!text_)
-        read_start(); // the writer may have completed the text since
+        read_start(); // the writer may have completed the text in the meantime
     if (!text_)
         return;
     RecordPlace place;
@@ -197,7 +197,7 @@ void Journal::write_at_end(std::span<const std::byte> bytes) {
             continue;
         if (written <= 0) {
             const int error = written < 0 ? errno : ENOSPC;
-            (void)!ftruncate(descriptor_, static_cast<off_t>(visited_)); // no partial record
+            (void)!ftruncate(descriptor_, static_cast<off_t>(visited_)); // drop the partial record
             fail("written", error);
         }
         at += static_cast<Bytes>(written);

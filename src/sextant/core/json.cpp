@@ -18,9 +18,10 @@ using Value = nlohmann::json;
 
 constexpr std::size_t most_depth = 100;
 
-/// A library error message for users: no exception number, and long tokens shortened.
+/// Returns a library error message for users, without the exception number and with long tokens
+/// shortened.
 std::string complaint(std::string_view what, const std::string& token) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..."
+    // Removes the start of "[json.exception.parse_error.101] parse error at line 1, column 5: ...".
     if (const auto end = what.find("] "); what.starts_with("[json.") && end != what.npos)
         what.remove_prefix(end + 2);
     std::string text(what);
@@ -106,7 +107,7 @@ class Builder : public nlohmann::json_sax<Value> {
         return true;
     }
 
-    /// Hands over the latest entry of the streamed list, if there is one.
+    /// Passes the latest entry of the streamed list, if there is one, to `take`.
     void hand_over() {
         if (!in_stream() || open_.back()->empty())
             return;
@@ -122,7 +123,7 @@ class Builder : public nlohmann::json_sax<Value> {
     const JsonStream& stream_;
     std::vector<Value*> open_; ///< objects and arrays not yet closed
     Value* member_ = nullptr;  ///< receives the value of the last key
-    bool streams_ = false;     ///< the last key of the outermost object names the streamed list
+    bool streams_ = false;     ///< true if the last key of the outermost object names the list
     std::size_t values_ = 0, values_before_ = 0; ///< values held now, and before the streamed list
 };
 

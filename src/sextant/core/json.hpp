@@ -15,8 +15,8 @@ namespace sextant {
 /// are nested at most 100 deep, and the keys of an object are all different.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;
-    std::size_t values = std::size_t{1} << 20; ///< in memory at a time
-    std::size_t keys = 1000;                   ///< per object
+    std::size_t values = std::size_t{1} << 20; ///< values in memory at a time
+    std::size_t keys = 1000;                   ///< keys per object
 };
 
 /// A list in the outermost object whose entries are passed to `take` one by one and not kept, so

@@ -111,7 +111,7 @@ bool JsonField::is_number() const {
 }
 
 double JsonField::number(double from, double to) const {
-    // Written so that NaN, which compares false, is refused too.
+    // The negated comparison also rejects NaN, which compares false.
     if (!value_->is_number() || !(value_->get<double>() >= from && value_->get<double>() <= to)) {
         refuse(fmt::format("a number from {} to {}", from, to));
     }

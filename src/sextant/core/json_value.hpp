@@ -17,7 +17,7 @@ class Json {
   public:
     struct Member;
 
-    Json() noexcept; ///< null
+    Json() noexcept; ///< creates a JSON null
     Json(bool value);
     Json(int value);
     Json(std::int64_t value);
@@ -54,7 +54,7 @@ class Json {
   private:
     struct Value;
     explicit Json(Value value);
-    Value& value(); ///< allocated here if null
+    Value& value(); ///< allocates the value if it is null
 
     std::unique_ptr<Value> value_; // null pointer: JSON null
 };

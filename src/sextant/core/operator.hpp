@@ -20,7 +20,7 @@ class FoldFunction {
     using Sources = std::span<const std::byte* const>;
 
     FoldFunction() = default;
-    /// From a function of (sources, to, elements, of), or of (sources, to, elements).
+    /// Wraps a function of (sources, to, elements, of) or of (sources, to, elements).
     template <class Function>
     requires std::invocable<Function, Sources, std::byte*, Elements, Elements>
     FoldFunction(Function function) : function_(std::move(function)) {}

@@ -486,7 +486,7 @@ Json number_of(const Field& field, std::string_view text) {
     return parsed_number<std::int64_t>(text).value();
 }
 
-/// Returns nothing if an option has no value.
+/// Returns the value of a field as JSON; nothing if an option has no value.
 std::optional<Json> json_of(const Field& field) {
     const std::string text = field.text();
     switch (field.kind) {

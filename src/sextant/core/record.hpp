@@ -38,7 +38,7 @@ struct Named {
 
 /// Converts a field's value to and from text.
 struct Codec {
-    /// Returns an empty text if the field has no value.
+    /// Returns the value as text, which is empty if the field has no value.
     std::function<std::string()> text;
     /// Returns a description of valid texts if the text is not a value of the field, else "".
     std::function<std::string(const Field& field, std::string_view text)> set;
@@ -56,18 +56,18 @@ class Field {
         integers, ///< whole numbers; separated by commas on a command line
         texts,    ///< texts; several arguments on a command line
         record,   ///< a struct
-        result,   ///< any value of a result; never read
+        result,   ///< any value of a result, which is never read
     };
 
-    std::string name;       ///< as in C++ and JSON: "fold_threads"
-    std::string meaning;    ///< one line
+    std::string name;       ///< name in C++ and JSON, such as "fold_threads"
+    std::string meaning;    ///< description in one line
     std::string value_name; ///< placeholder of the value in help: "N", "FILE"; or its unit
     Kind kind = Kind::text;
     double least = 0, most = 0; ///< range of a number, or of each number in a list; both inclusive
     std::vector<std::string_view> choices; ///< the names of an enumeration's values
     char option_letter = 0;                ///< short option, or 0
     bool is_positional = false, is_required = false, is_file = false;
-    std::string without_value; ///< the value if the option is given without one; "" if it needs one
+    std::string without_value;  ///< value of an option given without one; "" if it requires one
     std::optional<double> none; ///< the number that means "no value"
     bool differs = false;       ///< the value may differ between ranks
 
@@ -85,7 +85,7 @@ class Field {
     Field& file();
     /// Allows the value to differ between ranks.
     Field& by_rank();
-    /// Makes the option's value optional: given without a value, the option has this one.
+    /// Makes the option's value optional: an option given without a value gets this one.
     Field& or_without(std::string value);
 
     /// The name in messages: "--fold-threads" or "IN..." on a command line, else "fold_threads".
@@ -121,11 +121,12 @@ class Record {
     std::vector<Field> fields;
 
     Record() = default;
-    /// {{"components", result.components, "number of components"}, ...}
+    /// Declares the fields of a result: {{"components", result.components, "number of components"},
+    /// ...}
     Record(std::initializer_list<ResultField> results);
     operator Json() const; ///< omits options that have no value
 
-    /// Declare a field, one function per type of member. `value_name` is as in Field.
+    /// Declares a field. There is one function per type of member. `value_name` is as in Field.
     Field& add(std::string_view name, bool& value, std::string_view meaning);
     Field& add(std::string_view name, int& value, std::string_view value_name,
                std::string_view meaning);
@@ -162,12 +163,13 @@ class Record {
             },
             [all, &value](std::size_t i) { value = all[i].value; });
     }
-    /// Whole numbers, sorted and without duplicates, as ranges: "1..8,13".
+    /// Declares a list of whole numbers, sorted and without duplicates, as ranges: "1..8,13".
     Field& add_ranges(std::string_view name, std::vector<int>& value, std::string_view meaning);
-    /// Memory in bytes: "512M", "2G"; a number without a unit is in mebibytes.
+    /// Declares an amount of memory in bytes: "512M", "2G"; a number without a unit is in
+    /// mebibytes.
     Field& add_memory(std::string_view name, Bytes& value, std::string_view meaning);
-    /// Columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0 means "no
-    /// value".
+    /// Declares columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0 means
+    /// "no value".
     Field& add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning);
     Field& add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
                     std::string_view meaning);
@@ -181,7 +183,7 @@ class Record {
     /// Adds all fields of another record, as if they were this object's own: at the end, or after
     /// the field `after`.
     Record& include(Record record, std::string_view after = "");
-    /// Removes a field that this user of the struct does not offer.
+    /// Removes a field, for callers that do not offer it.
     Record& without(std::string_view name);
 
     /// The field with this name. Throws std::logic_error if there is none.

@@ -52,7 +52,7 @@ bool overlap(const Region& a, const Region& b) {
                 return true;
             continue;
         }
-        // The runs of `many` that end after `first` and start before `last`.
+        // Runs `low` to `high` of `many` end after `first` and start before `last`.
         const Elements low =
             std::max<Elements>(0, floor_divide(first - many.offset - many.length, many.stride) + 1);
         const Elements high =

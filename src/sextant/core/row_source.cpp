@@ -62,8 +62,8 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
            : read_as == ReadAs::values && has_value(header()) ? How::packed
                                                               : How::as_floats) {
     if (frame < 0 || frame >= header().frames)
-        throw InvalidTask(
-            fmt::format("frame {} of {}, which has {} frames", frame, path(), header().frames));
+        throw InvalidTask(fmt::format("frame {} of {} does not exist: the series has {} frames",
+                                      frame, path(), header().frames));
     if (how_ != How::as_floats)
         return;
     Centred centred = less_offset(std::move(frames_), frame);

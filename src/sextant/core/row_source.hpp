@@ -34,7 +34,7 @@ enum class ReadAs : std::uint8_t {
 /// memory. Not thread-safe: each thread opens its own.
 class RowSource {
   public:
-    /// Requires  a frame of the series (InvalidTask).
+    /// Requires  `frame` to be a frame of the series (InvalidTask).
     RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame,
               ReadAs read_as = ReadAs::floats);
 
@@ -43,7 +43,8 @@ class RowSource {
     ImageShape shape() const { return header().shape; }
     /// The offset subtracted from samples for computation (core/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
-    /// gray_f32, gray_u8 or gray_u16; for comparison also value_u32, value_u64 or value_f64.
+    /// The format of the values: gray_f32, gray_u8 or gray_u16; for comparison also value_u32,
+    /// value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
     /// Reads rows first ... first + rows − 1.

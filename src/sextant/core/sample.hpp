@@ -48,7 +48,7 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
 }
 
 Bytes size_of(Sample sample);
-/// "u16", "f32".
+/// The name of a sample type, such as "u16" or "f32".
 std::string_view name(Sample sample);
 /// The sample type with this name, if there is one.
 std::optional<Sample> sample_named(std::string_view name);

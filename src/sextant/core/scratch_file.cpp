@@ -83,8 +83,9 @@ void ScratchFile::read(Bytes position, std::span<std::byte> to) const {
 
 void ScratchFile::fail(int error) const {
     throw InvalidFile(
-        beside_, "a scratch file next to it, for data that exceeds the memory, cannot be used: " +
-                     std::generic_category().message(error));
+        beside_,
+        "a scratch file in the same folder, for data that exceeds the memory, cannot be used: " +
+            std::generic_category().message(error));
 }
 
 PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
@@ -95,7 +96,7 @@ void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const fl
     const auto count = static_cast<std::int64_t>(rows.size() / width);
     if (rows.size() % width != 0 || plane < 0 || plane >= planes() || first < 0 ||
         first + count > shape().height) {
-        throw std::logic_error("write of incomplete rows or beyond the last plane");
+        throw std::logic_error("attempt to write incomplete rows, or rows beyond the last plane");
     }
     rows_given_ += count;
     if (plane == plane_ && first == row_)
@@ -106,7 +107,7 @@ void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const fl
 
 void PlaneSink::commit() {
     if (rows_given_ != planes() * shape().height)
-        throw std::logic_error("planes committed before all their rows were written");
+        throw std::logic_error("planes were committed before all their rows were written");
     pass_on_kept();
     sink_->commit();
 }

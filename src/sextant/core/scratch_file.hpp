@@ -89,7 +89,7 @@ class ScratchReader {
     ScratchReader(const ScratchFile& file, Elements first, Elements end, std::size_t kept = 4096)
         : file_(&file), next_(first), end_(end), kept_(kept) {}
 
-    /// Returns false at the end.
+    /// Reads the next value. Returns false after the last one.
     bool next(Value& value) {
         if (at_ == values_.size() && !fetch())
             return false;
@@ -114,9 +114,9 @@ class ScratchReader {
     std::size_t at_ = 0;
 };
 
-/// Writes planes whose rows arrive interleaved to a sink that accepts one frame after another. Rows
-/// that are next in order are passed on at once. Other rows are kept in an unnamed file in the
-/// sink's folder until commit().
+/// Writes planes to a sink that accepts one frame after another, although the rows of different
+/// planes arrive interleaved. Rows that are next in order are passed on at once. Other rows are
+/// kept in an unnamed file in the sink's folder until commit().
 class PlaneSink {
   public:
     /// `offsets`: one per plane, added back if the sink holds f64; empty if there are none.

@@ -42,7 +42,8 @@ Interval interval_by_rank(std::span<const double> values) {
     std::vector<double> sorted(values.begin(), values.end());
     std::sort(sorted.begin(), sorted.end());
     const auto n = static_cast<double>(sorted.size());
-    // The number of values below the median is binomial; this is the normal approximation.
+    // The number of values below the median has a binomial distribution, here approximated by a
+    // normal one.
     const auto below =
         static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - .98 * std::sqrt(n))));
     return {sorted[below], sorted[sorted.size() - 1 - below]};

@@ -22,8 +22,8 @@ Interval interval_of_median(std::span<const double> values);
 /// six values, it is their whole range. Requires at least one value. Cheaper than the bootstrap.
 Interval interval_by_rank(std::span<const double> values);
 
-/// The smallest value that at least the fraction `share` of all values do not exceed: the .95
-/// quantile of 4 values is the largest. Requires at least one value.
+/// The smallest of the values such that at least the fraction `share` of all values do not exceed
+/// it: the .95 quantile of 4 values is the largest. Requires at least one value.
 double quantile(std::span<const double> values, double share);
 
 } // namespace sextant

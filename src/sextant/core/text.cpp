@@ -110,7 +110,7 @@ struct Descriptor {
 } // namespace
 
 std::string read_text(const std::string& path, Bytes most) {
-    // Non-blocking, so that opening a pipe without a writer returns.
+    // O_NONBLOCK makes open() return even for a pipe without a writer.
     const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat there {};
     if (file.number < 0 || fstat(file.number, &there) != 0)

@@ -50,7 +50,7 @@ std::string read_text(const std::string& path, Bytes most);
 std::string unknown_name(std::string_view kind, std::string_view wanted,
                          std::span<const std::string_view> names);
 
-/// Finds a catalogue row by name. Throws InvalidTask with similar names.
+/// Finds a catalogue row by name. If there is none, throws InvalidTask that suggests similar names.
 template <class Row>
 const Row& find_by_name(std::string_view kind, std::string_view wanted, std::span<const Row> rows) {
     std::vector<std::string_view> names;

@@ -20,8 +20,8 @@ namespace sextant {
 /// quantile is the value at position ⌊share · (n − 1)⌋ of the n sorted values. NaNs are ignored;
 /// the quantile of no values is 0.
 ///
-/// Input     values >= 0, in pieces of any size; the same values again in every pass, with
-///           `end_pass()` after each of `passes`.
+/// Input     values >= 0, in pieces of any size; the same values again in each of the `passes`
+///           passes, with a call of `end_pass()` after each pass.
 /// Requires  shares from 0 to 1.
 /// Cost      one count per value and pass; memory for 64 Ki counts, and another 64 Ki for each
 ///           share; all-gathers of 256 counts, four per share.
@@ -43,9 +43,9 @@ class Quantiles {
     struct Sought {
         double share;
         std::uint32_t found = 0; // leading bits of the quantile
-        Elements place = 0;      // its position among the values with these leading bits
+        Elements place = 0;      // position of the quantile among values with these bits
         bool nothing = false;
-        Counts counts; // of the values with these leading bits, by their trailing bits
+        Counts counts; // numbers of values with these leading bits, by trailing bits
     };
 
     std::vector<Sought> sought_;
@@ -61,10 +61,11 @@ std::vector<float> quantiles(const Communicator& communicator, std::span<const f
 /// keeps components that have a strong point in any tile.
 class EdgeComponents {
   public:
-    /// Throws InvalidTask as kernel::Labeller.
+    /// Throws InvalidTask like kernel::Labeller.
     EdgeComponents(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
 
-    /// For join_components() or frontier_of(); components with a strong point are marked.
+    /// Returns the components for join_components() or frontier_of(). Components with a strong
+    /// point are marked.
     ComponentsOfTile components() const;
     /// Removes the edges of unmarked components; the remaining edges become weak ones.
     void keep(std::span<const WholeComponent> parts) const;
@@ -92,7 +93,7 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
                                     double high);
 
 /// Returns the pattern that merges hysteresis lists, given the length of this rank's list. All
-/// ranks call it at the same time, and it must return the same pattern on all.
+/// ranks call it at the same time, and it must return the same pattern on all of them.
 using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
 PatternForEntries always(const contour::Pattern& pattern);
 

@@ -38,7 +38,7 @@ bool has_root(CollectiveKind kind) {
     return kind == broadcast || kind == scatter || kind == gather || kind == reduce;
 }
 
-/// True if every rank has its own number of elements.
+/// True if ranks may have different numbers of elements.
 bool has_blocks(CollectiveKind kind) {
     return kind == scatter || kind == gather || kind == all_gather;
 }
@@ -95,11 +95,13 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
     const std::string& wanted = options.algorithm;
     require(wanted == "auto" || std::find(names.begin(), names.end(), wanted) != names.end(),
             unknown_name(fmt::format("{} algorithm", name(task.kind)), wanted, names));
-    require(!options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
-            fmt::format("{} does not combine as a serial loop does; {} with reproducible", wanted,
-                        task.kind == scan || task.kind == exclusive_scan
-                            ? "use serial"
-                            : "use direct-send or shift-based"));
+    require(
+        !options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
+        fmt::format(
+            "{} does not combine in the order of a serial loop; {} with the option reproducible",
+            wanted,
+            task.kind == scan || task.kind == exclusive_scan ? "use serial"
+                                                             : "use direct-send or shift-based"));
 }
 
 /// A summary of a rank's counts, which every rank checks.
@@ -125,16 +127,17 @@ void check(CollectiveKind kind, const std::vector<Declaration>& all) {
             }
         }
         if (!has_blocks(kind) && kind != all_to_all && own.most != first.most) {
-            throw InvalidTask(
-                fmt::format("count: rank 0 has {}, rank {} has {}", first.most, rank, own.most));
+            throw InvalidTask(fmt::format("counts differ: rank 0 passes {}, rank {} passes {}",
+                                          first.most, rank, own.most));
         }
     }
 }
 
 /// The counts of all ranks.
 struct Counts {
-    bool equal = true;             ///< all counts are equal
-    std::vector<Elements> by_rank; ///< in an all-to-all with different counts: by pair of ranks
+    bool equal = true; ///< true if all counts are equal
+    /// one count per rank; in an all-to-all with different counts, one per pair of ranks
+    std::vector<Elements> by_rank;
 
     Elements of(int rank) const { return by_rank[static_cast<std::size_t>(rank)]; }
     Elements total() const { return std::accumulate(by_rank.begin(), by_rank.end(), Elements{0}); }
@@ -369,8 +372,8 @@ std::vector<Candidate> candidates_for(const Operations& operation,
                (serial && !is_serial(candidate.algorithm));
     });
     if (all.empty()) {
-        throw InvalidTask(fmt::format("{} does not take {} ranks; it takes {}", options.algorithm,
-                                      operation->ranks,
+        throw InvalidTask(fmt::format("{} does not support {} ranks, expected {}",
+                                      options.algorithm, operation->ranks,
                                       compositing::find(options.algorithm).takes));
     }
     for (Candidate& candidate : all) {
@@ -423,7 +426,7 @@ Record record_of(CollectiveOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "order of association of operands");
+               "HOW", "order of combining operands");
     record.add("reproducible", options.reproducible,
                "combine in the order of a serial loop over the ranks");
     planner::declare_planning(record, options.machine, options.probing);
@@ -469,8 +472,9 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
                                const CollectiveOptions& options) {
     if (options.algorithm != "auto" || candidates.size() < 2 || communicator_.size() < 2) {
         plan_.reason = options.algorithm != "auto" ? "requested"
-                       : communicator_.size() < 2  ? "nothing to choose: one rank"
-                                                   : "nothing to choose: one algorithm";
+                       : communicator_.size() < 2
+                           ? "nothing to choose: there is only one rank"
+                           : "nothing to choose: there is only one algorithm";
         return 0;
     }
     const std::vector<int> nodes = nodes_of(communicator_);
@@ -517,7 +521,8 @@ std::size_t Collective::predict(std::span<const Candidate> candidates,
     try {
         return choose_on(usual.planner->machine());
     } catch (const model::CannotExpress& why) {
-        warnings_.push_back(fmt::format("{}; planned with a built-in machine instead", why.what()));
+        warnings_.push_back(
+            fmt::format("{}; planned with a built-in machine profile instead", why.what()));
         return choose_on(machine::built_in());
     }
 }

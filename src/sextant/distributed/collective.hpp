@@ -45,7 +45,7 @@ struct CollectiveOptions {
     int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
     /// Reduce, all-reduce and the scans: use only algorithms that combine in the same order as a
-    /// serial loop over the ranks, so that results have the same bits for every machine.
+    /// serial loop over the ranks, so that results have the same bits on every machine.
     bool reproducible = false;
     /// Used with `auto`, on rank 0: the profile file to predict with, and whether to probe a
     /// machine that has none (CompositeOptions).
@@ -62,7 +62,7 @@ Record record_of(CollectiveOptions& options);
 /// An algorithm of a collective operation, and its tuning as text.
 struct CollectiveConfiguration {
     std::string algorithm; ///< a name of algorithms_of(kind)
-    std::string tuning;    ///< "radices 4,2"; empty if there is none
+    std::string tuning;    ///< text such as "radices 4,2"; empty if there is none
 
     /// Returns both, such as "radix-k, radices 4,2".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
@@ -92,7 +92,8 @@ class Collective {
     /// Runs the operation.
     /// Input     `send`: send_count() elements; blocks for or from other ranks are contiguous, in
     ///           rank order. Must not change until this returns.
-    /// Output    `receive`: receive_count() elements, as above; must not overlap `send`.
+    /// Output    `receive`: receive_count() elements, arranged as in `send`; must not overlap
+    ///           `send`.
     /// Throws    InvalidTask if a buffer has another size, and then PeerFailed on ranks that wait
     ///           for this one; the next run may succeed. CommunicationFailed, and any exception of
     ///           the operator.

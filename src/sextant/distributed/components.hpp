@@ -18,8 +18,8 @@ struct ComponentsOfTile {
     kernel::ValueView input; ///< the labelled tile
     kernel::Connection connection;
     const kernel::Labeller& labeller;          ///< the labeller that was last used on the tile
-    std::span<const Elements> first_pixels;    ///< by component, from Labeller::first_pixels()
-    std::span<const std::uint8_t> marked = {}; ///< by component, nonzero if marked; empty: no marks
+    std::span<const Elements> first_pixels;    ///< of each component (Labeller::first_pixels)
+    std::span<const std::uint8_t> marked = {}; ///< nonzero for each marked component, or empty
 };
 
 /// The component of the whole image that a component of a tile belongs to.
@@ -48,7 +48,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
 /// Collective.
 /// Cost      the pattern's messages, each as long as the number of non-background pixels on the
-///           border of the merged tiles; memory as merge_contours().
+///           border of the merged tiles; memory as for merge_contours().
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 std::vector<WholeComponent> join_components(const Communicator& communicator, const Grid& grid,
@@ -59,7 +59,7 @@ std::vector<WholeComponent> join_components(const Communicator& communicator, co
 /// The labels of a tiled image.
 struct Labelled {
     distributed::Image labels; ///< elements of kernel::Label
-    Elements components = 0;   ///< of the whole image
+    Elements components = 0;   ///< number in the whole image
     /// The part of a component in this rank's tile.
     struct Part {
         kernel::Label label = 0;

@@ -45,8 +45,8 @@ std::int32_t checked(Elements links, Elements head) {
     return static_cast<std::int32_t>(links);
 }
 
-/// Places a chain that leaves its tile. In a closed contour, ranks start again at the smallest
-/// pixel, if this chain contains it.
+/// Computes the head and the placing of a chain that leaves its tile. In a closed contour, ranks
+/// start again at the smallest pixel if this chain contains it.
 void place(const Chain& chain, const Crossing& next, Elements& head, kernel::Placing& placing) {
     checked(chain.points + next.links, next.end);
     placing.beyond = checked(next.links, next.end);
@@ -110,7 +110,7 @@ struct Place {
     Elements position = 0, pixel = 0;
 };
 
-/// Returns the line of each chain's contour, placed among all points; it has no points if the
+/// Returns, for each chain, the range of its contour among all points; the range is empty if the
 /// contour is shorter than `min_points`. Collective.
 std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& grid,
                                   const std::vector<Share>& shares, Elements min_points,

@@ -17,8 +17,8 @@ namespace sextant {
 /// Maps the chains of this rank's tile to contours of the whole image. Both lists are indexed by
 /// chain, as is the output of ContourRanking::write().
 struct ContoursOfTile {
-    std::vector<Elements> heads;           ///< by chain: its contour's head, a pixel of the image
-    std::vector<kernel::Placing> placings; ///< by chain: the argument of ContourRanking::write()
+    std::vector<Elements> heads;           ///< for each chain, the pixel of its contour's head
+    std::vector<kernel::Placing> placings; ///< for each chain, argument of ContourRanking::write()
 };
 
 /// Finds the contours of a tiled image, one tile per rank. Each tile lists its crossings: the
@@ -82,7 +82,8 @@ void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking
 ///           of points of a contour that is kept.
 /// Requires  as many ranks as tiles.
 /// Collective.
-/// Cost      a message to each other rank with 16 bytes per point; and number_by_pixels().
+/// Cost      a message to each other rank with 16 bytes per point; and the cost of
+///           number_by_pixels().
 /// Deterministic  the same points in the same order for every grid; the same parts for the same
 ///           number of ranks.
 LinearPart linearize(const Communicator& communicator, const Grid& grid,

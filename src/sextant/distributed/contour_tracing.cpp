@@ -59,9 +59,9 @@ Codec codec_of(std::optional<kernel::EdgeThresholds>& thresholds) {
 } // namespace
 
 Record record_of(ContoursOptions& options) {
-    constexpr double most_threshold = 1e38; // samples are floats
+    constexpr double most_threshold = 1e38; // within the range of floats
     Record record;
-    record.add("sigma", options.sigma, "PIXELS", "scale of the gradient, .5 to 1000")
+    record.add("sigma", options.sigma, "PIXELS", "scale of the gradient in pixels, .5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record
         .add("quantiles", codec_of(options.quantiles), "LOW,HIGH",
@@ -69,7 +69,7 @@ Record record_of(ContoursOptions& options) {
         .between(0, 1);
     record
         .add("thresholds", codec_of(options.thresholds), "LOW,HIGH",
-             "hysteresis thresholds as gradient magnitudes, in samples per pixel")
+             "hysteresis thresholds as gradient magnitudes, in gray values per pixel")
         .between(0, most_threshold);
     record.add("directions", options.directions, "the image is a direction map (docs/contours.md)");
     record.add("min_length", options.min_length, "POINTS", "omit shorter contours")
@@ -78,7 +78,7 @@ Record record_of(ContoursOptions& options) {
                       "memory limit for image and results; larger images are streamed");
     record
         .add("scratch", options.scratch, "PATH",
-             "folder for scratch files if the image exceeds the memory")
+             "folder for scratch files if the image exceeds the memory limit")
         .file();
     record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
@@ -89,26 +89,28 @@ Record record_of(const ContoursResult& result) {
         return plan ? distributed::json_of(*plan) : Json();
     };
     const auto& edges = result.thresholds;
-    return {{"width", result.grid.width, "of the image, in pixels"},
-            {"height", result.grid.height, "of the image, in pixels"},
-            {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json(),
-             "gradient magnitudes at edges; null for a direction map"},
-            {"contours", result.contours, "number of contours"},
-            {"points", result.points, "number of points of all contours"},
-            {"closed", result.closed, "number of contours that are closed"},
-            {"junctions", result.junctions.junctions, "points where several lines meet"},
-            {"cut", result.junctions.cut, "lines that end at a junction, where another continues"},
-            {"strips", result.strips, "strips of rows that were traced one after another"},
-            {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
-            {"rows", result.grid.rows, "rows of tiles"},
-            {"plan", json_of(result.plan), "the pattern that merged contours; null for strips"},
-            {"hysteresis", json_of(result.hysteresis), "the same for the components of edges"},
-            {"seconds",
-             {{"read", result.read},
-              {"edges", result.edges},
-              {"rank", result.ranking},
-              {"write", result.write}},
-             "on this rank"}};
+    return {
+        {"width", result.grid.width, "width of the image in pixels"},
+        {"height", result.grid.height, "height of the image in pixels"},
+        {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json(),
+         "gradient magnitudes at edges; null for a direction map"},
+        {"contours", result.contours, "number of contours"},
+        {"points", result.points, "number of points of all contours"},
+        {"closed", result.closed, "number of contours that are closed"},
+        {"junctions", result.junctions.junctions, "points where several lines meet"},
+        {"cut", result.junctions.cut, "lines that end at a junction, where another line continues"},
+        {"strips", result.strips, "strips of rows that were traced one after another"},
+        {"columns", result.grid.columns, "number of columns of tiles, in the image or in a strip"},
+        {"rows", result.grid.rows, "rows of tiles"},
+        {"plan", json_of(result.plan), "the pattern that merged contours; null for strips"},
+        {"hysteresis", json_of(result.hysteresis),
+         "the pattern that merged components of edges; null for strips"},
+        {"seconds",
+         {{"read", result.read},
+          {"edges", result.edges},
+          {"rank", result.ranking},
+          {"write", result.write}},
+         "on this rank"}};
 }
 
 namespace {
@@ -136,7 +138,8 @@ Elements rows_of_strips(const RowSource& image, const ContoursOptions& options) 
     constexpr Bytes mebibyte = 1 << 20;
     if (rows < 1)
         throw InvalidTask(
-            fmt::format("memory {:g}: a row of {} pixels and the rows needed around it take {} MiB",
+            fmt::format("memory {:g} MiB is too small: a row of {} pixels and the rows needed "
+                        "around it take {} MiB",
                         static_cast<double>(options.memory) / mebibyte, image.shape().width,
                         (row + around) * parts_of_memory / (parts_of_memory - 1) / mebibyte + 1));
     return rows;
@@ -312,7 +315,7 @@ ContoursResult ContourTracing::run_in_strips(RowSource& image, const LineSink& s
         });
         directions = distributed::directions_of(work, *edges);
     }
-    std::optional<PointOrder> points; // at rank 0
+    std::optional<PointOrder> points; // only at rank 0
     timed(result.ranking, [&] {
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)

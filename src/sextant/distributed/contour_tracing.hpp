@@ -56,13 +56,13 @@ struct ContoursResult {
     Grid grid;           ///< the tiles of the image, or of each strip
     Elements strips = 1; ///< number of strips; 1 if the image fits in memory
     std::optional<kernel::EdgeThresholds> thresholds; ///< thresholds used; none for a direction map
-    Elements contours = 0, points = 0, closed = 0;    ///< without contours that are too short
+    Elements contours = 0, points = 0, closed = 0;    ///< without contours below `min_length`
     Junctions junctions;                              ///< counts for the whole map
     /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Only
     /// rank 0 has reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;
-    std::optional<MergingTrace> merging; ///< trace of merging contours on this rank; with
-                                         ///< `merging.timeline`, without strips
+    /// trace of merging contours on this rank; only with `merging.timeline` and a single strip
+    std::optional<MergingTrace> merging;
     Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
 };
 
@@ -93,8 +93,8 @@ class ContourTracing {
     /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
     ///           once, at rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
-    /// Traces an image that is in memory on the same ranks, of gray_f32, gray_u8 or gray_u16.
-    /// `grid` and `memory` have no effect.
+    /// Traces an image of gray_f32, gray_u8 or gray_u16 that is in memory on the same ranks. `grid`
+    /// and `memory` have no effect.
     ContoursResult run(const distributed::Image& image, const LineSink& sink);
 
   private:

@@ -14,8 +14,8 @@ using collective::Algorithm;
 using filtering::Configuration;
 using filtering::Retiling;
 
-/// Returns the numbers of ranks to try first: `most`, half, a quarter, and so on; every number from
-/// 8 down.
+/// Returns the numbers of ranks to try first: `most`, a half, a quarter and so on down to 8, then
+/// every smaller number.
 std::vector<int> first_ranks(int most) {
     constexpr int few = 8;
     std::vector<int> all;
@@ -24,8 +24,8 @@ std::vector<int> first_ranks(int most) {
     return all;
 }
 
-/// Returns numbers of ranks between `best` and the next smaller and larger numbers in `known`; at
-/// most about 16 on either side.
+/// Returns some numbers of ranks between `best` and the next smaller and larger numbers in `known`;
+/// at most about 16 on either side.
 std::vector<int> beside(int best, const std::vector<int>& known) {
     constexpr int most = 16;
     int below = 0, above = best;
@@ -42,7 +42,8 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
     return all;
 }
 
-/// Returns the gathers. The first is null and means that planes are sent directly to rank 0.
+/// Returns the gather algorithms. The first is null, which means that planes are sent directly to
+/// rank 0.
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {
@@ -115,7 +116,7 @@ bool FilterConfigurations::weighs_ranks() const {
     return !task_.grid && machine_.find_kernel(filter_kernel, "f32") != nullptr;
 }
 
-/// Adds a grid with every collective.
+/// Adds configurations that combine a grid with every collective.
 void FilterConfigurations::add(std::vector<Configuration>& configurations,
                                const Configuration& grid) const {
     if (grid.ranks() == 1)
@@ -123,7 +124,7 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {
             if (task_.distribute == "any" && distribute && collect)
-                continue; // all pairs are too many: each with the other's default
+                continue; // there are too many pairs: vary one collective at a time
             configurations.push_back({grid.columns, grid.rows, distribute, collect, false});
             if (grid.columns > 1 && !machine_.copies.empty())
                 configurations.push_back({grid.columns, grid.rows, distribute, collect, true});

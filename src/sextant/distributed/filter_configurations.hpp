@@ -23,8 +23,8 @@ class FilterConfigurations {
     /// Returns every grid, with the collectives of `best`, for some numbers of ranks between that
     /// of `best` and the next smaller and larger numbers in `known`. Empty if `known` contains all
     /// numbers in between.
-    /// Output    `known`: the numbers of ranks tried so far. The new ones are added; if empty,
-    ///           those of first() are added before.
+    /// Output    `known`: the numbers of ranks tried so far. The new ones are added; if `known` is
+    ///           empty, those of first() are added first.
     std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
                                                          std::vector<int>& known) const;
     /// Returns the variants of `configuration` in which a sequence of consecutive filters uses the
@@ -41,7 +41,8 @@ class FilterConfigurations {
 
     const FilterTask& task_;
     const machine::Profile& machine_;
-    const std::vector<const collective::Algorithm*> distributions_; ///< null: read own tiles
+    /// null: each rank reads its tile
+    const std::vector<const collective::Algorithm*> distributions_;
 };
 
 /// Returns the collectives that the task allows for distribution; null means that each rank reads

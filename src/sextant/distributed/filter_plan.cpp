@@ -172,7 +172,7 @@ class Weighing {
     const machine::FileCosts files_;
     const std::vector<model::KernelUse> kernels_;
     planner::Setting setting_;
-    planner::Plan<Configuration> plan_; ///< of all sets so far
+    planner::Plan<Configuration> plan_; ///< plan for all sets so far
 };
 
 } // namespace
@@ -210,18 +210,18 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
 FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting) {
     distributions_of(task); // throws for an unknown distribution, even if nothing is distributed
     if (task.ranks == 1)
-        return strips_plan(task, "nothing to choose: one rank");
+        return strips_plan(task, "nothing to choose: there is only one rank");
     try {
         return plan_filter(task, setting);
     } catch (const model::CannotExpress& why) {
-        return strips_plan(task, fmt::format("by rule, not predicted: {}", why.what()));
+        return strips_plan(task, fmt::format("chosen by rule, not predicted: {}", why.what()));
     }
 }
 
 void check(const FilterPlan& plan, const FilterTask& task) {
     using enum CollectiveKind;
     if (plan.configuration.ranks() > task.ranks)
-        throw InvalidTask(fmt::format("{}, expected at most as many as the {} ranks",
+        throw InvalidTask(fmt::format("{}: expected at most one tile for each of the {} ranks",
                                       plan.configuration.tiles_text(), task.ranks));
     if (plan.window < 1 || plan.window > task.image.height)
         throw InvalidTask(
@@ -234,7 +234,7 @@ void check(const FilterPlan& plan, const FilterTask& task) {
 namespace {
 
 /// Returns the time in which rank 0 writes while the others wait. With several windows, all planes
-/// but the first go through a second file.
+/// but the first are also written to a temporary file and read back.
 std::optional<Seconds> writing(const FilterTask& task, Elements rows,
                                const machine::FileCosts& files) {
     const Bytes plane = task.image.width * task.image.height * gray_f32.size;

@@ -24,7 +24,7 @@ struct FilterTask {
     /// reads the image and distributes it. "any": the fastest of these if the profile has file
     /// rates, else "read".
     std::string distribute = "any";
-    std::optional<Tiles> grid = {}; ///< none: chosen by the planner
+    std::optional<Tiles> grid = {}; ///< one tile per rank; none: chosen by the planner
 
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
@@ -32,10 +32,10 @@ struct FilterTask {
 /// A plan with the number of rows held in memory at a time. Its alternatives are predicted for the
 /// whole image at once, including reading if the profile has file rates.
 struct FilterPlan : planner::Plan<filtering::Configuration> {
-    Elements window = 0;                   ///< number of rows
+    Elements window = 0;                   ///< number of rows in memory at a time
     Bytes memory = 0;                      ///< memory of all ranks for the window and its planes
     struct Predicted : planner::Expected { ///< time of distribution, filters and gather
-        std::optional<Seconds> read = {}, write = {}; ///< if the profile has file rates
+        std::optional<Seconds> read = {}, write = {}; ///< set if the profile has file rates
     };
     std::optional<Predicted> predicted = {}; ///< prediction for all windows
 };

@@ -31,7 +31,8 @@ kernel::GaussianKernel kernel_of(const FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     if (!options.truncate) {
         if (options.kernel == Weights::truncated)
-            throw InvalidTask("kernel truncated: expected gaussian, with the option truncate");
+            throw InvalidTask(
+                "kernel truncated: expected the kernel gaussian with the option truncate");
         return {options.kernel, 0};
     }
     if (options.kernel == Weights::p3pc)
@@ -50,7 +51,7 @@ std::vector<std::string> split(std::string_view text) {
     return parts;
 }
 
-/// Text such as "x,y,xx".
+/// Converts feature names to and from text such as "x,y,xx".
 Codec codec_of(std::vector<std::string>& names) {
     return {[&names] { return fmt::format("{}", fmt::join(names, ",")); },
             [&names](const Field&, std::string_view text) {
@@ -59,29 +60,30 @@ Codec codec_of(std::vector<std::string>& names) {
             }};
 }
 
-/// Text such as "smooth@2.5,x@1".
+/// Converts filters to and from text such as "smooth@2.5,x@1".
 Codec codec_of(std::vector<EarlierFilter>& filters) {
-    return {[&filters] {
-                std::string text;
-                for (const EarlierFilter& filter : filters)
-                    text += fmt::format("{}{}@{}", text.empty() ? "" : ",", filter.feature,
-                                        filter.sigma);
-                return text;
-            },
-            [&filters](const Field&, std::string_view text) {
-                filters.clear();
-                for (const std::string& each : split(text)) {
-                    const auto at = std::min(each.find('@'), each.size());
-                    const auto sigma = parsed_number<double>(
-                        std::string_view(each).substr(std::min(at + 1, each.size())));
-                    if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
-                        return fmt::format(
-                            "a derivative or feature @ its sigma from {} to {}, such as smooth@2",
-                            kernel::smallest_sigma, kernel::largest_sigma);
-                    filters.push_back({each.substr(0, at), *sigma});
-                }
-                return std::string();
-            }};
+    return {
+        [&filters] {
+            std::string text;
+            for (const EarlierFilter& filter : filters)
+                text +=
+                    fmt::format("{}{}@{}", text.empty() ? "" : ",", filter.feature, filter.sigma);
+            return text;
+        },
+        [&filters](const Field&, std::string_view text) {
+            filters.clear();
+            for (const std::string& each : split(text)) {
+                const auto at = std::min(each.find('@'), each.size());
+                const auto sigma = parsed_number<double>(
+                    std::string_view(each).substr(std::min(at + 1, each.size())));
+                if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
+                    return fmt::format(
+                        "a derivative or feature, @ and a sigma from {} to {}, such as smooth@2",
+                        kernel::smallest_sigma, kernel::largest_sigma);
+                filters.push_back({each.substr(0, at), *sigma});
+            }
+            return std::string();
+        }};
 }
 
 /// Counts the NaNs in `count` samples.
@@ -180,9 +182,9 @@ void FilterRun::examine_sources() {
     const bool everyone = std::all_of(have.begin(), have.end(), [](char has) { return has != 0; });
     agree(communicator_, [&] {
         if (have[0] == 0)
-            throw InvalidTask("no image at rank 0");
+            throw InvalidTask("rank 0 has no image");
         if (options_.distribute == "read" && !source_)
-            throw InvalidTask("distribute read: this rank has no image");
+            throw InvalidTask("distribute read: every rank needs an image, but this rank has none");
     });
     task_.distribute = options_.distribute;
     if (options_.distribute == "any" && !everyone) {
@@ -338,13 +340,14 @@ void FilterRun::check_source() const {
     if (here.width != task_.image.width || here.height != task_.image.height ||
         source_->element() != task_.element)
         throw InvalidFile(source_->path(),
-                          fmt::format("{}x{} {} here, expected {}x{} {} as on rank 0", here.width,
-                                      here.height, source_->element().name, task_.image.width,
-                                      task_.image.height, task_.element.name));
+                          fmt::format("is {}x{} {} on this rank, expected {}x{} {} as on rank 0",
+                                      here.width, here.height, source_->element().name,
+                                      task_.image.width, task_.image.height, task_.element.name));
     if (source_->offset() != offset_)
-        throw InvalidFile(source_->path(),
-                          fmt::format("samples are relative to {} here, expected {} as on rank 0",
-                                      source_->offset(), offset_));
+        throw InvalidFile(
+            source_->path(),
+            fmt::format("has samples relative to {} on this rank, expected {} as on rank 0",
+                        source_->offset(), offset_));
 }
 
 /// Fills the window. Counts NaNs in this rank's own rows, not in rows read for the margin.
@@ -372,8 +375,9 @@ void FilterRun::warn_of_idle_ranks() {
     const FilterPlan& plan = result_.plan;
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
         if (tiles.rows > plan.window || tiles.columns > task_.image.width)
-            warn({fmt::format("{}x{} tiles of windows of {}x{}: some ranks are idle", tiles.columns,
-                              tiles.rows, task_.image.width, plan.window)});
+            warn({fmt::format("{}x{} tiles in windows of {}x{} pixels: some ranks are idle because "
+                              "they have no pixels",
+                              tiles.columns, tiles.rows, task_.image.width, plan.window)});
     }
 }
 
@@ -384,7 +388,7 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    record.add("sigma", options.sigma, "PIXELS", "scale of the filter, .5 to 1000")
+    record.add("sigma", options.sigma, "PIXELS", "scale of the filter in pixels, .5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
@@ -392,7 +396,7 @@ Record record_of(FilterOptions& options) {
                "NAME", "filter weights, as in SciPy or in P-3PC");
     record
         .add("truncate", options.truncate, "SIGMAS",
-             "truncation radius in sigmas, as in SciPy; default: where negligible")
+             "truncation radius in sigmas; default: where weights become negligible")
         .between(0, kernel::largest_truncation);
     record.add("before", codec_of(options.before), "D@PIXELS,...",
                "filters to apply first, one after the other, such as smooth@2");
@@ -400,7 +404,7 @@ Record record_of(FilterOptions& options) {
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
                 {"constant", Border::constant}},
-               "HOW", "how to extend the image");
+               "HOW", "values outside the image");
     record
         .add("border_value", options.border_value, "V",
              "value of samples outside the image, with --border constant")
@@ -420,16 +424,17 @@ Record record_of(FilterOptions& options) {
 }
 
 Record record_of(const FilterResult& result) {
-    Record record = {{"width", result.image.width, "of the image, in pixels"},
-                     {"height", result.image.height, "of the image, in pixels"},
+    Record record = {{"width", result.image.width, "width of the image in pixels"},
+                     {"height", result.image.height, "height of the image in pixels"},
                      {"element", result.element.name, "the format of the samples"}};
     if (!result.sharing.reason.empty())
         record.add_result("shared_memory", record_of(result.sharing), "absent for threads");
     return record.include(
         {{"windows", result.windows, "windows of rows that were filtered one after another"},
-         {"memory", result.plan.memory, "for the image and all planes, of all ranks, in bytes"},
+         {"memory", result.plan.memory,
+          "memory for the image and all planes, on all ranks together, in bytes"},
          {"not_a_number", result.not_a_number, "number of NaN samples"},
-         {"plan", json_of(result.plan), "tiles and collectives, and why"},
+         {"plan", json_of(result.plan), "the chosen tiles and collectives, with the reason"},
          {"seconds",
           {{"read", result.read}, {"filter", result.filter}, {"write", result.write}},
           "on this rank"}});
@@ -442,7 +447,7 @@ Filters filters_of(const FilterOptions& options) {
     const auto check = [](const char* option, std::size_t names, std::size_t most) {
         if (names > most)
             throw InvalidTask(
-                fmt::format("{} names {}, expected {} or fewer", option, names, most));
+                fmt::format("{} lists {} names, expected {} or fewer", option, names, most));
     };
     check("before", options.before.size(), most_before);
     check("derivatives", options.derivatives.size(), most_derivatives);

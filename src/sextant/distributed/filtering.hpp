@@ -24,7 +24,7 @@ namespace sextant {
 /// A feature that is computed first, as the input of later filters.
 struct EarlierFilter {
     std::string feature;
-    double sigma = 1; ///< in pixels
+    double sigma = 1; ///< scale in pixels
 };
 
 /// Options for filtering an image. They must be the same on every rank, except `plan`.
@@ -51,12 +51,12 @@ struct FilterOptions {
     /// faster).
     std::string shared_memory = "auto";
     std::string machine = {}; ///< profile to predict with; "": that of rank 0's machine
-    planner::Probing probing = planner::Probing::kept; ///< as in CompositeOptions
+    planner::Probing probing = planner::Probing::kept; ///< see CompositeOptions::probing
     /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
-Record record_of(FilterOptions& options); ///< of all options but `plan`
+Record record_of(FilterOptions& options); ///< a record of all options except `plan`
 
 /// Returns the filters that the options name. Throws InvalidTask, naming the option.
 distributed::Filters filters_of(const FilterOptions& options);
@@ -101,7 +101,7 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 /// Deterministic  the same bits for every plan, memory, number of ranks and processor.
 class Filtering {
   public:
-    /// Not collective.
+    /// The constructor is not collective.
     explicit Filtering(Communicator communicator, FilterOptions options = {},
                        RunControl control = {});
 

@@ -23,20 +23,21 @@ Record record_of(LabelOptions& options) {
     record.add("by_value", options.by_value, "connect only pixels of equal value");
     record.add("measure", options.measure, "area, bounding box and centroid of each component");
     record.add_memory("memory", options.memory,
-                      "memory for the image and its labels; larger images are streamed");
+                      "memory limit for image and labels; larger images are streamed");
     record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
 }
 
 Record record_of(const LabelResult& result) {
-    return {{"components", result.components, "number of components"},
-            {"strips", result.strips, "strips of rows that were labelled one after another"},
-            {"columns", result.grid.columns, "tiles in a row, of the image or of a strip"},
-            {"rows", result.grid.rows, "rows of tiles"},
-            {"plan", json_of(result.plan), "the pattern that merged the tiles, and why"},
-            {"seconds",
-             {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-             "on this rank"}};
+    return {
+        {"components", result.components, "number of components"},
+        {"strips", result.strips, "strips of rows that were labelled one after another"},
+        {"columns", result.grid.columns, "number of columns of tiles, in the image or in a strip"},
+        {"rows", result.grid.rows, "rows of tiles"},
+        {"plan", json_of(result.plan), "the pattern that merged the tiles, with the reason"},
+        {"seconds",
+         {{"read", result.read}, {"label", result.label}, {"write", result.write}},
+         "on this rank"}};
 }
 
 namespace {
@@ -61,7 +62,7 @@ Elements entries_expected(const distributed::Image& image) {
 }
 
 /// Returns the memory of all ranks per pixel of a strip, in whole bytes: its sample and label,
-/// copies of both at rank 0 if they are gathered, and its runs and bits.
+/// copies of both at rank 0 if they are gathered, and the working memory of the labeller.
 Bytes bytes_of_pixel(const ElementFormat& element, bool by_value) {
     const Bytes label = sizeof(kernel::Label);
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
@@ -74,9 +75,9 @@ Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     const Elements rows = options.memory / row;
     constexpr Bytes mebibyte = Bytes{1} << 20;
     if (rows < 1)
-        throw InvalidTask(fmt::format("memory {:g}: a row of {} pixels and its labels takes {} MiB",
-                                      static_cast<double>(options.memory) / mebibyte, shape.width,
-                                      row / mebibyte + 1));
+        throw InvalidTask(fmt::format(
+            "memory {:g} MiB is too small: a row of {} pixels and its labels takes {} MiB",
+            static_cast<double>(options.memory) / mebibyte, shape.width, row / mebibyte + 1));
     return std::min(rows, shape.height);
 }
 
@@ -88,9 +89,9 @@ void check_image(const RowSource& source, const LabelOptions& options) {
         throw InvalidTask(fmt::format("{}: {}x{} pixels, expected positive numbers", source.path(),
                                       header.shape.width, header.shape.height));
     if (options.by_value && header.channels >= 3 && size_of(header.sample) > 2)
-        throw InvalidTask(fmt::format("by_value: {} has colours of {}, expected 8 or 16 bits a "
-                                      "channel, or one channel",
-                                      source.path(), name(header.sample)));
+        throw InvalidTask(fmt::format(
+            "by_value: {} has colours of {}, expected 8 or 16 bits per channel, or one channel",
+            source.path(), name(header.sample)));
 }
 
 /// Returns a row of samples as value codes.

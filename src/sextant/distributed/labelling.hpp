@@ -35,11 +35,11 @@ Record record_of(LabelOptions& options);
 /// The result of labelling an image. The same on every rank unless stated otherwise.
 struct LabelResult {
     Elements components = 0;
-    std::vector<kernel::Component> table;     ///< [label − 1]; at rank 0, if `measure`
+    std::vector<kernel::Component> table;     ///< indexed by label − 1; at rank 0 with `measure`
     std::optional<distributed::Image> labels; ///< of type kernel::Label; only for an image in tiles
     Grid grid;                                ///< tiles of the image, or of a strip
     Elements strips = 1;                      ///< number of strips; 1 if the image fits in memory
-    distributed::MergingPlan plan;            ///< ranks other than 0 have only its configuration
+    distributed::MergingPlan plan;            ///< on ranks other than 0, only the configuration
     MergingTrace merging; ///< this rank's trace for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< times on this rank
 };
@@ -70,7 +70,7 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 /// Deterministic  the same labels for every grid, pattern, memory and number of ranks.
 class Labelling {
   public:
-    /// Not collective.
+    /// The constructor is not collective.
     explicit Labelling(Communicator communicator, LabelOptions options = {},
                        RunControl control = {});
 

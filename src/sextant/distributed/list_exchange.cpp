@@ -14,7 +14,7 @@ namespace sextant::detail {
 
 namespace {
 
-/// The most bytes that a rank receives in one padded all-gather.
+/// The maximum number of bytes that a rank receives in one padded all-gather.
 constexpr Bytes most_alike = Bytes{1} << 24;
 
 std::size_t at(int rank) {
@@ -73,8 +73,8 @@ void all_to_all_lists(const Communicator& communicator, Bytes element,
         element, values, to);
 }
 
-/// On many ranks counts are forwarded in combined messages, because the memory for direct messages
-/// would grow with the square of the number of ranks.
+/// If there are many ranks, counts are forwarded in combined messages, because the memory for
+/// direct messages would grow with the square of the number of ranks.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to) {
     constexpr int most_direct = 16;
@@ -133,7 +133,7 @@ contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid&
                                     std::span<const Elements> counts,
                                     const contour::ListCapacity& bound) {
     const contour::Order order(grid, pattern.stages(grid));
-    std::vector<Elements> before(counts.size() + 1, 0); // [position in the order]
+    std::vector<Elements> before(counts.size() + 1, 0); // indexed by position: entries before it
     for (int rank = 0; rank < grid.ranks(); ++rank)
         before[static_cast<std::size_t>(order.position(rank) + 1)] =
             counts[static_cast<std::size_t>(rank)];

@@ -23,7 +23,7 @@ namespace sextant {
 /// One list per rank, stored one after another in the order of ranks.
 template <class Value>
 struct ByRank {
-    std::vector<Elements> counts; ///< by rank
+    std::vector<Elements> counts; ///< number of values of each rank
     std::vector<Value> values;
 };
 

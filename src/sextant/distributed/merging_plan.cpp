@@ -30,14 +30,14 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
     return {{.configuration = &contour::find(pattern), .reason = std::move(reason)}};
 }
 
-/// Returns the fastest pattern, or the usual one if no model can predict the patterns.
+/// Returns the fastest pattern, or the default one if no model can predict the patterns.
 MergingPlan fastest(const Grid& grid, double density, const planner::Setting& setting) {
     if (grid.ranks() == 1)
-        return stated(usual_pattern, "nothing to merge: one rank");
+        return stated(usual_pattern, "nothing to merge: there is only one rank");
     try {
         return plan_merging(grid, density, setting);
     } catch (const model::CannotExpress& why) {
-        return stated(usual_pattern, fmt::format("by rule, not predicted: {}", why.what()));
+        return stated(usual_pattern, fmt::format("chosen by rule, not predicted: {}", why.what()));
     }
 }
 

@@ -16,11 +16,11 @@ struct Share {
     Elements weight = 0; ///< contribution of this tile
 };
 
-/// An item's number.
+/// The position of an item in the numbering.
 struct Standing {
     Elements number = 0; ///< counted from 0
     Elements before = 0; ///< total weight of the items numbered before it
-    Elements weight = 0; ///< its own weight, in all tiles
+    Elements weight = 0; ///< weight of the item in all tiles
     bool operator==(const Standing&) const = default;
 };
 

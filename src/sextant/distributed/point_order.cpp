@@ -59,7 +59,7 @@ class LineWriter {
     ScratchWriter<Elements> pixels_;
     ScratchWriter<ContourLine> lines_;
     const Elements min_points_;
-    ContourLine line_; // has no points before the first contour
+    ContourLine line_; // current contour; no points before the first one
     Elements closed_ = 0;
 };
 
@@ -89,7 +89,7 @@ class LinesOfFiles final : public LineReader {
   private:
     ImageShape image_;
     Elements points_;
-    const ScratchReader<Elements> all_pixels_; // never read from; copied to rewind
+    const ScratchReader<Elements> all_pixels_; // not read, only copied by rewind()
     const ScratchReader<ContourLine> all_lines_;
     ScratchReader<Elements> pixels_ = all_pixels_;
     ScratchReader<ContourLine> lines_ = all_lines_;

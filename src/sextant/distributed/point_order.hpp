@@ -29,7 +29,7 @@ class PointOrder {
     PointOrder(const std::string& scratch, Bytes memory);
 
     void add(std::span<const RankedPoint> points);
-    /// Sorts the points and keeps contours of at least `min_points` points. To be called after the
+    /// Sorts the points and keeps contours of at least `min_points` points. Call this after the
     /// last points.
     void finish(Elements min_points);
 
@@ -47,7 +47,7 @@ class PointOrder {
 
     std::size_t most_; // maximum number of points in memory
     std::vector<RankedPoint> run_;
-    std::vector<Elements> ends_; // ends of the runs, in points
+    std::vector<Elements> ends_; // end of each run, in points
     ScratchFile runs_, pixels_, lines_;
     Elements contours_ = 0, points_ = 0, closed_ = 0;
 };

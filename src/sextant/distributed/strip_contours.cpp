@@ -101,7 +101,7 @@ bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, in
     return false;
 }
 
-/// Returns the part `tile` of the codes of `held`.
+/// Returns the codes of the rectangle `tile`, which is within `held`.
 Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     Codes part(pixels_of(tile));
     for (Elements y = 0; y < tile.height; ++y)

@@ -23,7 +23,7 @@ namespace sextant::distributed {
 struct StripWork {
     const Communicator& communicator;
     const StripTiles& tiles;
-    const std::string& scratch; ///< path as for ScratchFile
+    const std::string& scratch; ///< path for ScratchFile
     const RunControl& control;
 };
 

@@ -67,7 +67,7 @@ class BytePlane {
   private:
     Communicator communicator_;
     StripTiles tiles_;
-    std::optional<ScratchFile> file_; // at rank 0
+    std::optional<ScratchFile> file_; // only at rank 0
 };
 
 /// Returns an order of all tiles in which the tiles of a strip are consecutive.
@@ -84,7 +84,7 @@ class StripLists {
   public:
     using List = contour::TileList<Entry>;
     using Lists = std::span<const List>;
-    /// Functions that merge some lists to one, and join the entries of some lists with each other.
+    /// Functions that merge lists into one, and that join the entries of lists with each other.
     struct Merging {
         std::function<List(Lists)> merge;
         std::function<std::vector<Entry>(Lists)> join;
@@ -164,8 +164,8 @@ class StripLists {
     Communicator communicator_;
     StripTiles tiles_;
     Merging merging_;
-    std::optional<ScratchFile> file_; // at rank 0
-    std::vector<Bytes> ends_;         // by strip: the end, in file_, of the list from above
+    std::optional<ScratchFile> file_; // only at rank 0
+    std::vector<Bytes> ends_;         // for each strip, the end in file_ of the list from above
     List above_, below_;
 };
 

@@ -21,7 +21,7 @@ struct Padded {
 /// ranks that own its pixels, by exchange() after each change of the tile.
 class PaddedTile {
   public:
-    /// Sets all pixels to 0. Throws InvalidTask.
+    /// Creates a tile whose pixels are 0. Throws InvalidTask.
     PaddedTile(const Communicator& communicator, const Grid& grid, const ElementFormat& element,
                Elements margin);
 
@@ -29,9 +29,9 @@ class PaddedTile {
     std::byte* data() { return padded_.pixels.data(); }
     /// Returns the tile's first pixel; the row stride is the width of `held`.
     std::byte* own();
-    /// Updates the margin. Collective. Cost: halo::axis_exchange.
+    /// Updates the margin. Collective. Cost: that of halo::axis_exchange.
     void exchange();
-    /// Moves the memory out.
+    /// Moves the pixels out of this object.
     Padded release();
 
   private:
@@ -45,12 +45,12 @@ class PaddedTile {
 /// Returns a copy of this rank's tile with a margin, clipped to the image. The margin is fetched
 /// from the ranks that own its pixels.
 /// Collective.
-/// Cost      halo::axis_exchange.
+/// Cost      that of halo::axis_exchange.
 Padded with_margin(const Image& image, Elements margin);
 
 /// This rank's tile of an image, not copied, and the pixels around it.
 struct TileWithBorder {
-    std::vector<kernel::SampleView> pieces; ///< the tile first; they do not overlap
+    std::vector<kernel::SampleView> pieces; ///< the tile, then disjoint rectangles around it
     Memory around;                          ///< memory of the other pieces
 };
 
@@ -59,7 +59,7 @@ struct TileWithBorder {
 /// Requires  samples of gray_f32, gray_u8 or gray_u16; otherwise every rank throws AgreedFailure.
 ///           The image must outlive the pieces.
 /// Collective.
-/// Cost      halo::frame_exchange.
+/// Cost      that of halo::frame_exchange.
 TileWithBorder with_surroundings(const Image& image, Elements margin);
 
 } // namespace sextant::distributed

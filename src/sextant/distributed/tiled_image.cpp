@@ -22,8 +22,9 @@ void check(const Communicator& communicator, const Grid& grid) {
         throw InvalidTask(fmt::format("an image of {}x{} pixels, expected at most {}", grid.width,
                                       grid.height, most_pixels));
     if (grid.columns < 1 || grid.rows < 1 || grid.ranks() != communicator.size()) {
-        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", grid.columns, grid.rows,
-                                      communicator.size()));
+        throw InvalidTask(
+            fmt::format("a grid of {}x{} tiles for {} ranks, expected one tile per rank",
+                        grid.columns, grid.rows, communicator.size()));
     }
 }
 

@@ -45,14 +45,13 @@ class Image {
     Bytes offset_ = 0;
 };
 
-/// Reads this rank's tile of the image or, if it has more rows than the grid, of the strip of the
-/// grid's height that begins at row `first`.
-/// Throws InvalidFile.
+/// Reads this rank's tile. If the image has more rows than the grid, the grid describes the strip
+/// of the image that begins at row `first`. Throws InvalidFile.
 Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
                  Elements first = 0);
 
-/// Scatters an image from rank 0, where `whole` holds it row by row; ignored elsewhere. Collective.
-/// Requires a whole image at rank 0; otherwise every rank throws AgreedFailure.
+/// Scatters an image from rank 0. `whole`: the image at rank 0, row by row; ignored elsewhere.
+/// Collective. Requires a whole image at rank 0; otherwise every rank throws AgreedFailure.
 Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
               std::span<const std::byte> whole);
 
@@ -70,7 +69,7 @@ kernel::SampleView samples_of(const ElementFormat& element, const std::byte* fir
 /// Returns a view of this rank's tile.
 kernel::SampleView sample_view(const Image& image);
 
-/// The same for samples that are only compared; these may also be value_u32, value_u64 and
+/// Returns a view of samples that are only compared; they may also be value_u32, value_u64 or
 /// value_f64.
 kernel::ValueView values_of(const ElementFormat& element, const std::byte* first);
 kernel::ValueView value_view(const Image& image);

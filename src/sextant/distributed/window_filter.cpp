@@ -46,13 +46,14 @@ std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
 void check(const Window& window, Elements planes, int ranks) {
     const auto& [image, first, rows, configuration] = window;
     if (configuration.columns < 1 || configuration.ranks() != ranks)
-        throw InvalidTask(fmt::format("{} for {} ranks", configuration.tiles_text(), ranks));
+        throw InvalidTask(fmt::format("{} for {} ranks, expected one tile per rank",
+                                      configuration.tiles_text(), ranks));
     if (image.width < 1 || image.height < 1 || is_too_large(image, planes))
         throw InvalidTask(fmt::format("{} planes of {}x{} pixels, expected 1 to {} pixels", planes,
                                       image.width, image.height, most_pixels));
     if (first < 0 || rows < 1 || rows > image.height - first)
-        throw InvalidTask(fmt::format("{} rows from row {} on, of an image of {} rows", rows, first,
-                                      image.height));
+        throw InvalidTask(fmt::format("{} rows from row {} on are not within an image of {} rows",
+                                      rows, first, image.height));
 }
 
 /// True if both windows of an image can be filtered by the same program.
@@ -82,7 +83,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
-    // From the last filter back to the first, because each must compute the rows that the next one
+    // Goes from the last filter to the first, because each must compute the rows that the next one
     // reads.
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
@@ -206,12 +207,13 @@ bool WindowFilter::reads_own_tile() const {
 
 void WindowFilter::bind_image(std::span<const std::byte> tile) {
     if (!reads_own_tile())
-        throw std::logic_error("a filter reads outside the tile that is bound");
+        throw std::logic_error(
+            "an image cannot be bound: the filter reads pixels outside the rank's tile");
     execution_->bind(image_buffer_, tile);
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {
-    Elements first = window_.first; // first of the rows that filter k computes
+    Elements first = window_.first; // first row that filter k computes
     for (std::size_t later = k + 1; later < task_.filters.size(); ++later)
         first -= task_.filters[later].grid.above;
     part.y += first;

@@ -125,10 +125,9 @@ namespace sextant {
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,
                                                      const distributed::Filter& filter);
 
-/// Does the same with planes that the caller keeps. If `planes` were made by an earlier call with
-/// the same grid and number of features, they are overwritten, and so are all their copies;
-/// otherwise they are replaced. Reuse saves the cost of new memory, which is about that of
-/// filtering.
+/// Computes the same features into `planes`, which the caller keeps. Planes made by an earlier call
+/// with the same grid and number of features are overwritten, and so are all their copies; other
+/// planes are replaced. Reuse saves the cost of new memory, which is about that of filtering.
 void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
                           std::vector<distributed::Image>& planes);
 

@@ -49,9 +49,10 @@ std::string Configuration::tiles_text() const {
 std::string Configuration::text() const {
     if (ranks() == 1)
         return "rank 0 alone";
-    return fmt::format(
-        "{}, {}, {}{}", tiles_text(), distribute ? distribute->name : "each rank reads its own",
-        collect ? collect->name : "planes sent directly to rank 0", packs ? ", packed" : "");
+    return fmt::format("{}, {}, {}{}", tiles_text(),
+                       distribute ? distribute->name : "each rank reads its own tile",
+                       collect ? collect->name : "planes sent directly to rank 0",
+                       packs ? ", packed" : "");
 }
 
 std::vector<Configuration> grids_of(int ranks) {

@@ -27,12 +27,12 @@ struct Configuration {
     /// filter; null if ranks have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;
     const collective::Algorithm* collect = nullptr; ///< a gather; null if nothing is collected
-    bool packs = false; ///< non-contiguous data is packed before it is sent
+    bool packs = false; ///< true if non-contiguous data is packed before it is sent
     /// Changes of tiles before certain filters, in order.
     std::vector<Retiling> retilings = {};
 
     bool operator==(const Configuration&) const = default;
-    /// The number of ranks: the greatest number of tiles.
+    /// The number of ranks, which is the largest number of tiles of any filter.
     int ranks() const;
     bool broadcasts() const { return distribute && distribute->what == CollectiveKind::broadcast; }
     /// The tiles of a filter's result; 0 is the first filter.

@@ -172,7 +172,7 @@ class WindowWriter {
 
     // Data passed from filter to filter.
 
-    /// The region that filter k reads, from the plane made by the filter before.
+    /// Returns the region that filter k reads, filled from the plane of the previous filter.
     Region image_of(std::size_t k, const Region& made) {
         const Tile held = halo::clipped_tile(filters_[k].grid, rank_);
         const Region image = builder_.scratch(held.elements());

@@ -24,13 +24,15 @@ struct WindowTask {
 /// One rank's program, and the buffers that a caller binds; −1 if this rank has no such buffer.
 struct WindowProgram {
     Program program;
-    int image = -1; ///< at rank 0 all input rows; without a distribution, each rank's tile with its
-                    ///< margin, of which the caller fills only pixels that no other rank has
+    /// at rank 0, all input rows; without a distribution, each rank's tile with its margin, of
+    /// which the caller fills only pixels that no other rank has
+    int image = -1;
     int planes = -1; ///< results: the window's planes at rank 0, or this rank's tiles of them
 };
 
 /// Distributes the tiles; runs the filters with their border exchanges, kernel k for filter k; then
-/// collects the planes of the last one. A single schedule, in which all parts may overlap.
+/// collects the planes of the last one. All parts form a single schedule, in which they may
+/// overlap.
 ///
 /// Without a distribution in `configuration`, every rank has its part of the image from the start.
 /// Without a gather, planes are sent directly to rank 0 as soon as they are made. A broadcast
@@ -43,7 +45,7 @@ struct WindowProgram {
 ///           each filter but the last.
 WindowProgram window_program(const WindowTask& task, const Configuration& configuration, int rank);
 
-/// The same as a schedule, for models, drawings and proofs.
+/// Returns the programs of all ranks as a schedule, for models, drawings and proofs.
 Schedule window_schedule(const WindowTask& task, const Configuration& configuration);
 
 /// The claim to prove, for an image whose pixel i is element i of operand 0: filter f computes

@@ -20,8 +20,8 @@ struct ImageHeader {
 
 /// An image file format: a row of the catalogue.
 struct Format {
-    std::string_view name;      ///< "OpenEXR"
-    std::string_view extension; ///< ".exr", matched in upper or lower case
+    std::string_view name;      ///< such as "OpenEXR"
+    std::string_view extension; ///< such as ".exr", in upper or lower case
     std::string_view summary;
     /// Throws InvalidFile with the path, what was found and what was expected.
     ImageHeader (*read_header)(const std::string& path);
@@ -44,7 +44,8 @@ struct Format {
 /// Returns all formats, in the order of `sextant list`.
 std::span<const Format> catalogue();
 
-/// Returns the format of a path by its extension. Throws InvalidFile with the known extensions.
+/// Returns the format for a path's extension. If there is none, throws InvalidFile that lists the
+/// known extensions.
 const Format& format_of(const std::string& path);
 
 /// True if a path ends in an extension such as ".exr", in upper or lower case.

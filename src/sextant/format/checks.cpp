@@ -15,7 +15,7 @@
 namespace sextant::format {
 
 ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height) {
-    // Dividing avoids overflow of the product.
+    // The division avoids an overflow of the product.
     if (width < 1 || height < 1 || width > maximum_pixels / height) {
         throw InvalidFile(path,
                           fmt::format("is {}×{}, expected positive sides and at most {} pixels",
@@ -59,7 +59,7 @@ void check_expected(const std::string& path, const ImageHeader& found, const Ima
                                       expected.shape.height, expected.element.name));
     }
     if (static_cast<Bytes>(to.size()) != found.shape.elements() * found.element.size) {
-        throw std::logic_error("pixels read into a buffer of a different size");
+        throw std::logic_error("the size of the buffer differs from that of the pixels to read");
     }
 }
 
@@ -177,13 +177,13 @@ void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header) 
     }
     if (longer > 1) {
         header.remarks.push_back(
-            fmt::format("its frames are on several axes ({}): all {} planes are read as one series",
+            fmt::format("the frames are on several axes ({}): all {} planes are read as one series",
                         axes, header.frames));
     }
 }
 
 std::string truncated(std::int64_t whole, std::int64_t stated) {
-    return fmt::format("truncated: {} of {} frames complete", whole, stated);
+    return fmt::format("truncated: {} of {} frames are complete", whole, stated);
 }
 
 void require_frames(const std::string& path, const FrameHeader& header) {
@@ -215,8 +215,8 @@ void check_sink(const std::string& path, const FrameHeader& header,
 void refuse_detail(const std::string& path, const std::string& detail) {
     if (!detail.empty()) {
         throw InvalidFile(
-            path,
-            fmt::format("its format has no named parts, but \"::{}\" follows its name", detail));
+            path, fmt::format("the format has no named parts, but \"::{}\" follows the file name",
+                              detail));
     }
 }
 
@@ -262,7 +262,7 @@ PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
     if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&
         size.y < believed.most)
         return size;
-    remarks.push_back(fmt::format("its pixel size of {} by {} {} is implausible and ignored",
+    remarks.push_back(fmt::format("the pixel size of {} by {} {} is implausible and is ignored",
                                   stated.x, stated.y, size.unit));
     return {};
 }
@@ -317,7 +317,7 @@ PixelCheck check_pixels(const Image& image) {
         return check_pixels(image.pixels<RgbaF32>());
     if (image.element() == rgba_depth_f32)
         return check_pixels(image.pixels<RgbaDepthF32>());
-    throw std::logic_error("check of pixels that are not colours");
+    throw std::logic_error("only pixels that are colours can be checked");
 }
 
 } // namespace sextant::format

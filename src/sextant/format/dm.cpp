@@ -28,7 +28,7 @@ namespace {
 enum Kind { group = 20, value = 21 };
 enum Composed { structure = 15, text = 18, array = 20 };
 
-/// Sizes of the plain types in bytes, by type number; 0 for numbers of other types.
+/// Sizes of the plain types in bytes, by type number; 0 for other type numbers.
 constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
 
 Bytes size_of_plain(std::uint64_t type) {
@@ -37,7 +37,7 @@ Bytes size_of_plain(std::uint64_t type) {
 
 /// A tag of a DM3 or DM4 file.
 struct DmTag {
-    std::string path;       ///< "ImageList/1/ImageData/Calibrations/Dimension/0/Scale"
+    std::string path;       ///< such as "ImageList/1/ImageData/Calibrations/Dimension/0/Scale"
     Bytes start = 0;        ///< position of the value in the file
     Bytes size = 0;         ///< size of the value in bytes
     std::int64_t count = 1; ///< number of array elements
@@ -55,7 +55,7 @@ class Walk {
         if (version != 3 && version != 4)
             throw InvalidFile(file_.path(), "is not a DM3 or DM4 file: its signature is wrong");
         wide_ = version == 4;
-        length(); // file length, ignored because the tags are more reliable
+        length(); // skip the file length: the tags are more reliable
         swapped_ = number<std::uint32_t>() != 1;
         read_group("", 0);
     }
@@ -87,7 +87,7 @@ class Walk {
         constexpr int deepest = 64;
         if (depth > deepest)
             fail(fmt::format("has tags nested more than {} deep: damaged", deepest));
-        number<std::uint16_t>(); // flags: sorted, open
+        number<std::uint16_t>(); // skip the flags "sorted" and "open"
         const std::uint64_t count = length();
         for (std::uint64_t i = 0; i < count; ++i)
             read_entry(path, i, depth);
@@ -99,7 +99,7 @@ class Walk {
         if (own.empty())
             own = std::to_string(number_in_group);
         if (wide_)
-            length(); // length of the tag
+            length(); // skip the length of the tag
         const std::string whole = path.empty() ? own : path + '/' + own;
         constexpr std::size_t longest = 1 << 12;
         if (whole.size() > longest)
@@ -123,7 +123,7 @@ class Walk {
         constexpr std::uint64_t most = 1 << 12;
         const std::uint64_t count = length();
         if (count < 1 || count > most)
-            fail(fmt::format("describes a tag by {} numbers: damaged", count));
+            fail(fmt::format("has a tag described by {} numbers: damaged", count));
         std::vector<std::uint64_t> description;
         for (std::uint64_t i = 0; i < count; ++i)
             description.push_back(length());
@@ -158,7 +158,7 @@ class Walk {
         }
         const Bytes left = file_.size() - position_;
         if (each < 1 || tag.count < 0 || tag.count > left / each) {
-            fail(fmt::format("tag {} claims {} elements of {} bytes, but {} bytes are left: "
+            fail(fmt::format("tag {} claims {} elements of {} bytes, but only {} bytes remain: "
                              "damaged or truncated",
                              path, tag.count, each, left));
         }
@@ -254,7 +254,7 @@ std::optional<Indexed> indexed(std::string_view text, std::string_view before) {
     return parts;
 }
 
-/// Returns a side as a whole number; -1 if it is out of range.
+/// Returns the length of a side as a whole number; -1 if it is out of range.
 std::int64_t side(double stated) {
     constexpr double most = 1LL << 40;
     return stated >= 1 && stated <= most ? static_cast<std::int64_t>(stated) : -1;

@@ -287,7 +287,7 @@ void write_rows(AtomicFile& to, const Image& image) {
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
         header.channels().insert(name, Imf::Channel(type));
-        // OpenEXR takes char* for reading and writing, and only reads here.
+        // OpenEXR takes a char* for both reading and writing; here it only reads.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
                      size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
@@ -409,7 +409,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     for (const DeepChannel& channel : deep_channels)
         header.channels().insert(channel.name, Imf::Channel(Imf::FLOAT));
     const Window window(header.dataWindow());
-    // OpenEXR takes char* for reading and writing, and only reads here.
+    // OpenEXR takes a char* for both reading and writing; here it only reads.
     Samples samples(window, window);
     samples.point_to(image, const_cast<Fragment*>(image.fragments.data()));
     AtomicStream stream(to);

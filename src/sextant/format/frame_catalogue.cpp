@@ -42,7 +42,8 @@ constexpr std::array frame_formats{
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},
-    FrameFormat{"headerless", ".raw .bin", "its layout follows the name: movie.raw::512x512,u16",
+    FrameFormat{"headerless", ".raw .bin",
+                "raw samples; the layout follows the file name: movie.raw::512x512,u16",
                 open_headerless},
 };
 
@@ -326,7 +327,7 @@ bool naturally_before(std::string_view a, std::string_view b) {
     }
     if (i < a.size() || j < b.size())
         return i == a.size();
-    return a < b; // "01" and "1": any order, as long as it is consistent
+    return a < b; // names such as "01" and "1" only need a consistent order
 }
 
 std::optional<FrameFiles> find_frame_files(const std::string& name) {

@@ -29,8 +29,8 @@ struct SourceOptions {
 
 /// A file format for one or more grey or colour frames: a row of the catalogue.
 struct FrameFormat {
-    std::string_view name;       ///< "TIFF"
-    std::string_view extensions; ///< ".tif .tiff", matched in upper or lower case
+    std::string_view name;       ///< such as "TIFF"
+    std::string_view extensions; ///< such as ".tif .tiff", in upper or lower case
     std::string_view summary;
     /// Reads only the header. `detail` is the text after "::", or "". Throws InvalidFile with the
     /// path, what was found and what was expected. Formats without named axes ignore the channel

@@ -82,7 +82,7 @@ class StoredFrames : public FrameSource {
         }
     }
 
-    /// For frames whose samples are closer along columns than along rows: reads column by column.
+    /// Reads column by column, for frames whose samples are closer along columns than along rows.
     void gather(std::int64_t frame, Bytes start, Rows rows, std::span<std::byte> to) {
         const Bytes size = size_of(header().sample);
         const Bytes step = layout_.row * size;

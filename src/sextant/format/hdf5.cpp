@@ -49,7 +49,7 @@ Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     return {dataset, axes - 2, axes - 1};
 }
 
-/// Returns Velox's metadata of the first frame, JSON text in the first column of a matrix of bytes.
+/// Returns Velox's metadata of the first frame: JSON text in the first column of a matrix of bytes.
 std::string first_column(const Hdf5Input& file, const std::string& name) {
     const auto described = describe_hdf5(file, name);
     constexpr std::int64_t longest = 1 << 20;
@@ -63,7 +63,7 @@ std::string first_column(const Hdf5Input& file, const std::string& name) {
     return text.substr(0, text.find('\0'));
 }
 
-/// Returns a number of JSON metadata, or 0. Velox stores numbers as strings.
+/// Returns a number from JSON metadata, or 0. Velox stores numbers as strings.
 double number_in_json(const JsonField& object, const char* key) {
     constexpr double most = std::numeric_limits<double>::max();
     const auto found = object.find(key);
@@ -201,7 +201,7 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
             });
         const auto index = static_cast<std::size_t>(largest - found.begin());
         if (found.size() > 1) {
-            remarks.push_back(fmt::format("{} is read; there are also {}", largest->name,
+            remarks.push_back(fmt::format("{} is read; the file also contains {}", largest->name,
                                           names_of(found, index)));
         }
         return *convention(file, *largest);
@@ -211,8 +211,9 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
         file.path(),
         contents.links.empty() || file.allows_external()
             ? what
-            : fmt::format("{}, but links to other files, such as {}: --allow-external follows them",
-                          what, contents.links.front()));
+            : fmt::format(
+                  "{}, but links to other files, such as {}; use --allow-external to follow them",
+                  what, contents.links.front()));
 }
 
 constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;

@@ -111,7 +111,7 @@ std::vector<std::int64_t> sides_of_virtual(const Hdf5Input& file, const std::str
                                            hid_t created) {
     try {
         return Hdf5Storage(file, name).sides();
-    } catch (const InvalidFile&) { // reported when the dataset is read
+    } catch (const InvalidFile&) { // reported later, when the dataset is read
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
         return stated ? sides_of(stated.id()) : std::vector<std::int64_t>();
     }
@@ -142,7 +142,7 @@ std::string hdf5_complaint() {
 Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     : path_(path), allow_external_(allow_external) {
     const SourceFile regular(path);              // reports a wrong path before libhdf5 does
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only; errors become exceptions
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only: errors are thrown instead
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!handle_)
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
@@ -164,7 +164,7 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
         return std::nullopt;
     Hdf5Dataset described{name, {}, sample_of(type.id())};
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        // Close it: the access properties of the first open handle apply to all handles.
+        // Close the dataset, because the access properties of the first open handle apply to all.
         dataset = {};
         described.sides = sides_of_virtual(file, name, created.id());
         return described;

@@ -47,7 +47,7 @@ class Hdf5Input {
 
     hid_t id() const { return handle_.id(); }
     const std::string& path() const { return path_; }
-    /// True if its samples may be read from any other file to which it refers.
+    /// True if samples may be read from any other file to which this file refers.
     bool allows_external() const { return allow_external_; }
 
   private:
@@ -76,7 +76,7 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
 /// The contents of a file.
 struct Hdf5Contents {
     std::vector<Hdf5Dataset> datasets; ///< in file order
-    std::vector<std::string> links;    ///< external links
+    std::vector<std::string> links;    ///< names of external links
 };
 
 /// Lists every dataset of the file; targets of external links only if those are allowed. Throws

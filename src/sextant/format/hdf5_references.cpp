@@ -46,7 +46,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
     std::string name = stated;
     if (fs::path(stated).is_absolute()) {
         places.push_back({stated});
-        name = fs::path(stated).filename().string(); // files that were moved keep only their names
+        name = fs::path(stated).filename().string(); // a moved file keeps only its name
     }
     const char* const named = std::getenv(variable);
     for (std::string_view rest = named ? named : ""; !rest.empty();) {
@@ -94,7 +94,7 @@ hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& 
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
     if (H5Pget_nlinks(access, &links) < 0 || links < 2 ||
         H5Pset_nlinks(fewer.id(), links - 1) < 0) {
-        failed = fmt::format("{}, after too many links", target.file);
+        failed = fmt::format("{}, through too many links", target.file);
         return -1;
     }
     const auto file =
@@ -103,7 +103,8 @@ hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& 
         failed = fmt::format("{}, which is missing", target.file);
         return -1;
     }
-    const hid_t object = H5Oopen(file->id(), target.object, fewer.id()); // keeps the file open
+    const hid_t object =
+        H5Oopen(file->id(), target.object, fewer.id()); // an open object keeps its file open
     if (object < 0) {
         const std::string inner = complaint_of_link();
         failed = inner.empty() ? fmt::format("{}, which has no {}", target.file, target.object)
@@ -285,7 +286,8 @@ Hdf5Sources::Source Hdf5Sources::look_at(const Hdf5Input& file, const SourceName
                                          int depth) const {
     constexpr int deepest = 8;
     if (depth >= deepest)
-        throw InvalidFile(path_, fmt::format("has virtual datasets more than {} deep", deepest));
+        throw InvalidFile(path_,
+                          fmt::format("has virtual datasets nested more than {} deep", deepest));
     const auto& [path, dataset] = name;
     std::optional<Hdf5Input> other;
     if (path != ".") {
@@ -361,8 +363,9 @@ void Hdf5Sources::find_sides(const Hdf5Input& file) {
     sides_ = sides_by(H5D_VDS_FIRST_MISSING);
     for (std::size_t axis = 0; axis < std::min(all.size(), sides_.size()); ++axis) {
         if (sides_[axis] < all[axis]) {
-            remarks_.push_back(fmt::format("a source is missing: {} of {} along axis {} are read",
-                                           sides_[axis], all[axis], axis));
+            remarks_.push_back(
+                fmt::format("a source is missing: {} of {} positions along axis {} are read",
+                            sides_[axis], all[axis], axis));
         }
     }
 }
@@ -397,9 +400,9 @@ void Hdf5Sources::remark_on_gaps() {
     for (const std::int64_t side : sides_)
         all *= static_cast<double>(side);
     if (mapped < all) {
-        remarks_.push_back(fmt::format("{:.3g} % of its samples have no source: they are the fill "
-                                       "value",
-                                       100 * (1 - mapped / all)));
+        remarks_.push_back(
+            fmt::format("{:.3g} % of the samples have no source and take the fill value",
+                        100 * (1 - mapped / all)));
     }
 }
 
@@ -421,8 +424,8 @@ void Hdf5Sources::require(const std::string& what, std::span<const hsize_t> star
         if (mapping.cut &&
             !lies_within(needed_of(mapping.where.id(), mapping.from.id(), start, count).id(),
                          mapping.source->sides))
-            throw InvalidFile(path_, fmt::format("{}: dataset {} of {} ends before its samples",
-                                                 what, mapping.name.second, mapping.name.first));
+            throw InvalidFile(path_, fmt::format("{}: dataset {} of {} is too small", what,
+                                                 mapping.name.second, mapping.name.first));
     }
 }
 

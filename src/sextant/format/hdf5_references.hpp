@@ -52,7 +52,7 @@ class Hdf5Sources {
     /// Sides of the dataset. A dataset that grows with its sources ends at the first missing
     /// source.
     const std::vector<std::int64_t>& sides() const { return sides_; }
-    /// Totals over all sources: stored bytes and highest compression ratio.
+    /// Over all sources: the sum of stored bytes, and the highest compression ratio.
     Bytes stored() const { return stored_; }
     Bytes ratio() const { return ratio_; }
     /// Remarks on missing samples, for users.
@@ -69,7 +69,7 @@ class Hdf5Sources {
         std::vector<std::int64_t> sides = {};
         Bytes stored = 0, ratio = 1;
     };
-    using SourceName = std::pair<std::string, std::string>; ///< file, dataset
+    using SourceName = std::pair<std::string, std::string>; ///< names of file and dataset
     struct Mapping {
         Hdf5Handle where, from; ///< selections in the dataset and in its source
         SourceName name;

@@ -92,7 +92,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
                           fmt::format("dataset {} cannot be opened: {}", name, hdf5_complaint()));
     sample_ = std::max<Bytes>(1, static_cast<Bytes>(H5Tget_size(type.id())));
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        // Close it: the access properties of the first open handle apply to all handles.
+        // Close the dataset, because the access properties of the first open handle apply to all.
         dataset = {};
         sources_.emplace(file, name, created.id(), depth);
         sides_ = sources_->sides();
@@ -188,7 +188,7 @@ void Hdf5Storage::require_filters(hid_t dataset, hid_t created) {
     for (const Filter& filter : filters)
         ids.push_back(filter.id);
     if (!ids.empty() && ids.back() == H5Z_FILTER_FLETCHER32)
-        ids.pop_back(); // redundant: zlib has its own checksum
+        ids.pop_back(); // this checksum is redundant: zlib has its own
     shuffled_ = ids == std::vector<H5Z_filter_t>{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
     deflated_ = shuffled_ || ids == std::vector<H5Z_filter_t>{H5Z_FILTER_DEFLATE};
     for (std::size_t i = 0; i < filters.size(); ++i) {
@@ -333,7 +333,7 @@ Hdf5Inflater& Hdf5LargeChunks::chunk_at(const Offset& offset) {
     if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &left_out, stored.data()) < 0)
         throw Error(hdf5_complaint());
     if (left_out != 0)
-        throw Error("a chunk is stored without its filters, and too short: damaged");
+        throw Error("a chunk is stored without its filters and is too short: damaged");
     return open_
         .try_emplace(offset, std::move(stored), storage_.chunk_bytes() / storage_.sample_bytes(),
                      storage_.sample_bytes(), storage_.is_shuffled(), pace_)

@@ -37,7 +37,7 @@ class Hdf5Storage {
     /// The lengths of a chunk along the axes; empty if the dataset is not chunked.
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
     Bytes chunk_bytes() const { return chunk_bytes_; }
-    Bytes sample_bytes() const { return sample_; } ///< of a stored sample
+    Bytes sample_bytes() const { return sample_; } ///< size of a stored sample
     /// True if deflate is the only filter, except for shuffle before it and a checksum after it.
     bool is_deflated() const { return deflated_; }
     bool is_shuffled() const { return shuffled_; }
@@ -69,7 +69,7 @@ class Hdf5Storage {
     bool deflated_ = false, shuffled_ = false;
     std::string prefix_; ///< folder of files in external storage
     std::vector<std::string> remarks_;
-    std::optional<Hdf5Sources> sources_; ///< of a virtual dataset
+    std::optional<Hdf5Sources> sources_; ///< sources of a virtual dataset
 };
 
 /// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. If bytes
@@ -80,7 +80,7 @@ class Hdf5Storage {
 ///           and again from the start when a read begins before the end of the last one.
 class Hdf5Inflater {
   public:
-    /// `pace` is called at intervals.
+    /// `pace` is called at intervals while data is decoded.
     Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
                  Pace pace);
 
@@ -108,7 +108,7 @@ class Hdf5Inflater {
     Pace pace_;
     std::vector<Decoder> decoders_; ///< one, or one per byte of a sample
     std::vector<std::byte> passed_, bytes_;
-    Bytes since_ = 0; ///< decoded since the last call of `pace_`
+    Bytes since_ = 0; ///< bytes decoded since the last call of `pace_`
 };
 
 /// Reads rows of a dataset whose decoded chunks are too large for memory. Keeps the compressed

@@ -27,8 +27,8 @@ void write_svg(const std::string& path, LineReader& contours);
 
 /// A file format for pixel contours: a row of the catalogue.
 struct LineFormat {
-    std::string_view name;      ///< "GeoJSON"
-    std::string_view extension; ///< ".geojson"
+    std::string_view name;      ///< such as "GeoJSON"
+    std::string_view extension; ///< such as ".geojson"
     std::string_view summary;
     /// Writes the whole file or none. Throws InvalidFile.
     void (*write)(const std::string& path, LineReader& contours);
@@ -37,7 +37,8 @@ struct LineFormat {
 /// Returns all formats, in the order of `sextant list`.
 std::span<const LineFormat> line_catalogue();
 
-/// Returns the format of a path by its extension. Throws InvalidTask with the known extensions.
+/// Returns the format for a path's extension. If there is none, throws InvalidTask that lists the
+/// known extensions.
 const LineFormat& line_format_of(const std::string& path);
 
 } // namespace sextant::format

@@ -96,7 +96,7 @@ std::vector<int> order_of(const JsonField& manifest, std::size_t partials,
                           const ElementFormat& element) {
     const std::string field = "order_front_to_back";
     if (element == rgba_depth_f32 && !manifest.find(field)) {
-        std::vector<int> any(partials); // any order: pixels have depth
+        std::vector<int> any(partials); // any order will do, because pixels have depth
         std::iota(any.begin(), any.end(), 0);
         return any;
     }

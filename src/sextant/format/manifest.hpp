@@ -14,7 +14,7 @@ namespace sextant::format {
 struct Partials {
     ImageShape shape;
     ElementFormat element;
-    std::vector<std::string> paths; ///< one file per partial, by number
+    std::vector<std::string> paths; ///< file of each partial image, by number
     std::vector<int> order;         ///< order[i]: number of the i-th partial from the front
     ImageHeader header() const { return {shape, element}; }
 };

@@ -30,13 +30,13 @@ enum Field : std::size_t {
     cell = 40,      ///< three floats, in Å
     angles = 52,    ///< three floats
     axes = 64,      ///< three integers
-    minimum = 76,   ///< followed by maximum and mean; floats
+    minimum = 76,   ///< minimum, maximum and mean: three floats
     space_group = 88,
     extended = 92, ///< length of the extended header in bytes
     version = 108, ///< year and revision of the format
     imod_stamp = 152,
     imod_flags = 156,
-    map_name = 208, ///< "MAP "
+    map_name = 208, ///< the text "MAP "
     machine_stamp = 212,
     deviation = 216,
 };
@@ -133,7 +133,7 @@ Header make_header(const FrameHeader& frames) {
         if (row.sample == frames.sample)
             put_number(header, mode, row.number);
     }
-    // A maximum below the minimum and a mean below both mark the three values as undetermined.
+    // A maximum below the minimum, and a mean below both, mark these three values as undetermined.
     put_number(header, minimum, 0.0F);
     put_number(header, minimum + 4, -1.0F);
     put_number(header, minimum + 8, -2.0F);

@@ -198,7 +198,7 @@ class LiteralReader {
             if (rest_.empty() || (rest_[0] == '\n' && end.size() == 1))
                 fail("has a string without its closing quote");
             if (rest_[0] == '\\') // no key or type of NumPy has a backslash
-                fail(raw ? "has a backslash in a string" : "has an escape in a string");
+                fail(raw ? "has a backslash in a string" : "has an escape sequence in a string");
             to += rest_[0];
             rest_.remove_prefix(1);
         }
@@ -267,7 +267,7 @@ struct Type {
     Sample sample;
 };
 
-/// NumPy's one-letter names of types, which may follow a byte order.
+/// NumPy's one-letter names of types. A byte-order character may precede them.
 constexpr std::array letters{
     Type{"?", Sample::u8},  Type{"b", Sample::i8},  Type{"B", Sample::u8},  Type{"h", Sample::i16},
     Type{"H", Sample::u16}, Type{"i", Sample::i32}, Type{"I", Sample::u32}, Type{"l", Sample::i64},
@@ -275,7 +275,7 @@ constexpr std::array letters{
     Type{"P", Sample::u64}, Type{"e", Sample::f16}, Type{"f", Sample::f32}, Type{"d", Sample::f64},
 };
 
-/// NumPy's names of types that never follow a byte order.
+/// NumPy's names of types. No byte-order character may precede them.
 constexpr std::array names{
     Type{"bool", Sample::u8},       Type{"bool_", Sample::u8},    Type{"int8", Sample::i8},
     Type{"byte", Sample::i8},       Type{"uint8", Sample::u8},    Type{"ubyte", Sample::u8},
@@ -458,7 +458,7 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
     layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
         header.remarks.push_back(
-            "in Fortran order: a frame's samples are not contiguous, so reading is slow");
+            "stored in Fortran order: a frame's samples are not contiguous, so reading is slow");
     return stored_frames(std::move(file), std::move(header), layout);
 }
 

@@ -53,7 +53,7 @@ int samples_a_pixel(int color_type) {
     case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
         return 4;
     default:
-        return 1; // grey or palette index
+        return 1; // one grey value or palette index
     }
 }
 
@@ -102,7 +102,7 @@ int begin_rows(spng_ctx* context, ImageShape shape, int color_type, int bit_dept
 
 int encode_row(spng_ctx* context, const void* row, std::size_t bytes) {
     const int error = spng_encode_row(context, row, bytes);
-    return error == SPNG_EOI ? 0 : error; // returned by the last row
+    return error == SPNG_EOI ? 0 : error; // SPNG_EOI is returned for the last row
 }
 
 /// Straight RGBA, 16 bits per sample. Samples of 1 to 8 bits scale to 16 bits exactly, because
@@ -140,7 +140,7 @@ RgbaF32 premultiplied(const Straight& straight) {
 
 std::uint8_t quantized(float value) {
     if (!(value > 0))
-        return 0; // also for NaN
+        return 0; // zero, negative or NaN
     return static_cast<std::uint8_t>(std::floor(std::fmin(value, 1.0F) * 255 + 0.5F));
 }
 
@@ -221,8 +221,8 @@ void write_png(const std::string& path, const Image& image) {
 
 namespace {
 
-/// The pixels of a pass of an interlaced file: the position of the first, and the steps between
-/// pixels.
+/// The pixels of a pass of an interlaced file: the position of the first pixel, and the steps
+/// between pixels.
 struct Pass {
     std::int64_t x, y, step_x, step_y;
     std::int64_t width(std::int64_t row) const { return row > x ? (row - x - 1) / step_x + 1 : 0; }
@@ -312,7 +312,7 @@ class PngDecoder : private PngInput {
 
     void decode_stored(std::span<std::byte> to) {
         const int error = spng_decode_scanline(context_.get(), to.data(), to.size());
-        if (error != SPNG_EOI) // returned by the last line
+        if (error != SPNG_EOI) // SPNG_EOI is returned for the last line
             require(error);
     }
     void decode_packed(std::size_t pixels) {
@@ -412,9 +412,10 @@ std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const Frame
     check_sink(path, header, {Sample::u8, Sample::u16});
     constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
     if (header.frames != 1 || std::max(header.shape.width, header.shape.height) > longest) {
-        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected one with sides "
-                                            "of at most {}",
-                                            header.frames, to_text(header.shape), longest));
+        throw InvalidFile(
+            path,
+            fmt::format("cannot hold {} frames of {}, expected one frame with sides of at most {}",
+                        header.frames, to_text(header.shape), longest));
     }
     return std::make_unique<PngSink>(path, header);
 }

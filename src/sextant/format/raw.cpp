@@ -188,7 +188,7 @@ ImageHeader read_raw_header(const std::string& path) {
         throw InvalidFile(
             path,
             fmt::format(
-                "is raw pixels, which need a manifest in the same folder, but {} does not exist",
+                "holds raw pixels, which need a manifest in the same folder, but {} does not exist",
                 beside.string()));
     }
     const ImageHeader header = read_manifest_header(beside.string());
@@ -281,7 +281,7 @@ Description parse(const std::string& path, std::string_view detail) {
         const std::size_t end = std::min(detail.find(','), detail.size());
         if (!take(detail.substr(0, end), description)) {
             throw InvalidFile(
-                path, fmt::format("\"{}\" is not a part of a layout or repeats one, expected for "
+                path, fmt::format("\"{}\" is not a part of a layout, or is repeated; expected for "
                                   "example 512x512,u16,offset=0,frames=20,big-endian",
                                   detail.substr(0, end)));
         }

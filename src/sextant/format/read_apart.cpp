@@ -23,7 +23,7 @@ namespace sextant::format {
 
 namespace {
 
-constexpr int most_ends = 3; // children that may end before reading is given up
+constexpr int most_ends = 3; // number of child processes that may end before reading fails
 
 class ReadApart : public FrameSource {
   public:
@@ -39,7 +39,7 @@ class ReadApart : public FrameSource {
         if (ends_ >= most_ends)
             throw InvalidFile(
                 path(),
-                fmt::format("damaged: frame {} is not read because reading ended {} times before",
+                fmt::format("damaged: frame {} is not read because reading has failed {} times",
                             frame, ends_));
         if (!child_)
             child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
@@ -69,7 +69,7 @@ std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& 
         return std::make_unique<ReadApart>(path, std::move(header), open, patience,
                                            std::move(child));
     } catch (const ReadingEnded& end) {
-        throw InvalidFile(path, fmt::format("damaged: opening it {}", end.what()));
+        throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
 }
 
@@ -122,7 +122,7 @@ class Reader {
             });
             while (source)
                 answer_request(*source);
-        } catch (const Error&) { // the parent no longer listens
+        } catch (const Error&) { // the parent has closed its end of the channel
         }
         _exit(0); // runs no destructors of the source or of the parent's objects
     }
@@ -265,7 +265,7 @@ void ReadingChild::receive_header() {
 
 std::string ReadingChild::receive_text() {
     const auto size = channel_.ours.get<std::size_t>();
-    constexpr std::size_t longest = std::size_t{1} << 20; // an intact child never sends more
+    constexpr std::size_t longest = std::size_t{1} << 20; // a working child never sends more
     if (size > longest)
         throw ReadingEnded("returned invalid data");
     std::string text(size, '\0');

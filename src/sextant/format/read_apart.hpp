@@ -20,14 +20,14 @@ using Pace = std::function<void(Bytes ahead)>;
 /// Opens a source, in the process that reads it.
 using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
 
-/// Opens and reads a source in a separate process, for libraries that may crash or loop for ever on
+/// Opens and reads a source in a separate process, for libraries that may crash or loop forever on
 /// damaged files. The child is a fork of this process that only reads the source and ends when this
 /// process does.
 ///
 /// Throws    InvalidFile as the source does, and if the child ends or exceeds the CPU time limit of
-///           a piece of work, which is `patience` plus the same time again per GiB to decode:
-///           "damaged: reading frame 3 ended with signal 11". Other frames can still be read by a
-///           new child, until three children have ended.
+///           a piece of work (`patience`, and the same time again per GiB to decode): "damaged:
+///           reading frame 3 ended with signal 11". Other frames can still be read by a new child,
+///           until three children have ended.
 /// Cost      one process, and one more copy of each sample.
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.

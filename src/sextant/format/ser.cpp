@@ -44,9 +44,9 @@ Series read_series(SourceFile& file) {
         throw InvalidFile(file.path(), "is not a SER file: its signature is wrong");
     const auto kind = number_in<std::int32_t>(header, 6, false);
     if (kind != images) {
-        throw InvalidFile(file.path(), fmt::format("holds elements of kind {:#x}, expected images, "
-                                                   "{:#x}",
-                                                   kind, images));
+        throw InvalidFile(file.path(),
+                          fmt::format("holds elements of kind {:#x}, expected images of kind {:#x}",
+                                      kind, images));
     }
     const bool wide = is(4, version_of_64_bits);
     return {number_in<std::int32_t>(header, 14, false), number_in<std::int32_t>(header, 18, false),
@@ -92,7 +92,7 @@ std::optional<FrameHeader> read_image(SourceFile& file, Bytes offset) {
     if (!sample) {
         throw InvalidFile(
             file.path(),
-            fmt::format("has samples of SER type {}, expected real numbers, 1 to 8", type));
+            fmt::format("has samples of SER type {}, expected real numbers of type 1 to 8", type));
     }
     FrameHeader image;
     image.shape = {number_in<std::int32_t>(head, 42, false),
@@ -126,7 +126,7 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
     layout.row = header.shape.width;
     if (stated.valid < stated.total) {
         header.remarks.push_back(
-            fmt::format("stopped after {} of {} images", stated.valid, stated.total));
+            fmt::format("recording stopped after {} of {} images", stated.valid, stated.total));
     }
     return stored_frames(std::move(file), std::move(header), std::move(layout));
 }

@@ -29,7 +29,7 @@ class SourceFile {
 
     /// Reads until `to` is full or the file ends. Returns the number of bytes read.
     Bytes read(std::span<std::byte> to);
-    /// Reads from a given position, independent of and without changing the current one.
+    /// Reads from a given position. The current position neither matters nor changes.
     Bytes read_at(Bytes position, std::span<std::byte> to) const;
     /// Advances by `bytes`, possibly beyond the end; then the next read returns 0.
     void skip(Bytes bytes);

@@ -38,7 +38,7 @@ struct OpenTiff {
     TiffBytes bytes;
     Tiff tiff;
     std::vector<TiffPage> pages;
-    std::string end; ///< why the list of pages ends early; "" if it is complete
+    std::string end; ///< the reason why the list of pages ends early; "" if it is complete
 };
 
 /// Reads the directories of all pages that are pictures; sets `open.end` if the list of pages is
@@ -124,7 +124,9 @@ class TiffFrames : public FrameSource {
         TIFF* const tiff = open_->tiff.get();
         const Bytes line = header().shape.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFScanlineSize64(tiff)) != line)
-            fail_tiff(open_->bytes, fmt::format("frame {} has rows of a different length", frame));
+            fail_tiff(open_->bytes,
+                      fmt::format("rows of frame {} do not have the length that its width requires",
+                                  frame));
         line_.resize(static_cast<std::size_t>(line));
         for (int plane = 0; plane < planes(page); ++plane) {
             std::byte* row = to.data();
@@ -228,7 +230,8 @@ StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     for (const TiffPage& page : open.pages) {
         const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
                            page.frame.channels == header.channels;
-        layout.starts.push_back(alike ? page.start : 0); // others are rejected before reading
+        // Pages that differ from the header are rejected before their samples are read.
+        layout.starts.push_back(alike ? page.start : 0);
         layout.each.push_back(page.frame);
     }
     return layout;
@@ -242,7 +245,7 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
     if (header.frames < stated)
         header.remarks.push_back(truncated(header.frames, stated));
     if (!open->end.empty())
-        header.remarks.push_back("its list of pages is damaged: " + open->end);
+        header.remarks.push_back("the list of pages is damaged: " + open->end);
     require_frames(path, header);
     open->pages.resize(static_cast<std::size_t>(header.frames));
     const bool stored =

@@ -164,7 +164,7 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
                 std::clamp<std::int64_t>(side.integer(INT64_MIN, INT64_MAX), 1, longest_axis));
         letters = json.text_or_empty("axes");
     } catch (const InvalidFile&) {
-        return notes; // not written by tifffile
+        return notes; // tifffile did not write the file
     }
     const std::size_t leading = letters.find('Y');
     const bool known = letters.size() == sides.size() && leading != std::string::npos &&
@@ -172,7 +172,7 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
     if (!known) {
         if (sides.size() > 3 && pages > 1 && letters.find('S') == std::string::npos)
             notes.remarks.push_back(
-                fmt::format("its axes are not named: all {} planes are read as frames", pages));
+                fmt::format("the axes are not named: all {} planes are read as frames", pages));
         return notes;
     }
     PageAxes axes;
@@ -415,7 +415,7 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     }
     if (strange > 0) {
         header.remarks.push_back(fmt::format(
-            "{} of its {} pages are outside its first image and ignored", strange, found));
+            "{} of {} pages do not belong to the first image and are ignored", strange, found));
     }
     std::stable_sort(kept.begin(), kept.end(),
                      [](const Kept& a, const Kept& b) { return a.frame < b.frame; });
@@ -426,7 +426,7 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     header.frames = choice.axes.frames.count;
     if (notes.positions.empty() || notes.cut_off || std::ssize(pages) == header.frames)
         return;
-    header.remarks.push_back(fmt::format("{} of its {} frames are in other files",
+    header.remarks.push_back(fmt::format("{} of {} frames are in other files",
                                          header.frames - std::ssize(pages), header.frames));
     header.frames = std::ssize(pages);
 }

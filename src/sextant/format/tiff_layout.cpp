@@ -92,7 +92,7 @@ std::string ome_description(const FrameHeader& header, const SinkOptions& option
                        schema, pixels, header.frames);
 }
 
-/// Uses continued fractions.
+/// Finds the rational by continued fractions.
 TiffRational tiff_rational(double number) {
     constexpr double most = std::numeric_limits<std::int32_t>::max();
     double numerator = 1, denominator = 0, numerator_before = 0, denominator_before = 1;
@@ -142,8 +142,8 @@ namespace {
 /// The largest position in classic TIFF.
 constexpr Bytes classic_bytes = std::numeric_limits<std::uint32_t>::max();
 
-/// The maximum length of Java arrays, and so of the pixels of an image and the images of a stack in
-/// ImageJ.
+/// The maximum length of a Java array, which limits the number of pixels per image and of images
+/// per stack in ImageJ.
 constexpr std::int64_t java_elements = std::numeric_limits<std::int32_t>::max() - 8;
 
 /// Alignment of the samples.

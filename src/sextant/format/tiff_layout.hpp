@@ -17,7 +17,8 @@ std::string imagej_description(const FrameHeader& header, const SinkOptions& opt
 /// Returns an image description in OME-XML: axes, samples, pixel size and frame interval.
 std::string ome_description(const FrameHeader& header, const SinkOptions& options);
 
-/// A positive number as TIFF stores it; below 2^31, because ImageJ reads signed numbers.
+/// A positive rational as TIFF stores it. Both numbers are below 2^31, because ImageJ reads them as
+/// signed numbers.
 struct TiffRational {
     std::uint32_t numerator = 0, denominator = 1;
 };
@@ -72,7 +73,7 @@ class TiffLayout {
     bool imagej_ = false, big_ = false;
     std::int64_t directories_ = 1;
     std::string text_;
-    PixelSize pixel_ = {}; ///< for the resolution tags, in cm or in the unit of `text_`
+    PixelSize pixel_ = {}; ///< pixel size for the resolution tags: in cm or the unit of `text_`
     Bytes text_at_ = 0, resolution_at_ = 0, samples_at_ = 0;
     std::vector<std::byte> start_;
 };

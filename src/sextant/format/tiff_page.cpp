@@ -38,7 +38,7 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-/// Fails, because libtiff must only read.
+/// Always fails, because files are opened for reading only.
 tmsize_t write(thandle_t, void*, tmsize_t) {
     return -1;
 }
@@ -103,7 +103,7 @@ void fail_tiff(TiffBytes& bytes, const std::string& what) {
 
 namespace {
 
-/// Upper bound of the compression ratio in libtiff.
+/// Upper bound on the compression ratio of libtiff's codecs.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
 
 template <class T>
@@ -177,7 +177,8 @@ void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffP
     const int data = data_samples(file, page.samples - least);
     page.channels = colour ? 1 : 1 + data;
     page.unread = colour ? data : 0;
-    // Of several channels, one is read without alpha; a single channel is read with its alpha.
+    // If there are several channels, one is read, without alpha; a single channel is read with
+    // its alpha.
     page.frame.channels = page.channels > 1 ? 1 : page.samples - page.unread;
     if (!colour && page.channels == 1)
         page.frame.channels = std::min(page.frame.channels, 2);
@@ -213,7 +214,7 @@ ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page
         throw InvalidFile(bytes.path, fmt::format("has tiles of {} in an image of {}: damaged",
                                                   to_text(tile), to_text(page.frame.shape)));
     }
-    // A row of tiles is held in memory.
+    // A row of tiles is held in memory, so its size must be plausible.
     constexpr Bytes always_held = Bytes{1} << 28, held_ratio = 64;
     const Bytes held = std::max(tile.width, page.frame.shape.width) * tile.height *
                        page.frame.channels * size_of(page.frame.sample);
@@ -353,7 +354,7 @@ Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::in
     const Bytes one = frame.shape.elements() * frame.channels * size_of(frame.sample);
     if (images > (std::numeric_limits<Bytes>::max() - start) / one ||
         holds_metadata(file, bytes, page, start, start + images * one))
-        return -1; // images were removed, and the stated number is too high
+        return -1; // images were removed, so the stated number is too high
     const Bytes next = next_directory(file, bytes, page);
     // The first directory comes before all samples, the others after them.
     const bool between =

@@ -16,7 +16,7 @@
 
 namespace sextant::format {
 
-/// A file as libtiff reads it: libtiff's callbacks use its position, because libtiff seeks.
+/// A file as libtiff reads it. libtiff's callbacks store the current position here.
 struct TiffBytes {
     std::string path;
     Bytes size = 0; ///< size of the file

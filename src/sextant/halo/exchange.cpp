@@ -83,7 +83,7 @@ Program exchange(const Grid& grid, int rank) {
 
 namespace {
 
-/// Builds one rank's four steps.
+/// Builds the program of one rank, step by step.
 class AxisExchange {
   public:
     AxisExchange(const Grid& grid, int rank)

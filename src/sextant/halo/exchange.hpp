@@ -18,8 +18,8 @@ struct Margin {
 };
 
 /// A grid of tiles that need pixels around them; tile() returns a tile without its margin. The grid
-/// may be a window of whole rows of a taller image: then `above` and `below` rows of the image
-/// around it are available too, read by every rank itself.
+/// may be a window of whole rows of a taller image. Then `above` rows above the window and `below`
+/// rows below it are available too; every rank reads them itself.
 struct Grid : sextant::Grid {
     Margin margin;
     Elements above = 0, below = 0;
@@ -33,7 +33,7 @@ using sextant::tile;
 
 /// A tile with its margin on all sides, partly outside of the image. An empty tile stays empty.
 Tile padded_tile(const Grid& grid, int rank);
-/// As padded_tile, clipped to the available image: margins only towards neighbours.
+/// Like padded_tile, but clipped to the available image, so margins exist only towards neighbours.
 Tile clipped_tile(const Grid& grid, int rank);
 
 /// The intersection of two rectangles; may be empty.

@@ -58,13 +58,16 @@ Record record_of(BenchCommand& command) {
         .add("cases", command.cases, "FILE",
              "file of cases (docs/bench.md); default: built-in cases")
         .file();
-    record.add("size", command.size, "N", "image of composite's built-in case: N x N pixels")
+    record
+        .add("size", command.size, "N", "composite: image size of the built-in case, N x N pixels")
         .between(1, 1 << 15);
     record
         .add("rounds", command.rounds, "N",
              "number of rounds; each configuration runs once per round")
         .between(5, 100000);
-    record.add("ranks", command.ranks, "N", "number of threads, unless started by mpirun")
+    record
+        .add("ranks", command.ranks, "N",
+             "number of ranks, which are threads; mpirun sets its own number")
         .between(1, 1 << 16);
     record.add("simulated", command.simulated,
                "scan: run on a simulated clock, with any number of ranks");
@@ -75,8 +78,8 @@ Record record_of(BenchCommand& command) {
 /// The results of a benchmark in all its cases.
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-    std::vector<report::Section> sections;          ///< of the HTML page
-    std::vector<TimedConfiguration> configurations; ///< of all cases
+    std::vector<report::Section> sections;          ///< sections of the HTML page
+    std::vector<TimedConfiguration> configurations; ///< configurations of all cases
 
     template <class Results>
     void add(const Results& results) {
@@ -184,7 +187,7 @@ class BenchRun {
         if (!command.cases.empty())
             return read_scan_cases(command.cases);
         ScanCase what;
-        what.name = "exponential times of 2 ms";
+        what.name = "exponential times, mean 2 ms";
         what.threads = {1, 2};
         return {what};
     }

@@ -24,7 +24,7 @@ namespace {
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
 
 bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
-    const double side = std::cbrt(1.0 / ranks); // side² is the ellipse's part of the image
+    const double side = std::cbrt(1.0 / ranks); // side² is the ellipse's fraction of the image
     const double radius = side / std::sqrt(std::numbers::pi);
     const auto place = [&](int prime) {
         const double along = std::fmod(rank * std::sqrt(prime), 1.0);
@@ -85,11 +85,14 @@ Record record_of(CompositeCase& what) {
     record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
     record.add("collect", what.collect, "collect the image at rank 0");
     record.add("sparse", what.sparse, "also time messages that skip empty pixels");
-    record.add("interlaced", what.interlaced, "algorithms to time also with interlaced rows");
-    record.add("all_tunings", what.all_tunings, "time all values of an algorithm's parameters");
-    record.add("all_transports", what.all_transports, "over processes, also time shared memory");
-    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; none: all");
-    record.add("reference", what.reference, "NAME", "entry that time ratios refer to");
+    record.add("interlaced", what.interlaced,
+               "also time interlaced rows with messages that skip empty pixels");
+    record.add("all_tunings", what.all_tunings,
+               "time each algorithm with all choices of its parameters");
+    record.add("all_transports", what.all_transports, "between processes, also time shared memory");
+    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; default: all");
+    record.add("reference", what.reference, "NAME",
+               "algorithm or MPI operation that time ratios refer to");
     return record;
 }
 

@@ -61,8 +61,8 @@ std::vector<std::string_view> image_patterns();
 /// Fills the image of `rank` with a named pattern of translucent pixels; any rank can compute the
 /// image of any other. `dense`: all pixels are active. `ellipse`: the pixels of an ellipse that
 /// covers ranks^(-2/3) of the image, at a position that depends on the rank. `upper half`, `lower
-/// half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels, starting
-/// with the other colour on odd ranks. `fine checkerboard`: the same with squares of one pixel.
+/// half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels; odd
+/// ranks have the squares that even ranks lack. `fine checkerboard`: alternate pixels, likewise.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
 /// The composited image of a case, computed serially by one process: the reference for all

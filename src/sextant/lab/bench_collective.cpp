@@ -31,7 +31,7 @@ namespace {
 /// An implementation, ready to run.
 struct Contestant {
     CollectiveResult result;
-    bool keeps = false; ///< this rank's result is its input
+    bool keeps = false; ///< true if this rank's result is its input
     std::function<void()> run;
     std::function<std::span<const std::byte>()> received;
 };
@@ -40,7 +40,7 @@ std::byte byte_of_image(Elements place) {
     return static_cast<std::byte>(static_cast<std::uint32_t>(place) * 2654435761u >> 24);
 }
 
-/// An operator on bytes without a fold: these collectives only copy.
+/// An operator on bytes without a fold, for collectives that only copy.
 Operator bytes() {
     Operator op;
     op.element = {"byte", 1};
@@ -233,13 +233,13 @@ void complete(CollectiveCase& what) {
     if (what.sizes.empty())
         throw InvalidTask("sizes is empty");
     if (what.tiles && !deals_tiles(what.what)) {
-        throw InvalidTask(
-            fmt::format("{} of tiles: expected scatter, gather or all-gather", name(what.what)));
+        throw InvalidTask(fmt::format(
+            "{} does not support tiles: expected scatter, gather or all-gather", name(what.what)));
     }
     for (const std::string& wanted : what.algorithms) {
         const CollectiveKind does = collective::find(wanted).what;
         if (does != what.what) {
-            throw InvalidTask(fmt::format("{} does {}, expected an algorithm for {}", wanted,
+            throw InvalidTask(fmt::format("{} is an algorithm for {}, expected one for {}", wanted,
                                           name(does), name(what.what)));
         }
     }
@@ -267,9 +267,9 @@ Record record_of(CollectiveCase& what) {
     Record record;
     record.add("name", what.name, "NAME", "name of the case");
     record.add("collective", what.what, names, "NAME", "operation");
-    record.add("tiles", what.tiles, "tiles of an image");
-    record.add("sizes", what.sizes, "BYTES", "bytes of a block").between(0, largest);
-    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; none: all");
+    record.add("tiles", what.tiles, "use tiles of an image instead of contiguous blocks");
+    record.add("sizes", what.sizes, "BYTES", "size of a block in bytes").between(0, largest);
+    record.add("algorithms", what.algorithms, "NAME", "algorithms to time; default: all");
     return record;
 }
 

@@ -43,9 +43,9 @@ Grid grid_of(const CollectiveCase& what, Bytes size, int ranks);
 struct CollectiveResult {
     std::string name;
     bool baseline = false;
-    std::optional<Seconds> predicted; ///< for this machine; empty for baselines
-    Estimate wall, cpu;               ///< seconds: slowest rank; sum of all ranks
-    Estimate ratio;                   ///< to the first result's wall time
+    std::optional<Seconds> predicted; ///< time predicted for this machine; empty for baselines
+    Estimate wall, cpu;               ///< seconds: slowest rank; total of all ranks
+    Estimate ratio;                   ///< relative to the first result's wall time
 };
 
 struct ResultsOfSize {

@@ -31,7 +31,7 @@ struct Contestant {
     std::vector<Elements> pixels; ///< indices of the pixels in this rank's result
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
-    std::function<Sent()> sent; ///< schedules only
+    std::function<Sent()> sent; ///< null for baselines
 };
 
 /// A transport, and this rank's image in memory that the transport can read.

@@ -16,16 +16,16 @@ namespace sextant::lab {
 /// The times of one implementation in one case.
 struct CompositeResult {
     std::string name, tuning;
-    std::string transport; ///< of schedules; empty if only one transport is timed
+    std::string transport; ///< transport of schedules; empty if only one is timed
     bool baseline = false;
-    bool sparse = false;       ///< messages skip empty pixels
-    std::int64_t messages = 0; ///< most sent by any rank; 0 (unknown) for baselines
-    Elements pixels = 0;       ///< most sent by any rank, before compression
+    bool sparse = false;       ///< true if messages skip empty pixels
+    std::int64_t messages = 0; ///< largest number sent by any rank; 0 (unknown) for baselines
+    Elements pixels = 0;       ///< largest number sent by any rank, before compression
     double sent = 1;           ///< bytes sent by all ranks, relative to uncompressed
-    /// For this machine; empty for baselines, copied images and sparse messages.
+    /// The time predicted for this machine; empty for baselines, copied images and sparse messages.
     std::optional<Seconds> predicted;
-    Estimate wall, cpu;        ///< seconds: slowest rank; sum of all ranks
-    Estimate ratio, cpu_ratio; ///< to the reference
+    Estimate wall, cpu;        ///< seconds: slowest rank; total of all ranks
+    Estimate ratio, cpu_ratio; ///< relative to the reference
 };
 
 struct CompositeResults {

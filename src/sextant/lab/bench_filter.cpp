@@ -150,7 +150,8 @@ class Field {
             configurations += "; " + one.configuration.text();
         const auto hashes = communicator_.all_gather(std::hash<std::string>()(configurations));
         if (std::count(hashes.begin(), hashes.end(), hashes[0]) != communicator_.size())
-            throw InvalidTask("ranks chose different plans: expected the same profile on all");
+            throw InvalidTask(
+                "the ranks chose different plans: expected the same machine profile on all ranks");
         return plan;
     }
 
@@ -192,9 +193,10 @@ class Field {
             const auto serial = contestants_[configurations_ + 1].filter->plane(k);
             if (ours.size_bytes() != serial.size_bytes() ||
                 std::memcmp(ours.data(), serial.data(), ours.size_bytes()) != 0)
-                throw std::logic_error(fmt::format(
-                    "{} in case '{}': {} has different bits from one rank", contestant.result.name,
-                    what_.name, what_.filter.features[static_cast<std::size_t>(k)]));
+                throw std::logic_error(
+                    fmt::format("{} in case '{}': {} differs from the result of one rank",
+                                contestant.result.name, what_.name,
+                                what_.filter.features[static_cast<std::size_t>(k)]));
         }
     }
 
@@ -204,7 +206,7 @@ class Field {
     const distributed::FilterPlan plan_;
     int left_out_ = 0;
     std::size_t configurations_ = 0;
-    std::map<int, std::unique_ptr<Communicator>> groups_; ///< by size; each has the first ranks
+    std::map<int, std::unique_ptr<Communicator>> groups_; ///< [n]: the first n ranks
     std::vector<Contestant> contestants_;
 };
 
@@ -264,7 +266,7 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     for (auto& control : controls(communicator))
         runs.push_back(std::move(control));
     ContestOptions apart = options;
-    apart.barriers = true; // idle ranks would run ahead
+    apart.barriers = true; // without barriers, idle ranks would run ahead
     const std::vector<Score> scores = contest(communicator, runs, apart);
 
     const std::size_t again = field.configurations(), alone = again + 1, stay = alone + 1,
@@ -358,7 +360,7 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
                                    results.what.name, results.ranks, transport, rounds);
     text += fmt::format("{}: {}\n", results.results.front().name, results.reason);
     text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9}\n", "", "predicted", "ms",
-                        "of the chosen", "CPU ms");
+                        "ratio to the chosen", "CPU ms");
     for (const FilterResult& result : results.results) {
         text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9.2f}\n", result.name,
                             result.predicted ? fmt::format("{:.2f}", *result.predicted * 1e3) : "",
@@ -368,7 +370,7 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
     if (results.left_out > 0)
         text += fmt::format("  {} configurations that were predicted to be slower were not timed\n",
                             results.left_out);
-    text += "chosen over best (best of other rounds, for noise):\n";
+    text += "time of the chosen configuration over the best (over itself, as noise):\n";
     text += regret_text("by time             ", results.by_wall, results.wall_noise);
     text += regret_text("by CPU time per rank  ", results.by_cpu, results.cpu_noise);
     text += fmt::format("gain over one rank:\n  {}\n  {}\n  {}\n",
@@ -424,7 +426,7 @@ report::Section section_of(const FilterResults& results) {
         configuration.measured = to_range(result.wall);
         if (result.predicted)
             configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
-        configuration.remark = fmt::format("{} of the chosen", to_text(result.ratio, 1, 3));
+        configuration.remark = fmt::format("ratio to the chosen: {}", to_text(result.ratio, 1, 3));
     }
     return alternatives_section(configurations);
 }

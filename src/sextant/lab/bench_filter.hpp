@@ -23,7 +23,7 @@ struct FilterCase {
     ImageShape shape{1024, 1024};
     ElementFormat element = gray_f32;
     distributed::Filter filter{3, {"x", "y", "xx", "xy", "yy"}, {}};
-    int most = 24; ///< times this many configurations: those predicted to be fastest
+    int most = 24; ///< number of configurations to time: those predicted to be fastest
 };
 
 Record record_of(FilterCase& what);
@@ -39,21 +39,21 @@ struct FilterResult {
     std::string name;
     int ranks = 1; ///< number of ranks used
     std::optional<Seconds> predicted;
-    Estimate wall, cpu; ///< seconds: slowest rank; sum of all ranks
-    Estimate ratio;     ///< to the chosen configuration
+    Estimate wall, cpu; ///< seconds: slowest rank; total of all ranks
+    Estimate ratio;     ///< wall time relative to the chosen configuration
 };
 
 /// The speed-up of all ranks over one rank.
 struct FilterGain {
-    Estimate wall; ///< from the slowest rank's wall time
-    Estimate cpu;  ///< from the mean CPU time per rank, as if work were divided evenly
+    Estimate wall; ///< computed from the slowest rank's wall time
+    Estimate cpu;  ///< computed from the mean CPU time per rank, as if work were divided evenly
 };
 
 struct FilterResults {
     FilterCase what;
     int ranks = 1;
-    std::string reason;                ///< why the planner chose the configuration
-    int left_out = 0;                  ///< configurations that were not timed
+    std::string reason;                ///< the planner's reason for its choice
+    int left_out = 0;                  ///< number of configurations that were not timed
     std::vector<FilterResult> results; ///< the chosen one first, then by predicted time
     /// The chosen configuration's time relative to that of the fastest one timed. `by_cpu` compares
     /// the CPU time per rank used, as if no rank had to wait.
@@ -65,9 +65,9 @@ struct FilterResults {
     /// Ratio of two measurements of the chosen configuration in the same rounds: the noise of the
     /// regret.
     Estimate wall_noise, cpu_noise;
-    FilterGain filter;  ///< of the chosen configuration
-    FilterGain stay;    ///< of the same with planes left in tiles
-    FilterGain control; ///< of arithmetic alone
+    FilterGain filter;  ///< gain of the chosen configuration
+    FilterGain stay;    ///< gain of the chosen configuration with planes left in tiles
+    FilterGain control; ///< gain of arithmetic alone
 };
 
 /// Times the configurations that `sextant filter` chooses from against each other, with input tiles

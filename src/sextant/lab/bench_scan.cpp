@@ -37,23 +37,26 @@ Record record_of(ScanCase& what) {
         .between(0, longest);
     times
         .add("correlation", what.times.correlation, "",
-             "correlation of the logarithms of neighbours")
+             "correlation between the logarithms of adjacent times")
         .between(0, 1);
     times.add("file", what.recorded, "FILE", "file of recorded times").file();
     Record record;
     record.add("name", what.name, "NAME", "name of the case");
-    record.add("values", what.values, "N", "values of the whole series").between(1, most_values);
+    record.add("values", what.values, "N", "number of values in the series")
+        .between(1, most_values);
     record.add("times", std::move(times));
-    record.add("busy", what.busy, "the operator computes instead of sleeping");
-    record.add("ranks", what.ranks, "N", "ranks of the simulated clock").between(1, most_ranks);
+    record.add("busy", what.busy, "let the operator compute instead of sleep");
+    record.add("ranks", what.ranks, "N", "number of ranks on the simulated clock")
+        .between(1, most_ranks);
     record.add("threads", what.threads, "N,N", "threads per rank").between(1, 1024);
     record.add("boundaries", what.boundaries, "NAME", "rules for the boundaries between threads");
-    record.add("strategies", what.strategies, "NAME", "strategies of scanning the series");
-    record.add("algorithms", what.algorithms, "NAME", "algorithms of the global scan");
+    record.add("strategies", what.strategies, "NAME", "strategies for scanning the series");
+    record.add("algorithms", what.algorithms, "NAME", "algorithms for the global scan");
     record.add("baselines", what.baselines, "also time MPI's scans");
-    record.add("neighbours", what.neighbours, "X", "applications per value before the scan")
+    record
+        .add("neighbours", what.neighbours, "X", "operator applications per value before the scan")
         .between(0, longest);
-    record.add("time_limit", what.time_limit, "S", "time limit of an application")
+    record.add("time_limit", what.time_limit, "S", "time limit of an operator application")
         .between(0, longest);
     record.add("fails_at", what.fails_at, "N", "value at which the operator fails, for tests")
         .between(1, most_values);
@@ -132,7 +135,8 @@ using scan::Interval;
 
 /// The operator times of a round, the same on every rank and in the simulation.
 scan::Draws draws_of(const ScanCase& what, int round) {
-    return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-up: negative
+    // Warm-up rounds have negative numbers.
+    return {what.times, what.values, static_cast<std::uint64_t>(round + 3)};
 }
 
 /// An implementation, ready to run.
@@ -393,8 +397,9 @@ Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& er
             for (const std::byte* source : sources.subspan(1)) {
                 const scan::Interval next = interval_at(source + at);
                 if (sum.last != next.first) {
-                    throw std::logic_error(fmt::format("[{}, {}) is combined with [{}, {})",
-                                                       sum.first, sum.last, next.first, next.last));
+                    throw std::logic_error(fmt::format(
+                        "elements [{}, {}) are combined with [{}, {}), which do not follow them",
+                        sum.first, sum.last, next.first, next.last));
                 }
                 const Seconds takes = time({sum.first, next.first, next.last});
                 busy ? work_for(takes) : sleep_for(takes, error);

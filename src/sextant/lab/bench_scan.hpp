@@ -57,9 +57,9 @@ struct ScanResult {
     bool baseline = false;
     std::optional<Estimate> measured;  ///< seconds, slowest rank; empty if simulated
     std::optional<Estimate> rehearsed; ///< simulated makespan, same draws; empty for baselines
-    std::optional<Estimate> ratio;     ///< measured over rehearsed, paired by draw
+    std::optional<Estimate> ratio;     ///< measured / rehearsed, paired by draw
     double balanced = 0;         ///< mean makespan if threads within ranks were perfectly balanced
-    scan::Usage usage;           ///< in the last round
+    scan::Usage usage;           ///< use of the cores in the last round
     Elements stolen = 0;         ///< values claimed by another thread, in the last round
     std::vector<scan::Bar> bars; ///< the applications of the last round
 };
@@ -73,7 +73,7 @@ struct ScanResults {
 };
 
 /// Times every configuration of a case, and MPI's scans if available and every rank has a value.
-/// The mock operator's times are drawn anew in every round, and the same draws are simulated for
+/// New times of the mock operator are drawn in every round, and the same draws are simulated for
 /// comparison. Throws std::logic_error if a result is wrong. Returns the results at rank 0.
 /// Collective.
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,

@@ -92,7 +92,7 @@ double idle_share(const scan::Usage& usage) {
 /// A chart of the fraction of time that cores are idle in the last round.
 std::string idle_shares(const ScanResults& results) {
     report::ColumnChart chart;
-    chart.title = "Idle share of the cores";
+    chart.title = "Idle fraction of the cores";
     chart.kinds = {{"idle", {}}};
     chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
     for (const ScanResult& result : results.results) {
@@ -127,7 +127,7 @@ std::string to_text(const ScanResults& results, const std::string& transport, in
     }
     if (results.sleep_error > 0)
         text += fmt::format(
-            "  sleeps were {:.1f} us too long, which the following sleeps made up for\n",
+            "  sleeps were {:.1f} us too long; the following sleeps were shortened to compensate\n",
             results.sleep_error * 1e6);
     return text;
 }
@@ -166,7 +166,7 @@ std::string picture_of(const ScanResults& results) {
         }
     }
     if (results.ranks > 1 && best->threads > 1)
-        chart.subtitle += "; lanes are rank.thread"; // longer names would be truncated
+        chart.subtitle += "; lanes are named rank.thread"; // longer names would be truncated
     for (const scan::Bar& bar : best->bars) {
         const int worker = bar.rank * best->threads + bar.thread;
         report::GanttBar& drawn = chart.bars.emplace_back(
@@ -215,8 +215,8 @@ report::Section section_of(const ScanResults& results) {
     sort_by_time(configurations);
     report::Section section = alternatives_section(configurations);
     section.html += report::to_html(report::Figure{idle_shares(results), ""});
-    section.html += report::to_html(report::Figure{
-        picture_of(results), "The last round of the fastest of Sextant's configurations."});
+    section.html += report::to_html(
+        report::Figure{picture_of(results), "The last round of Sextant's fastest configuration."});
     return section;
 }
 

@@ -171,8 +171,9 @@ report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) 
             factors.push_back(std::exp(
                 std::abs(std::log(configuration.measured->median / *configuration.predicted))));
     }
-    return {fmt::format("{:.2f} times", median(factors)),
-            fmt::format("error, median of {}", report::counted(std::ssize(factors), "way"))};
+    return {
+        fmt::format("{:.2f} times", median(factors)),
+        fmt::format("median error of {}", report::counted(std::ssize(factors), "configuration"))};
 }
 
 report::Section accuracy_section(const std::vector<TimedConfiguration>& configurations) {
@@ -209,7 +210,7 @@ report::Section accuracy_section(const std::vector<TimedConfiguration>& configur
 std::string table_of(const std::vector<CaseRegret>& all) {
     std::string html = "<details><summary>Cases as a table</summary>\n<div class=\"scroll\"><table>"
                        "\n<thead><tr><th scope=\"col\">Case</th><th scope=\"col\">Predicted to be "
-                       "fastest</th><th scope=\"col\">Was fastest</th><th scope=\"col\" "
+                       "fastest</th><th scope=\"col\">Measured to be fastest</th><th scope=\"col\" "
                        "class=\"number\">Ratio</th></tr></thead>\n<tbody>\n";
     for (const CaseRegret& one : all) {
         html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>"
@@ -230,7 +231,8 @@ report::Section regret_section(const std::vector<TimedConfiguration>& configurat
         return {};
     report::ColumnChart chart;
     chart.title = "Regret";
-    chart.subtitle = "slowdown of the configuration predicted to be fastest over the fastest";
+    chart.subtitle =
+        "slowdown of the configuration predicted to be fastest, relative to the fastest";
     chart.kinds = {{"regret", {}}};
     chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
     const CaseRegret* longest = nullptr;
@@ -245,7 +247,7 @@ report::Section regret_section(const std::vector<TimedConfiguration>& configurat
     const Interval& interval = longest->ratio.interval;
     chart.figures = {
         {percent(longest->ratio.median),
-         fmt::format("at most; within noise {} to {}", percent(interval.low),
+         fmt::format("highest regret; 95 % interval {} to {}", percent(interval.low),
                      percent(interval.high))},
         {fmt::format("{} of {}", within, all.size()), "cases with no regret beyond noise"}};
     return {"Regret: cost of following the predictions",
@@ -289,7 +291,7 @@ report::Section scaling_section(const std::vector<TimedConfiguration>& configura
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
 }
 
-/// The ratio of measured times with an interval; exactly 1 for a configuration and itself.
+/// The ratio of measured times with an interval; exactly 1 if both configurations are the same one.
 Estimate ratio_of(const TimedConfiguration& followed, const TimedConfiguration& best) {
     if (&followed == &best)
         return {1, {1, 1}};

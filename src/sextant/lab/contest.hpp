@@ -21,8 +21,8 @@ namespace sextant::lab {
 
 /// The times of a contestant, one per round.
 struct Score {
-    std::vector<Seconds> wall; ///< of the slowest rank
-    std::vector<Seconds> cpu;  ///< sum of all ranks
+    std::vector<Seconds> wall; ///< wall-clock time of the slowest rank
+    std::vector<Seconds> cpu;  ///< total CPU time of all ranks
 };
 
 struct ContestOptions {
@@ -73,11 +73,11 @@ nlohmann::ordered_json to_json(const Estimate& estimate);
 
 /// The predicted and measured time of a configuration in a case.
 struct TimedConfiguration {
-    std::string case_name; ///< the case, whose configurations are compared
+    std::string case_name; ///< configurations of the same case are compared
     std::string name;
     std::optional<Seconds> predicted;
-    std::optional<Estimate> measured; ///< seconds
-    double size = 0;                  ///< size of the case, in the quantity of `SizeOfCases::name`
+    std::optional<Estimate> measured; ///< in seconds
+    double size = 0;                  ///< size of the case, counted in `SizeOfCases::name`
 };
 
 /// The quantity in which cases differ.

@@ -53,7 +53,7 @@ Record record_of(EvaluateTask& task) {
         .between(5, 100000);
     record
         .add("ranks", task.ranks, "N",
-             "number of threads without a launcher, or of ranks of the platform")
+             "number of ranks without a launcher: as threads, or on the platform")
         .between(2, command::most_threads);
     record.add("transport", task.transport, "HOW", "threads, or processes started by --launcher")
         .one_of({"threads", "mpi"});
@@ -138,8 +138,8 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
             100 * quantile(verdict.errors, .9));
     }
     for (const Loss& loss : verdict.losses) {
-        text += fmt::format("lost {:.1f} %: {}: {}, best {}\n", 100 * loss.regret, loss.what,
-                            loss.chosen, loss.best);
+        text += fmt::format("regret {:.1f} % in {}: chose {}, best was {}\n", 100 * loss.regret,
+                            loss.what, loss.chosen, loss.best);
     }
     return text;
 }
@@ -155,7 +155,7 @@ void check_files(const EvaluateCommand& command) {
 void tell(const EvaluateCommand& command, std::span<const Evaluation> evaluations) {
     if (!command.output.empty()) {
         if (evaluations.size() > 1)
-            throw InvalidTask("--output: a file is for one machine and number of ranks");
+            throw InvalidTask("--output: expected results of one machine and one number of ranks");
         command::write_text(command.output, to_json(evaluations.front()) + "\n");
     }
     command::print_text(to_text(evaluations, judge(evaluations)));
@@ -243,8 +243,7 @@ int run_evaluate(const EvaluateCommand& command, const command::Call& call) {
 
 command::Operation evaluate_operation() {
     return command::declare_command<EvaluateCommand>(
-        "evaluate",
-        "measure how good predictions and choices are on this machine: errors and regret",
+        "evaluate", "measure the errors of predictions and the regret of choices on this machine",
         "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
         "  sextant evaluate --judge monday.json tuesday.json\n"
         "  sextant evaluate --platform torus-8x8x8 --ranks 64",
@@ -265,7 +264,8 @@ bool fills_nodes(const std::string& radices, int ranks_a_node) {
     return ranks_a_node > 1 && joined == ranks_a_node;
 }
 
-/// The algorithm that is equivalent to a configuration of Radix-k; else the one in its name.
+/// The algorithm that a configuration of Radix-k is equivalent to; otherwise the algorithm in the
+/// configuration's name.
 std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
     if (!configuration.starts_with(radix))
@@ -322,7 +322,7 @@ WinnerMap winners(std::span<const Evaluation> evaluations) {
     for (const Evaluation& evaluation : evaluations) {
         if (evaluation.host != evaluations.front().host) {
             throw InvalidTask(
-                fmt::format("a map is for one machine, but these files are of {} and {}",
+                fmt::format("a map shows one machine, but these files are from {} and {}",
                             evaluations.front().host, evaluation.host));
         }
         for (const EvaluatedCase& one : evaluation.cases) {

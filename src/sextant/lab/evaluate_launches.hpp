@@ -14,7 +14,7 @@ struct EvaluateTask {
     int cases = 24;
     std::int64_t seed = 2026;
     int launches = 4, rounds = 9, ranks = 2;
-    std::string transport = "threads"; ///< or "mpi": processes started by `launcher`
+    std::string transport = "threads"; ///< "threads", or "mpi": processes started by `launcher`
     std::string launcher = "mpirun -n 2";
     std::string machine; ///< profile to plan with; "": this machine's
 };

@@ -18,7 +18,9 @@ namespace sextant::lab {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
-    int worked = 0; // receives have no dependences; assume their senders are in this wave
+    // The latest wave of a local step. Receives have no dependences; assume that their messages are
+    // sent in this wave.
+    int worked = 0;
     for (std::size_t s = 0; s < waves.size(); ++s) {
         const Step& step = program.steps[s];
         if (is_message(step.verb)) {

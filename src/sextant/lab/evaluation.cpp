@@ -77,7 +77,7 @@ const EvaluatedConfiguration* EvaluatedCase::find(std::string_view name) const {
 
 std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count) {
     std::mt19937_64 random(seed);
-    // Not std::uniform_real_distribution, whose values depend on the library.
+    // The values of std::uniform_real_distribution would depend on the library.
     const auto uniform = [&](double from, double to) {
         return from + (to - from) * static_cast<double>(random() >> 11) * 0x1p-53;
     };
@@ -145,7 +145,7 @@ Evaluation read_evaluation(const std::string& path) {
     constexpr Bytes longest = Bytes{1} << 24;
     const JsonField file = JsonField::read(path, {longest});
     if (file.at("evaluate_version").integer(1, 1 << 30) > evaluation_version)
-        file.at("evaluate_version").refuse("1: a newer version");
+        file.at("evaluate_version").refuse("1: the file was written by a newer version");
     Evaluation evaluation;
     evaluation.seed = static_cast<std::uint64_t>(file.at("seed").integer(0, 1 << 30));
     evaluation.ranks = static_cast<int>(file.at("ranks").integer(1, 1 << 30));
@@ -241,7 +241,7 @@ constexpr Policy policies[] = {
     {"radix-k, ascending primes", [](int ranks, bool) { return radix(ascending_primes(ranks)); }},
     {"MPI_Reduce, if the image is collected",
      [](int, bool collect) -> std::string { return collect ? "mpi-reduce" : ""; }},
-    {"MPI_Reduce_scatter, if it is not",
+    {"MPI_Reduce_scatter, if the image is not",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
 /// The regret of an oracle that chooses the fastest configuration of one half of the launches and
@@ -317,7 +317,8 @@ std::vector<std::string> configurations_of_policies(int ranks, bool collect) {
 Verdict judge(std::span<const Evaluation> evaluations) {
     Verdict verdict;
     verdict.planner.policy = "the planner";
-    verdict.floor.policy = "noise floor: the best choice by half of the launches";
+    verdict.floor.policy =
+        "noise floor: the choice that is best in half of the launches, judged by the other half";
     for (const Policy& policy : policies)
         verdict.policies.push_back({policy.name, {}});
     for (const Evaluation& evaluation : evaluations)

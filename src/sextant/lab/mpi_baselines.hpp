@@ -54,7 +54,7 @@ struct ScanBaseline {
     std::string_view name;
     std::string_view summary;
     bool exclusive;
-    /// Collective.
+    /// Prepares a scan of this number of elements per rank. Collective.
     std::unique_ptr<PreparedScan> (*prepare)(const Communicator& communicator, const Operator& op,
                                              Elements elements);
 };

@@ -248,15 +248,15 @@ constexpr CollectiveBaseline baselines[] = {
     {"mpi-bcast", "MPI_Bcast", CollectiveKind::broadcast, fits, prepare<Bcast>},
     {"mpi-scatterv", "MPI_Scatterv", CollectiveKind::scatter, in_one_piece, prepare<Scatterv>},
     {"mpi-scatter", "MPI_Scatter", CollectiveKind::scatter, alike_in_one_piece, prepare<Scatter>},
-    {"mpi-scatterv-vector", "MPI_Scatterv of one datatype, a tile in its image",
+    {"mpi-scatterv-vector", "MPI_Scatterv with one datatype: a tile in its image",
      CollectiveKind::scatter, alike_and_of_something, prepare<ScattervOfVectors>},
-    {"mpi-scatter-alltoallw", "MPI_Alltoallw from rank 0, a datatype for each tile",
+    {"mpi-scatter-alltoallw", "MPI_Alltoallw from rank 0 with one datatype per tile",
      CollectiveKind::scatter, fits, scatter_by_alltoallw},
     {"mpi-gatherv", "MPI_Gatherv", CollectiveKind::gather, in_one_piece, prepare<Gatherv>},
     {"mpi-gather", "MPI_Gather", CollectiveKind::gather, alike_in_one_piece, prepare<Gather>},
-    {"mpi-gatherv-vector", "MPI_Gatherv of one datatype, a tile in its image",
+    {"mpi-gatherv-vector", "MPI_Gatherv with one datatype: a tile in its image",
      CollectiveKind::gather, alike_and_of_something, prepare<GathervOfVectors>},
-    {"mpi-gather-alltoallw", "MPI_Alltoallw to rank 0, a datatype for each tile",
+    {"mpi-gather-alltoallw", "MPI_Alltoallw to rank 0 with one datatype per tile",
      CollectiveKind::gather, fits, gather_by_alltoallw},
     {"mpi-allgatherv", "MPI_Allgatherv", CollectiveKind::all_gather, in_one_piece,
      prepare<Allgatherv>},
@@ -310,7 +310,7 @@ class TilesOfAnyShape : public MpiCollective {
         shapes_.emplace_back(std::span(&rows, 1));
         in_image_[rank] = shapes_.back().get();
     }
-    /// Counts on the side of the image, which only rank 0 has, or on the side of the tiles.
+    /// The counts for the image, which only rank 0 has, or for the tiles.
     const int* counts(bool of_image) const {
         return !of_image ? one_side_.data() : is_root() ? at_root_.data() : none_.data();
     }

@@ -120,7 +120,7 @@ Record record_of(ReproduceCommand& command) {
     record.add("paper", command.paper, "PAPER", fmt::format("{}", fmt::join(papers(), ", ")))
         .positional();
     record.add("whole", command.whole,
-               "all cases, which take minutes; otherwise those of about one minute");
+               "run all cases (minutes); default: a selection (about one minute)");
     command::declare_json(record, command.json).meaning =
         "write JSON, to standard output or to a file; default: Markdown";
     return record;

@@ -37,12 +37,12 @@ double milliseconds(std::string_view algorithm, const Grid& grid) {
     return 1e3 * run(schedule, 1, {"delta-16x16"}).seconds;
 }
 
-/// Milliseconds to send a message of `bytes` from one processor to each of 16 x 16.
+/// The time in milliseconds to send `bytes` from one processor to each of 16 x 16 processors.
 double one_to_all(std::string_view algorithm, Bytes bytes) {
     return milliseconds(algorithm, {side * bytes, side, side, side});
 }
 
-/// Milliseconds to send a message of `bytes` between all pairs of 16 x 16 processors.
+/// The time in milliseconds to send `bytes` between all pairs of 16 x 16 processors.
 double all_to_all(std::string_view algorithm, Bytes bytes) {
     constexpr int processors = side * side;
     return milliseconds(algorithm, {processors * bytes, processors, side, side});
@@ -84,8 +84,8 @@ Result figure_8(Extent extent) {
     return result;
 }
 
-/// Without 1-lev-dir, whose 65,280 concurrent messages take too long to simulate, and without
-/// 1-lev-balance, for which the paper gives no construction.
+/// The paper's all-to-all algorithms, except 1-lev-dir, whose 65,280 concurrent messages take too
+/// long to simulate, and 1-lev-balance, for which the paper gives no construction.
 constexpr Named exchanges[] = {{"1-lev-lin", "1-lev-lin-all-to-all"},
                                {"1-lev-xor", "1-lev-xor-all-to-all"},
                                {"2-lev-sq", "2-lev-sq-all-to-all"},
@@ -145,15 +145,15 @@ constexpr std::string_view delta_setup =
 
 constexpr Experiment experiments[] = {
     {"c3", "Figure 8", "one-to-all on 256 processors of the Delta", delta_setup,
-     "the fluid network has no cost per byte at the processors, which a rank that halves and "
-     "forwards pays for every byte it handles, and no change of protocol, which the paper's direct "
-     "sends seem to have from 256 bytes on",
+     "the fluid network has no cost per byte at the processors, although a rank that halves and "
+     "forwards data handles every byte; and it has no change of protocol, as the paper's direct "
+     "sends seem to have at 256 bytes",
      figure_8},
     {"c3", "Figure 11", "all-to-all on 256 processors of the Delta", delta_setup,
-     "as for Figure 8, the fluid network has no cost per byte at the processors, which combining "
-     "pays at every step; and it ignores that a message of a wormhole network occupies all links "
-     "of its route while it waits for one, which slows the ever longer routes of linear "
-     "permutations",
+     "as for Figure 8, the fluid network has no cost per byte at the processors, although "
+     "combining handles all bytes at every step; and it ignores that in a wormhole network a "
+     "message blocks all links of its route while it waits for one, which slows linear "
+     "permutations as their routes grow longer",
      figure_11}};
 
 } // namespace
@@ -258,7 +258,7 @@ Result figure_9(Extent) {
     return charges(figure_of_all_to_all);
 }
 
-// Figures 7 and 10: predictions and measurements.
+// Figures 7 and 10 of the C³ paper: predictions and measurements.
 
 /// Measured times at one size: of the algorithm with the lowest C³ cost, and of the fastest.
 struct Choice {
@@ -331,11 +331,11 @@ Result figure_10(Extent) {
 constexpr std::string_view counted =
     "schedules charged by C³ as in the paper: fractions of packets, and p instead of p - 1";
 constexpr std::string_view chosen =
-    "the paper plots predictions in units next to measurements; here the measured time of the "
-    "algorithm with the lowest predicted cost is looked up, permutations by exclusive-or only. "
+    "the paper plots predictions in units next to measurements; this table shows the measured time "
+    "of the algorithm with the lowest predicted cost, where permutations are by exclusive-or only. "
     "Column \"paper\" is the best of the algorithms with predictions";
 constexpr std::string_view no_barriers =
-    "C³ charges supersteps one after another, and every permutation alike: it ignores overlap, and "
+    "C³ charges supersteps one after another, and every permutation alike: it ignores overlap and "
     "that some permutations are cheap on a mesh";
 
 constexpr Experiment charge_experiments[] = {

@@ -38,7 +38,7 @@ Schedule merging(const Pattern& pattern, const Image& image) {
         grid.ranks(), [&](int rank) { return contour::sized_program(pattern, grid, rank, sizes); });
 }
 
-// Figure 14.
+// Figure 14 of the C³ paper.
 
 /// The paper's cost: message set-ups, latency, and units of time per byte of a tile's own list.
 struct Charge {
@@ -79,8 +79,8 @@ Result figure_14(Extent) {
         per_byte[pattern.name] = ours.per_byte;
     }
     result.claims.push_back(
-        {"merging while lists are short is cheaper than by rows and columns, which is cheaper than "
-         "sending all directly",
+        {"merging while lists are short is cheaper than merging by rows and columns, which is "
+         "cheaper than sending all lists directly",
          per_byte["logp-lev-quad"] < per_byte["2-lev-rc"] &&
              per_byte["2-lev-rc"] < per_byte["1-lev-dir"],
          fmt::format("{:.2f}, {:.2f}, {:.2f} units per byte", per_byte["logp-lev-quad"],
@@ -88,9 +88,9 @@ Result figure_14(Extent) {
     return result;
 }
 
-// Figure 15, and the densities of section 5.3.
+// Figure 15 of the C³ paper, and the densities in its section 5.3.
 
-/// Milliseconds of each pattern.
+/// The time of each communication pattern, in milliseconds.
 using Times = std::map<std::string_view, double>;
 
 Times simulated(const Image& image) {
@@ -157,29 +157,30 @@ Result densities(Extent extent) {
     result.claims = {
         {"communication of 1-lev-dir grows much faster with density than that of the others",
          growth("1-lev-dir") > 1.5 * growth("2-lev-rc"),
-         fmt::format("from 5 to 100 % by {:.0f} ms, 2-lev-rc by {:.0f}", growth("1-lev-dir"),
-                     growth("2-lev-rc"))},
-        {"that of logp-lev-quad and logp-lev-bal grows slowly",
+         fmt::format("from 5 to 100 %, it grows by {:.0f} ms, that of 2-lev-rc by {:.0f} ms",
+                     growth("1-lev-dir"), growth("2-lev-rc"))},
+        {"communication of logp-lev-quad and logp-lev-bal grows slowly",
          growth("1-lev-dir") > 2 * std::max(growth("logp-lev-quad"), growth("logp-lev-bal")),
          fmt::format("by {:.0f} and {:.0f} ms", growth("logp-lev-quad"), growth("logp-lev-bal"))},
         {"for 2048x2048, logp-lev-bal is faster than logp-lev-quad above 10 %",
          bal_wins_large == dense, fmt::format("at {} of {} densities", bal_wins_large, dense)},
         {"for 256x256, balancing does not pay at any density", bal_wins_small == 0,
-         fmt::format("it pays at {} of {}", bal_wins_small, percents.size())}};
+         fmt::format("it pays at {} of {} densities", bal_wins_small, percents.size())}};
     return result;
 }
 
 constexpr std::string_view paper = "c3";
-constexpr std::string_view setting = "lists of 48 bytes per crossing, the Delta as for Figure 8; "
-                                     "the paper states no length of an entry and prints no times";
+constexpr std::string_view setting =
+    "lists of 48 bytes per crossing, on the Delta as for Figure 8; the paper states neither the "
+    "length of an entry nor any times";
 constexpr std::string_view reasons_of_charges =
-    "an exchange is charged to the row or column that it stays in, in the paper to the square; and "
-    "lists are merged after each exchange, not after two, and are empty where tiles end at the "
-    "border of the image, where no contour enters";
+    "an exchange is charged to its row or column, but in the paper to the square; lists are merged "
+    "after each exchange, not after every second one; and they are empty at the border of the "
+    "image, where no contour enters a tile";
 constexpr std::string_view reasons_of_times =
     "as for Figure 14, lists stay short, so that merging does not congest the network: there is "
     "nothing for balancing to improve. Rows and columns send their lists unmerged, nearly as much "
-    "data as sending all directly";
+    "data as if all were sent directly";
 constexpr Experiment experiments[] = {{paper, "Figure 14", "predicted cost of contour ranking",
                                        "2048x2048, all pixels on edges; counted as in the paper",
                                        reasons_of_charges, figure_14},

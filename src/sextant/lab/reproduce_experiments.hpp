@@ -30,7 +30,8 @@ struct Claim {
 /// The reproduction of a table or figure.
 struct Result {
     std::string unit;
-    std::vector<std::string> columns; ///< of `Row::ours`; the last is compared with the paper
+    /// The names of the columns of `Row::ours`; the last column is compared with the paper.
+    std::vector<std::string> columns;
     std::vector<Row> rows;
     std::vector<Claim> claims;
 };
@@ -44,15 +45,15 @@ struct Experiment {
     std::string_view item;  ///< for example "Figure 8"
     std::string_view title;
     std::string_view setting; ///< assumptions and fitted values
-    std::string_view reasons; ///< why our numbers differ, if they do
+    std::string_view reasons; ///< reasons why our numbers differ, if they do
     Result (*run)(Extent extent);
-    bool needs_simgrid = false; ///< its platform is in SimGrid's format
+    bool needs_simgrid = false; ///< true if its platform is in SimGrid's format
 };
 
 /// Every experiment, by paper.
 std::vector<Experiment> all_experiments();
 
-/// Our number (the compared column) over the paper's. Empty if the paper has no number.
+/// Our number (the compared column) divided by the paper's. Empty if the paper has no number.
 std::optional<double> ratio(const Row& row);
 
 /// "agrees" if the numbers differ by a factor of at most 1.25, else "differs"; "" if the paper has
@@ -114,7 +115,7 @@ struct Setting {
     std::string platform;
     std::string order = {};                   ///< file with the order of hosts; "": the platform's
     std::optional<double> blend_rate = {};    ///< pixels per second; empty: the platform's
-    std::vector<double> active_by_round = {}; ///< for sparse images (see simulate::Question)
+    std::vector<double> active_by_round = {}; ///< fraction of active pixels in each round
     bool timeline = false;
 };
 

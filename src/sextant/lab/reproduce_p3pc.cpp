@@ -105,7 +105,7 @@ std::string text(const Grid& grid) {
     return fmt::format("{}x{}", grid.columns, grid.rows);
 }
 
-/// Milliseconds by the formulas of Figure 6, as printed.
+/// The time in milliseconds by the formulas of Figure 6, as printed in the P-3PC paper.
 double by_formula(const Communication& what, const Grid& grid) {
     static const DasCosts T;
     if (what.collective.empty())
@@ -163,7 +163,7 @@ Claim compared(std::string text, const std::vector<Row>& rows, double at_least, 
             fmt::format("P-3PC predicts {:.2f} to {:.2f} times LogGP*", low, high)};
 }
 
-// Figure 2.
+// Figure 2 of the P-3PC paper.
 
 struct NamedLayout {
     std::string_view name;
@@ -194,7 +194,7 @@ Schedule one_message(const NamedLayout& layout, Elements elements) {
     });
 }
 
-/// The paper's statements about its figure, checked with the values of Table 1.
+/// The paper's statements about Figure 2, checked with the values of its Table 1.
 std::vector<Claim> claims_of_figure_2() {
     const DasCosts T;
     constexpr Elements K = 1024;
@@ -231,7 +231,7 @@ Result figure_2(Extent) {
     return result;
 }
 
-// Figure 9.
+// Figure 9 of the P-3PC paper.
 
 Result figure_9(Extent) {
     Result result = empty_result();
@@ -260,12 +260,12 @@ Result figure_9(Extent) {
                  1.2, 1e9),
         {"for LogGP*, all trees and decompositions of 256x256 cost about the same",
          spread(scattered, loggp_star) < 1.25 && spread(scattered, p3pc) > 1.5,
-         fmt::format("scattering differs {:.2f} times by LogGP*, {:.2f} times by P-3PC",
+         fmt::format("scatter times differ by a factor of {:.2f} for LogGP*, {:.2f} for P-3PC",
                      spread(scattered, loggp_star), spread(scattered, p3pc))}};
     return result;
 }
 
-// Figure 10.
+// Figure 10 of the P-3PC paper.
 
 /// The grid with the least time in a column.
 std::string best_grid(const std::vector<Row>& rows, std::size_t column) {
@@ -306,8 +306,9 @@ constexpr std::string_view reasons =
     "next";
 constexpr Experiment experiments[] = {
     {paper, "Figure 2", "one message by path, layout and size",
-     "plotted only, from the values of Table 1: the column \"paper\" has these, in 100 blocks if "
-     "not contiguous; ours is a simulated schedule of one message",
+     "the paper only plots these times: the column \"paper\" is computed from the values of Table "
+     "1, "
+     "with 100 blocks per noncontiguous message; \"ours\" is the simulated time of one message",
      "if one side is busy for longer than the full path, as in six cells of Table 1, the message "
      "arrives only then; and 1K values cannot be divided into 100 equal blocks",
      figure_2},

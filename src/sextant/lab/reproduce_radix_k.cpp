@@ -94,7 +94,7 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
 
 namespace {
 
-/// The paper's radices: 8 as long as 8 divides, then the remaining factor.
+/// The paper's radices: 8 while the number of ranks is divisible by 8, then the remaining factor.
 std::vector<int> eights_first(int ranks) {
     std::vector<int> radices;
     for (; ranks % 8 == 0 && ranks > 8; ranks /= 8)
@@ -128,7 +128,7 @@ double milliseconds(Seconds seconds) {
     return 1e3 * seconds;
 }
 
-// Figure 1.
+// Figure 1 of the Radix-k paper.
 
 /// The shipped torus platforms, by number of hosts.
 const std::map<int, std::string> tori = {
@@ -180,7 +180,7 @@ Result figure_1(Extent extent) {
     return result;
 }
 
-// Figure 3.
+// Figure 3 of the Radix-k paper.
 
 Result figure_3(Extent) {
     const Setting torus{"torus-4x4x4"};
@@ -193,7 +193,7 @@ Result figure_3(Extent) {
     return result;
 }
 
-// Figure 4.
+// Figure 4 of the Radix-k paper.
 
 Result figure_4(Extent extent) {
     Result result{"speedup of Radix-k over Binary-Swap", {"simulated"}, {}, {}};
@@ -221,7 +221,7 @@ Result figure_4(Extent extent) {
     return result;
 }
 
-// Figure 5.
+// Figure 5 of the Radix-k paper.
 
 Result figure_5(Extent extent) {
     Result result{"milliseconds, 2 Mpx, nodes of a torus of 1,024", {"radix-k"}, {}, {}};
@@ -243,7 +243,7 @@ Result figure_5(Extent extent) {
     return result;
 }
 
-// Figure 6.
+// Figure 6 of the Radix-k paper.
 
 const std::vector<std::vector<int>> radix_vectors = {
     {2, 2, 2, 2, 2, 2, 2, 2}, {4, 4, 4, 4}, {8, 8, 2, 2}, {8, 8, 4}, {16, 16}, {32, 8}, {64, 4}};
@@ -273,16 +273,16 @@ Result figure_6(Extent extent) {
     };
     const std::string unmapped = best(result, 1), mapped = best(result, 2);
     result.claims = {
-        {"unmapped, the best radices hold 16 or more", std::stoi(unmapped) >= 16, unmapped},
-        {"mapped to blocks of 2x2x2, the best hold 8", mapped.starts_with("8,8"), mapped},
+        {"unmapped, the best first radix is 16 or more", std::stoi(unmapped) >= 16, unmapped},
+        {"mapped to blocks of 2x2x2, the best first radix is 8", mapped.starts_with("8,8"), mapped},
         {"wrap-around links matter, most for large radices", loss(5) > 1.3 && loss(5) > loss(0),
          fmt::format("{:.2f} for 32,8, {:.2f} for binary swap", loss(5), loss(0))}};
     return result;
 }
 
-// Figure 7.
+// Figure 7 of the Radix-k paper.
 
-/// The group of the paper's figure to which a number of ranks belongs.
+/// The group to which Figure 7 of the paper assigns a number of ranks.
 std::string group_of(int ranks) {
     for (const int factor : {4, 3, 5}) {
         if (ranks % factor == 0)
@@ -308,7 +308,7 @@ Result figure_7(Extent extent) {
             {group, has_number ? std::optional(70.0) : std::nullopt, {means[group]}});
     }
     result.claims = {
-        {"multiples of 4 are fastest, then those of 3, then of 5, then the rest",
+        {"multiples of 4 are fastest, then multiples of 3, then multiples of 5, then the rest",
          means["multiples of 4"] < means["multiples of 3"] &&
              means["multiples of 3"] < means["multiples of 5"] &&
              means["multiples of 5"] < means["the rest"],
@@ -319,26 +319,26 @@ Result figure_7(Extent extent) {
 
 constexpr std::string_view paper = "radix-k";
 constexpr std::string_view blue_gene = "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 "
-                                       "Mpx/s are assumptions, the paper states none";
+                                       "Mpx/s are assumed, because the paper states neither";
 constexpr Experiment experiments[] = {
     {paper, "Figure 1", "Binary-Swap compared with MPI's reductions",
-     "as below; the paper names no algorithms, so those of MPICH for a user-defined operator and "
-     "long vectors are used. Pairwise exchange requires that operands commute, which blending does "
-     "not",
+     "as for Figure 3; the paper names no algorithms, so those of MPICH for a user-defined "
+     "operator and long vectors are used. Pairwise exchange requires a commutative operator, which "
+     "blending is not",
      "which reduce-scatter MPI used depends on whether blending was declared commutative: the "
      "paper's factor is between the two",
      figure_1},
     {paper, "Figure 3", "Binary-Swap and [8, 8] on 64 nodes", blue_gene, "", figure_3},
     {paper, "Figure 4", "image and system size, first radix 8; the paper gives only the mean",
      blue_gene,
-     "from 1,024 nodes on, a group of eight is half of a ring of 16 and cannot send around it, as "
-     "on a mesh",
+     "from 1,024 nodes on, a group of eight is half of a ring of 16 and cannot use its wrap-around "
+     "link, so the ring acts as a mesh",
      figure_4},
     {paper, "Figure 5", "numbers that are not powers of two", blue_gene,
      "a large prime factor is one round of direct-send, whose messages share links", figure_5},
     {paper, "Figure 6", "radices at 256 nodes: mesh, torus, mapping", blue_gene, "", figure_6},
     {paper, "Figure 7", "a Myrinet cluster, ascending primes",
-     "1.1 GB/s, 3 us per message, the loss of capacity of fat-tree-144-calibrated, all assumed; "
+     "1.1 GB/s, 3 us per message and the loss of capacity of fat-tree-144-calibrated are assumed; "
      "the blending rate is fitted to .06 s at 4 ranks",
      "without the parameters of the cluster, the order of the groups can be tested, but not their "
      "distance",
@@ -404,8 +404,8 @@ Found at_density(double density, const std::string& platform,
     return found;
 }
 
-/// A claim that holds if the best first radix never falls as the density of active pixels falls,
-/// and is larger at the lowest density than at the highest.
+/// A claim that holds if the best first radix never decreases as fewer pixels are active, and is
+/// larger at the lowest density than at the highest.
 Claim higher_radices_first(const std::string& platform, const std::vector<Found>& by_density) {
     std::vector<int> first;
     for (const Found& found : by_density)
@@ -437,7 +437,7 @@ Result radices_by_density(Extent extent) {
 
 constexpr Experiment sparse_experiments[] = {
     {"radix-k", "section 5.2", "do higher radices in early rounds suit sparse images?",
-     "the paper's hypothesis, which it left open. A random fraction f of each rank's pixels is "
+     "a hypothesis that the paper left open. A random fraction f of each rank's pixels is "
      "active; of m blended images, 1 - (1 - f)^m are. Messages and folds contain only active "
      "pixels; the cost of encoding is ignored. With --whole all 32 vectors of radices are compared",
      "on the torus a single round of all ranks is the fastest even if all pixels are active: first "

@@ -55,7 +55,7 @@ Registered registered(const Run& run) {
 
 constexpr const char* circuits[] = {"kogge-stone", "sklansky", "blelloch", "serial"};
 
-// Figures 5.1 and 5.2.
+// Figures 5.1 and 5.2 of Copik's thesis.
 
 Result strong_scaling(Extent) {
     Result result{"times faster than one core", {"constant times", "random times"}, {}, {}};
@@ -68,8 +68,9 @@ Result strong_scaling(Extent) {
                 run.times = Distribution::Kind::constant;
                 Row row{fmt::format("{} frames, {} cores, {}", frames, ranks, circuit), {}, {}};
                 row.ours = {registered(run).speedup, random};
+                // The thesis: "almost thirteen hours to less than seven minutes".
                 if (frames == 4096 && ranks == 512 && row.label.ends_with("kogge-stone"))
-                    row.theirs = 13 * 60 / 7.; // "almost thirteen hours to less than seven minutes"
+                    row.theirs = 13 * 60 / 7.;
                 if (frames == 4096 && row.label.ends_with("serial")) {
                     serial_best = std::max(serial_best, random);
                     serial_last = random;
@@ -84,7 +85,7 @@ Result strong_scaling(Extent) {
     return result;
 }
 
-// Equation 4.18.
+// Equation 4.18 of Copik's thesis.
 
 /// The span of a series scan with Blelloch's circuit according to the thesis, in operator
 /// applications: those of a core before the global scan, 2 log2(cores) in the global scan, and
@@ -109,7 +110,7 @@ Result blelloch_bound(Extent) {
     return result;
 }
 
-// Figures 5.3 and 5.4.
+// Figures 5.3 and 5.4 of Copik's thesis.
 
 Result weak_scaling(Extent) {
     Result result{"time relative to 16 cores, 8 frames per core", {"random times"}, {}, {}};
@@ -122,14 +123,14 @@ Result weak_scaling(Extent) {
         for (const int ranks : {64, 256, 512}) {
             Row row{fmt::format("{}, {} cores", circuit, ranks), {}, {makespan(ranks) / first}};
             if (ranks == 512 && row.label.starts_with("serial"))
-                row.theirs = 2041. / 196; // for OpenMPI's scan, which is serial
+                row.theirs = 2041. / 196; // for Open MPI's scan, which is serial
             result.rows.push_back(row);
         }
     }
     return result;
 }
 
-// Figures 5.7 and 5.8.
+// Figures 5.7 and 5.8 of Copik's thesis.
 
 Result strategies(Extent) {
     Result result{
@@ -148,7 +149,7 @@ Result strategies(Extent) {
     return result;
 }
 
-// Figure 5.9.
+// Figure 5.9 of Copik's thesis.
 
 Result threads_in_the_operator(Extent) {
     // Two thirds of the operator are parallel.
@@ -171,14 +172,14 @@ Result threads_in_the_operator(Extent) {
         return result.rows[row].ours[0] / result.rows[row].ours[1];
     };
     result.claims.push_back(
-        {"threads within the operator pay on many cores with few frames each, not on few cores "
-         "with many",
+        {"threads within the operator pay off on many cores with few frames per core, not on few "
+         "cores with many frames",
          gain(5) > 1 && gain(0) < 1,
          fmt::format("{:.2f} times with 1 frame per core, {:.2f} with 128", gain(5), gain(0))});
     return result;
 }
 
-// Figure 4.4: the time of the operator.
+// Figure 4.4 of Copik's thesis: the time of the operator.
 
 /// The work of the published operator for each pair of neighbouring frames: the number of descent
 /// steps, each weighted by the number of pixels of its level relative to a frame.
@@ -226,7 +227,7 @@ Result operator_work(Extent extent) {
             own += work[i];
         busiest = std::max(busiest, own / (a_worker * mean));
     }
-    result.rows.push_back({"the busiest of workers with 8 each", {}, {busiest}});
+    result.rows.push_back({"the busiest of workers with 8 applications each", {}, {busiest}});
     const double apart = quantile(work, 1) / quantile(work, 0);
     result.claims.push_back(
         {"of iterative nature with huge variances in convergence time", apart > 3,
@@ -240,31 +241,32 @@ constexpr std::string_view setting =
     "draws";
 
 constexpr Experiment experiments[] = {
-    {"registration", "Figure 4.4", "how the work of the operator is distributed",
+    {"registration", "Figure 4.4", "distribution of the work of the operator",
      "the published rigid registration of neighbours in a synthetic series of 64x64 pixels, 10 "
-     "electrons per pixel; steps are counted, so that the result is the same on every machine",
+     "electrons per pixel; steps are counted, so the result is the same on every machine",
      "the frames of a synthetic series are alike in dose, detail and motion; the thesis does not "
      "say what made some of its pairs slow",
      operator_work},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
-     "a rank applies the operator as early as possible, so that with random times an application "
-     "that others wait for can come after all of its own last phase; Figures 5.7 and 5.8 show the "
-     "effect",
+     "a rank applies the operator as early as possible; with random times, it can therefore delay "
+     "an application that other ranks wait for until its own last phase is complete; Figures 5.7 "
+     "and 5.8 show the effect",
      strong_scaling},
     {"registration", "equation 4.18", "the bound on the speedup of Blelloch's circuit",
-     "as above, with constant times; this circuit has neither the identity nor the total, which "
+     "as for Figures 5.1 and 5.2, but with constant times; this circuit has neither the identity "
+     "nor the total, which "
      "the equation counts, and is therefore up to two applications shorter",
      "", blelloch_bound},
     {"registration", "Figures 5.3, 5.4", "weak scaling", setting,
      "divided by the applications on their longest paths, 29 and 525, the thesis' 196 and 2,041 "
-     "seconds are 6.8 and 3.9 seconds per application: its short series cost more per frame, "
-     "random times do not",
+     "seconds are 6.8 and 3.9 seconds per application: its short series cost more per frame, which "
+     "random times do not explain",
      weak_scaling},
     {"registration", "Figures 5.7, 5.8", "scan-then-propagate and reduce-then-scan", setting, "",
      strategies},
     {"registration", "Figure 5.9", "threads within the operator",
-     "as above; two thirds of the operator run in parallel, as in the thesis", "",
+     "as for Figures 5.1 and 5.2; two thirds of the operator run in parallel, as in the thesis", "",
      threads_in_the_operator}};
 
 } // namespace

@@ -41,7 +41,7 @@ constexpr Published circuits[] = {
 
 Result spans_and_work(Extent) {
     Result result{
-        "dependent applications, and all applications, of the operator", {"counted"}, {}, {}};
+        "applications of the operator: dependent ones (span) and all (work)", {"counted"}, {}, {}};
     bool equal = true;
     for (const int log : {4, 6, 8}) {
         const int ranks = 1 << log;
@@ -144,13 +144,14 @@ Result cores_1024(Extent) {
 }
 
 constexpr Experiment stealing_experiments[] = {
-    {"work-stealing", "the table of 1,024 cores", "registration of a series, neighbours and scan",
-     "64 ranks of 16 threads, and neighbours that take as long as an application, are assumptions; "
+    {"work-stealing", "table for 1,024 cores", "registration of a series, neighbours and scan",
+     "assumed: 64 ranks of 16 threads, and registrations of neighbours that take as long as an "
+     "application; "
      "times are lognormal (.6), correlated between neighbours (.9), drawn nine times and scaled to "
      "the 37,568 s that one core takes; MPI_Scan is assumed to be a chain over the ranks",
      "the paper's times were not published. Random times leave little to steal: a thread has 4 "
      "values, and even perfect balance within the ranks would gain no more than the first column, "
-     "far from 2.8 times; what was stolen must have come in stretches of slow values that these "
+     "far from 2.8 times; the published gain must come from stretches of slow values, which these "
      "draws lack. And a chain of 1,024 ranks would take more than an hour, so the MPI_Scan used "
      "there was not a chain",
      cores_1024}};

@@ -39,10 +39,10 @@ double mean_share(const simulate::Network& network, std::span<const HostMessage>
 
 namespace {
 
-// Table 1.
+// Table 1 of the Shift-Based paper.
 
-/// The largest number of messages, and of images' worth of pixels, that a rank sends: the paper's
-/// counts.
+/// The largest number of messages that a rank sends, and the largest number of pixels in units of
+/// one image, as counted in the paper.
 struct Costs {
     double messages = 0, images = 0;
 };
@@ -68,7 +68,7 @@ Result table_1(Extent) {
     constexpr int ranks = 64;
     const double log = std::countr_zero(unsigned{ranks}), all = ranks - 1;
     const double part = all / ranks;
-    Result result{"messages, or images, sent by a rank, 64 ranks", {"counted"}, {}, {}};
+    Result result{"messages or images sent per rank, 64 ranks", {"counted"}, {}, {}};
     const auto row = [&](const char* algorithm, double messages, double images,
                          const std::vector<int>& radices = {}) {
         const Costs own = counted(algorithm, ranks, radices);
@@ -84,7 +84,7 @@ Result table_1(Extent) {
     return result;
 }
 
-// Figures 4 to 7 and 9.
+// Figures 4 to 7 and 9 of the Shift-Based paper.
 
 /// Frame rates of one of the paper's cases by three models: fluid without blending cost, fluid with
 /// blending, and calibrated.
@@ -102,7 +102,7 @@ std::vector<double> frame_rates(const std::string& algorithm, int nodes, const s
 Result frame_rate_figures(Extent) {
     const Table table("shift_based_frame_rates");
     Result result{
-        "frames a second", {"fluid, blending free", "fluid, 120 Mpx/s", "calibrated"}, {}, {}};
+        "frames per second", {"fluid, blending free", "fluid, 120 Mpx/s", "calibrated"}, {}, {}};
     for (std::size_t i = 0; i < table.rows(); ++i) {
         const std::string &algorithm = table.text(i, "algorithm"), &order = table.text(i, "order");
         const auto number = [&](const char* column) {
@@ -118,14 +118,14 @@ Result frame_rate_figures(Extent) {
     return result;
 }
 
-// Figure 8.
+// Figure 8 of the Shift-Based paper.
 
 double shift_rate(int nodes, Elements pixels = 8 * mega) {
     return 1 / composite("shift-based", nodes, pixels, {"fat-tree-144-calibrated"});
 }
 
 Result figure_8(Extent extent) {
-    Result result{"frames a second, calibrated", {"2048x2048", "4096x2048", "4096x4096"}, {}, {}};
+    Result result{"frames per second, calibrated", {"2048x2048", "4096x2048", "4096x4096"}, {}, {}};
     std::vector<int> counts{12, 24, 36, 60, 61, 71, 72, 100, 131, 132, 144};
     if (extent == Extent::whole) {
         counts.resize(133);
@@ -143,14 +143,14 @@ Result figure_8(Extent extent) {
             highest_other = std::max(highest_other, row.ours[1]);
         result.rows.push_back(row);
     }
-    result.claims.push_back({"frame rates peak at multiples of 12 and nowhere else",
-                             lowest_peak > highest_other,
-                             fmt::format("lowest at a multiple {:.1f}, highest elsewhere {:.1f}",
-                                         lowest_peak, highest_other)});
+    result.claims.push_back(
+        {"frame rates peak at multiples of 12 and nowhere else", lowest_peak > highest_other,
+         fmt::format("lowest at a multiple of 12: {:.1f}, highest elsewhere: {:.1f}", lowest_peak,
+                     highest_other)});
     return result;
 }
 
-// Beyond the paper: routing.
+// The effect of routing, which goes beyond the paper's experiments.
 
 simulate::Network network(const std::string& platform) {
     return simulate::read_platform(machine::shared_file(simulate::platforms, platform)).network;
@@ -178,7 +178,8 @@ double bisection(const std::string& platform) {
 }
 
 Result random_bisection(Extent) {
-    Result result{"share of a cable between random pairs of hosts", {"counted"}, {}, {}};
+    Result result{
+        "fraction of a cable's bandwidth between random pairs of hosts", {"counted"}, {}, {}};
     for (const auto& [label, platform] :
          {std::pair("144 hosts, d-mod-k", "fat-tree-144-calibrated"),
           std::pair("144 hosts, random routes", "fat-tree-144-random"),
@@ -189,7 +190,7 @@ Result random_bisection(Extent) {
 
 Result routings(Extent extent) {
     Result result{
-        "frames a second, fluid, 4096x2048, blending free", {"shift-based", "radix-k"}, {}, {}};
+        "frames per second, fluid, 4096x2048, blending free", {"shift-based", "radix-k"}, {}, {}};
     if (extent == Extent::whole)
         result.columns.push_back("direct-send");
     for (const auto& [platform, nodes] :
@@ -223,40 +224,41 @@ int most_met_in_binary_swap(const std::string& platform, int ranks) {
 
 Result binary_swap_routing(Extent) {
     constexpr int ranks = 128;
-    Result result{"messages of a round on one cable, at most", {"counted"}, {}, {}};
+    Result result{"maximum number of messages of a round on one cable", {"counted"}, {}, {}};
     for (const char* platform : {"fat-tree-144-calibrated", "fat-tree-144-binary-swap"}) {
         result.rows.push_back({platform, {}, {double(most_met_in_binary_swap(platform, ranks))}});
     }
-    result.claims.push_back({"some static routing lets Binary-Swap run without contention",
-                             result.rows.back().ours.back() == 1,
-                             "the table of fat-tree-144-binary-swap does, for 128 ranks in order"});
+    result.claims.push_back(
+        {"some static routing lets Binary-Swap run without contention",
+         result.rows.back().ours.back() == 1,
+         "the routing table of fat-tree-144-binary-swap does, for 128 ranks in order"});
     return result;
 }
 
 constexpr std::string_view paper = "shift-based";
 constexpr Experiment experiments[] = {
-    {paper, "Table 1", "what each algorithm sends",
+    {paper, "Table 1", "messages and images sent by each algorithm",
      "counted on the schedules; 2-3 Swap: the paper's upper bound for numbers that are not powers "
      "of two",
      "2-3 Swap on a power of two is Binary-Swap, below the bound; Parallel Pipeline here keeps the "
-     "order of operands, for which results that cross the end of its ring are sent in pairs",
+     "order of operands, so results that cross the end of its ring are sent in pairs",
      table_1},
     {paper, "Figures 4-7, 9", "frame rates on a crossbar and a fat-tree",
-     "16 bytes per pixel, 1827 MB/s per cable; calibrated: capacity is lost as flows share a "
+     "16 bytes per pixel, 1827 MB/s per cable; calibrated: a loss of capacity if flows share a "
      "cable, and 130 Mpx/s, both fitted to 12 nodes",
      "a fluid network shares cables without loss, so that the order of hosts matters less for "
      "Direct-Send; the loss is fitted to one crossbar only",
      frame_rate_figures, true},
-    {paper, "Figure 8", "frame rates by number of nodes", "calibrated as above",
-     "from 13 to 22 nodes, on two leaf switches, rates are as high as at multiples of 12: there "
-     "are few enough hosts on the second switch that the messages of a shift do not share cables",
+    {paper, "Figure 8", "frame rates by number of nodes", "calibrated as for Figures 4-7 and 9",
+     "with 13 to 22 nodes, on two leaf switches, rates are as high as at multiples of 12, because "
+     "the second switch has so few hosts that the messages of a shift do not share cables",
      figure_8},
     {paper, "section 2.1.3", "random bisection",
-     "links counted, no simulation; 55 to 60 % is from Hoefler et al. 2008",
+     "links are counted, not simulated; 55 to 60 % is from Hoefler et al. 2008",
      "144 hosts are a small cluster, with fewer messages per cable", random_bisection},
-    {paper, "beyond", "routing and partly filled leaves", "pure fluid, nothing fitted", "",
-     routings, true},
-    {paper, "section 4", "a routing for Binary-Swap", "links counted, no simulation", "",
+    {paper, "beyond", "routing and partly filled leaves", "fluid network without fitted parameters",
+     "", routings, true},
+    {paper, "section 4", "a routing for Binary-Swap", "links are counted, not simulated", "",
      binary_swap_routing}};
 
 } // namespace
@@ -269,7 +271,7 @@ namespace {
 
 constexpr Bytes pixel = 16;
 
-// Figures 2 and 3.
+// Figures 2 and 3 of the Shift-Based paper.
 
 /// An algorithm, the number of messages in Table 1 that the figures plot, and whether its stages
 /// are free of link contention on a fat-tree.
@@ -293,8 +295,8 @@ constexpr Term terms[] = {{"binary-swap", halvings, false},
 
 constexpr Elements figure_pixels = 16 * mega;
 
-/// Milliseconds by the formulas of Table 1, with 1 us per message, .53 ns per byte, and 30 % less
-/// bandwidth under contention.
+/// The time in milliseconds by the formulas of Table 1, with 1 us per message, .53 ns per byte, and
+/// 30 % less bandwidth under contention.
 double by_formula(const Term& term, int ranks, bool fat_tree) {
     const double beta = .53e-9 / (fat_tree && !term.keeps_apart ? .7 : 1);
     const double bytes = static_cast<double>(figure_pixels * pixel) * (ranks - 1) / ranks;
@@ -310,7 +312,7 @@ Schedule schedule_of(const Term& term, int ranks) {
     return schedule;
 }
 
-/// Milliseconds predicted for the schedule by the same two terms (Hockney), without link
+/// The time in milliseconds that the Hockney model predicts for the schedule, without link
 /// contention.
 double replayed(const Term& term, int ranks) {
     static const machine::Profile infiniband = machine_of_paper("ddr-infiniband");
@@ -327,7 +329,7 @@ double on_fat_tree(const Term& term, int ranks) {
 
 Result theory(bool fat_tree) {
     Result result{"milliseconds of communication, 4096x4096", {}, {}, {}};
-    result.columns = {fat_tree ? "simulated" : "played"};
+    result.columns = {fat_tree ? "simulated" : "replayed"};
     for (const int ranks : {16, 64, 128}) {
         for (const Term& term : terms) {
             result.rows.push_back({fmt::format("{}, {} nodes", term.algorithm, ranks),
@@ -346,7 +348,7 @@ Result figure_3(Extent) {
     return theory(true);
 }
 
-// The bandwidth matrices of Figures 4 to 7 and 9.
+// The bandwidth matrices in Figures 4 to 7 and 9 of the Shift-Based paper.
 
 /// The bandwidth of each message in MB/s; its time starts when the receiver is ready.
 std::vector<double> bandwidths(const Trace& trace) {
@@ -383,7 +385,7 @@ Row bandwidths_of(const Table& table, std::size_t row) {
 Result matrices(Extent) {
     const Table table("shift_based_frame_rates");
     Result result{
-        "MB/s of a message, calibrated", {"one in ten at most", "nine in ten", "mean"}, {}, {}};
+        "MB/s of a message, calibrated", {"10th percentile", "90th percentile", "mean"}, {}, {}};
     for (std::size_t row = 0; row < table.rows(); ++row) {
         if (table.number(row, "mean_bandwidth_MBps"))
             result.rows.push_back(bandwidths_of(table, row));
@@ -395,21 +397,24 @@ constexpr Experiment bandwidth_experiments[] = {
     {paper, "Figure 2", "communication on an ideal crossbar",
      "Table 1 with 1 us per message and .53 ns per byte, compared with schedules evaluated by "
      "Hockney's model with the same parameters; blending is free",
-     "Direct-Send as written sends to rank 0 first, then to rank 1: a port that receives one "
-     "message at a time makes others wait, which the formula ignores. Parallel Pipeline keeps the "
-     "order of operands, and sends nearly twice as much for it",
+     "Direct-Send as published sends to rank 0 first, then to rank 1: because a port receives one "
+     "message at a time, other messages wait, which the formula ignores. Parallel Pipeline sends "
+     "nearly twice as much data to keep the order of operands",
      figure_2},
     {paper, "Figure 3", "communication on a fat-tree",
-     "the paper expects 30 % less bandwidth under contention; ours are simulated on the 12-ary "
-     "2-tree as calibrated, blending free, the shifts and the pipeline stage by stage",
-     "shifts avoid contention at multiples of 12 only, and 16, 64 and 128 nodes are none: there "
-     "they are slowed as Figures 8 and 9 show; Direct-Send is slowed more than the paper expects, "
-     "as it measured; Parallel Pipeline sends nearly twice as much, as for Figure 2",
+     "the paper expects 30 % less bandwidth under contention; our times are simulated on the "
+     "calibrated 12-ary 2-tree; blending is free, and shifts and the pipeline run stage by stage",
+     "shifts avoid contention only at multiples of 12, which 16, 64 and 128 are not: with these, "
+     "contention slows shifts as in Figures 8 and 9; it slows Direct-Send more than the paper "
+     "expects, but as much as the paper measured; Parallel Pipeline sends nearly twice as much, as "
+     "for Figure 2",
      figure_3},
     {paper, "Figures 4-7, 9: matrices", "bandwidths of messages",
-     "the paper shows matrices and histograms, and prints means; ours are timed from when a "
-     "receiver asks for a message. Calibrated as above",
-     "the paper does not say from when on it timed a message; a network without noise shows a few "
+     "the paper shows matrices and histograms, and prints means; our messages are timed from when "
+     "a receiver asks for them, on a network calibrated as for the frame rates of Figures 4-7 and "
+     "9",
+     "the paper does not state when its timing of a message starts; a network without noise shows "
+     "a few "
      "sharp bandwidths where the paper's histograms are broad",
      matrices}};
 

@@ -110,8 +110,8 @@ Nodal copied(std::span<const double> f) {
 BilinearElements::BilinearElements(ImageShape nodes, double spacing)
     : nodes_(nodes), spacing_(spacing) {
     if (nodes.width < 2 || nodes.height < 2 || !(spacing > 0))
-        throw InvalidTask(fmt::format("finite elements on {}x{} nodes {} apart, expected at least "
-                                      "2x2 nodes and a positive spacing",
+        throw InvalidTask(fmt::format("the finite elements have {}x{} nodes with spacing {}, "
+                                      "expected at least 2x2 nodes and a positive spacing",
                                       nodes.width, nodes.height, spacing));
 }
 
@@ -196,8 +196,9 @@ Nodal composed(const Nodal& t, ImageShape nodes, const NodalVectors& phi) {
 CrossCorrelation::CrossCorrelation(BilinearElements elements, const Nodal& reference, Nodal templ)
     : elements_(elements), template_(std::move(templ)) {
     if (reference.size() != elements_.count() || template_.size() != elements_.count())
-        throw InvalidTask(fmt::format("images of {} and {} values on {} nodes", reference.size(),
-                                      template_.size(), elements_.count()));
+        throw InvalidTask(
+            fmt::format("the images have {} and {} values, expected one value for each of {} nodes",
+                        reference.size(), template_.size(), elements_.count()));
     Normalised made = normalised(reference);
     if (made.deviation == 0)
         throw InvalidTask("the reference is constant: nothing can be registered to it");

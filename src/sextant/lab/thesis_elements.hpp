@@ -26,9 +26,9 @@ class BilinearElements {
     /// |Ω|, the area of the nodes' bounding rectangle.
     double area() const;
 
-    /// M f.
+    /// Returns M f.
     Nodal mass(std::span<const double> f) const;
-    /// L f.
+    /// Returns L f.
     Nodal stiffness(std::span<const double> f) const;
     /// Returns d with (M + s²/2 L) d = load: a gradient in a scaled H¹ metric, with Neumann
     /// boundary conditions.
@@ -70,7 +70,7 @@ class CrossCorrelation {
     double product(const Nodal& f, const Nodal& g) const;
 
     BilinearElements elements_;
-    Nodal reference_; // normalised
+    Nodal reference_; // R, normalised
     Nodal template_;
 };
 
@@ -79,17 +79,17 @@ using Parameters = std::vector<double>;
 /// A functional E to be minimised by a gradient flow.
 struct Functional {
     std::function<double(const Parameters&)> energy;
-    /// ⟨E′, ζ_i⟩: the derivative by each parameter i, whose direction is ζ_i.
+    /// ⟨E′, ζ_i⟩: the derivative with respect to each parameter i, whose direction is ζ_i.
     std::function<Parameters(const Parameters&)> derivative;
     /// A⁻¹E′: the gradient in the metric A, which smooths over lengths of s.
     std::function<Parameters(const Parameters&, double s)> in_metric;
 };
 
 struct FlowOptions {
-    int iterations = 500;      ///< maximum number
-    double stop = 1e-6;        ///< the flow ends when a step lowers the energy by no more
+    int iterations = 500;      ///< maximum number of iterations
+    double stop = 1e-6;        ///< the flow ends when a step lowers the energy by at most this
     double scale = 1;          ///< initial s; ignored by metrics without a scale
-    double halve_scale = 1e-5; ///< if the energy drops by less, s is halved and τ reset
+    double halve_scale = 1e-5; ///< s is halved and τ reset if the energy drops by less
 };
 
 struct Flow {

@@ -181,10 +181,10 @@ Nodal filtered(const kernel::SampleView& view, double sigma) {
 Frame read(const kernel::SampleView& view, double sigma, const char* which) {
     if (view.tile.elements() != view.image.elements() || view.image.width < fewest_nodes ||
         view.image.height < fewest_nodes)
-        throw InvalidTask(
-            fmt::format("the {} is {}x{} of {}x{} pixels, expected the whole of at least {}x{}",
-                        which, view.tile.width, view.tile.height, view.image.width,
-                        view.image.height, fewest_nodes, fewest_nodes));
+        throw InvalidTask(fmt::format(
+            "the {} is a tile of {}x{} from {}x{} pixels, expected a whole image of at least {}x{}",
+            which, view.tile.width, view.tile.height, view.image.width, view.image.height,
+            fewest_nodes, fewest_nodes));
     Frame frame{view.image, plain(view)};
     for (std::size_t i = 0; i < frame.values.size(); ++i) {
         if (!std::isfinite(frame.values[i]))
@@ -247,8 +247,9 @@ std::vector<Level> levels(const kernel::SampleView& reference, const kernel::Sam
                                       templ.image.width, templ.image.height, reference.image.width,
                                       reference.image.height));
     if (options.finest < 0 || options.coarsest < options.finest)
-        throw InvalidTask(fmt::format("levels from {} to {} halvings, expected a decreasing number",
-                                      options.coarsest, options.finest));
+        throw InvalidTask(
+            fmt::format("the levels range from {} to {} halvings, expected a decreasing number",
+                        options.coarsest, options.finest));
     Level now{read(reference, options.sigma, "reference"), read(templ, options.sigma, "template"),
               1, reference.image};
     std::vector<Level> all;
@@ -331,9 +332,9 @@ ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::S
                             const ThesisOptions& options,
                             const registration::DisplacementField& start) {
     if (start.image != reference.image)
-        throw InvalidTask(fmt::format("an initial field of {}x{} pixels for frames of {}x{}",
-                                      start.image.width, start.image.height, reference.image.width,
-                                      reference.image.height));
+        throw InvalidTask(fmt::format(
+            "the initial field is for frames of {}x{} pixels, but the frames have {}x{}",
+            start.image.width, start.image.height, reference.image.width, reference.image.height));
     ThesisField result{start, {}};
     for (const Level& level : levels(reference, templ, options)) {
         const CrossCorrelation images = level.images();

@@ -21,12 +21,12 @@ Functional rigid_energy(const CrossCorrelation& images, registration::Point c);
 Functional nonrigid_energy(const CrossCorrelation& images, double lambda);
 
 struct ThesisOptions {
-    double sigma = 0;     ///< of the Gaussian filter of both frames, pixels; 0: none
+    double sigma = 0;     ///< scale of the Gaussian filter for both frames, in pixels; 0: none
     double lambda = 200;  ///< weight of the Dirichlet energy; non-rigid only
     int coarsest = 2;     ///< number of times the first level's grid is halved
     int finest = 0;       ///< number of times the last level's grid is halved
-    int iterations = 500; ///< maximum number per level
-    double stop = 1e-6;   ///< a level ends when a step lowers the energy by no more
+    int iterations = 500; ///< maximum number of iterations per level
+    double stop = 1e-6;   ///< a level ends when a step lowers the energy by at most this
 };
 
 /// The energies of each level (see Flow), coarsest level first.
@@ -38,7 +38,7 @@ struct ThesisMotion {
 };
 
 struct ThesisField {
-    registration::DisplacementField field; ///< at the nodes of the last level
+    registration::DisplacementField field; ///< displacements at the nodes of the last level
     EnergiesOfLevels energies;
 };
 

@@ -14,7 +14,7 @@ struct WinnerMap {
     };
     std::string title, subtitle;
     std::vector<std::string> columns, rows;
-    std::vector<std::vector<Cell>> cells; ///< by row, then column
+    std::vector<std::vector<Cell>> cells; ///< [row][column]
 };
 
 /// The map as an SVG, with one cell per case, coloured by winner. Throws std::logic_error unless

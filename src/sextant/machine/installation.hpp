@@ -14,14 +14,15 @@ namespace sextant::machine {
 /// or shared library that contains this code, then the configured installation folders. A program
 /// in the build tree uses only its source and build trees.
 struct Installation {
-    std::vector<std::filesystem::path> data;     ///< folders that contain machines/, platforms/ and
-                                                 ///< data/
-    std::vector<std::filesystem::path> programs; ///< folders of programs that Sextant starts
+    /// Folders that contain machines/, platforms/ and data/.
+    std::vector<std::filesystem::path> data;
+    /// Folders of programs that Sextant starts.
+    std::vector<std::filesystem::path> programs;
 };
 
 Installation installation();
 
-/// The same for the program or shared library at `module`.
+/// The folders for the program or shared library at `module`.
 Installation installation_of(const std::filesystem::path& module);
 
 /// The path of the user's profile of this machine for one transport ("threads" or "mpi"):
@@ -30,7 +31,7 @@ Installation installation_of(const std::filesystem::path& module);
 std::string default_profile_path(std::string_view transport);
 
 /// The folder that caches probe results of this machine: sextant/probes in $XDG_CACHE_HOME, or in
-/// ~/.cache by the same rule.
+/// ~/.cache if that is not set to an absolute path. Empty if neither is known.
 std::string probe_folder();
 
 /// One kind of data shipped with Sextant: its folder and file name endings.
@@ -50,7 +51,7 @@ inline constexpr SharedFolder machines{"machine", "machines", profile_endings};
 /// opening it reports the error.
 /// Throws InvalidTask with similar names if nothing matches.
 std::string shared_file(const SharedFolder& folder, const std::string& given);
-/// The same over several folders; the first match is returned.
+/// Searches several folders and returns the first match.
 std::string shared_file(std::span<const SharedFolder> folders, const std::string& given);
 
 } // namespace sextant::machine

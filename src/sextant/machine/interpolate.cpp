@@ -31,7 +31,7 @@ Estimate estimate_of(const Value& value) {
     return {value.median, value.low, value.high, false};
 }
 
-/// The points of one block length, and those with zero bytes.
+/// The points with a given block length, and those with zero bytes.
 std::vector<Point> series(std::span<const Point> points, Bytes block) {
     std::vector<Point> found;
     std::copy_if(points.begin(), points.end(), std::back_inserter(found),
@@ -120,7 +120,7 @@ Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes blo
 
 namespace {
 
-/// The passes with one number of operands, as points by size.
+/// The passes with a given number of operands, as points by size.
 std::vector<Point> series_of(std::span<const Pass> passes, int operands) {
     std::vector<Point> points;
     for (const Pass& pass : passes) {

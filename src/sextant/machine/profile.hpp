@@ -53,9 +53,9 @@ enum class Path : std::uint8_t { send, receive, full };
 /// Layout at the sender and at the receiver: contiguous (c) or not (n).
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
-/// How data travels: contiguous data as one block, other data as a derived datatype or packed. With
-/// `lending` nothing is copied: the receiver folds directly from the sender's memory, and the cost
-/// is the time that this adds to the fold.
+/// The method of transfer: contiguous data as one block, other data as a derived datatype or
+/// packed. With `lending`, nothing is copied: the receiver folds directly from the sender's memory,
+/// and the cost is the time that this adds to the fold.
 enum class Strategy : std::uint8_t { contiguous, datatype, packing, lending };
 
 std::string_view name(Link link);
@@ -125,8 +125,9 @@ struct Work {
     std::string element = "f32"; ///< channel type of its elements: "f32", "f16" or "u8"
     /// The cost of combining one more operand, per element; used only if no pass was measured.
     std::optional<Value> seconds_per_element;
-    std::vector<Pass> passes; ///< ordered by elements, then operands; all cores of the node busy
-    std::vector<Pass> alone;  ///< the same with the other cores idle; empty if unknown
+    std::vector<Pass>
+        passes; ///< sorted by elements, then operands; measured with all cores of the node busy
+    std::vector<Pass> alone; ///< like `passes`, with the other cores idle; empty if unknown
     Origin origin;
     bool operator==(const Work&) const = default;
 };
@@ -179,7 +180,7 @@ struct Profile {
     std::string host, topology, transport;
     int cores = 0; ///< cores per node; 0 if unknown
     std::string mpi, mpi_version;
-    std::string state; ///< differs between launches; empty if not observed
+    std::string state; ///< state of the machine, which varies; empty if not observed
     Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
     Origin origin;     ///< origin of values that have none of their own
     std::vector<LinkCosts> links;
@@ -193,7 +194,7 @@ struct Profile {
     const LinkCosts* find(Link link) const;
     /// An operator on elements of this type; nullptr if not measured.
     const Work* find_operator(std::string_view wanted, std::string_view element) const;
-    /// The same for a kernel.
+    /// A kernel for elements of this type; nullptr if not measured.
     const Work* find_kernel(std::string_view wanted, std::string_view element) const;
 };
 

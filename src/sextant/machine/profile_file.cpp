@@ -102,7 +102,8 @@ Curve curve_of(const JsonField& field) {
         curve.strategy == Strategy::contiguous || curve.strategy == Strategy::lending;
     if ((curve.layout == Layout::cc) != whole)
         field.at("strategy")
-            .refuse("\"contiguous\" or \"lending\" for layout cc, and another for other layouts");
+            .refuse("\"contiguous\" or \"lending\" for layout cc, and another strategy for other "
+                    "layouts");
     curve.origin = origin_of(field);
     curve.points = points_of(field.at("points"));
     return curve;
@@ -168,7 +169,7 @@ std::vector<Work> works_of(const JsonField& field, const char* name) {
     for (const JsonField& item : field.items_or_none(name)) {
         works.push_back(work_of(item));
         if (!seen.insert({works.back().name, works.back().element}).second)
-            item.fail("repeats the name and element of another");
+            item.fail("repeats the name and element of another entry");
     }
     return works;
 }

@@ -107,7 +107,7 @@ double exact_latency(const Topology& topology) {
     case Shape::binary_tree:
         return mean_in_binary_tree(p);
     case Shape::butterfly:
-        refuse(topology, "another shape: the paper does not define its butterfly");
+        refuse(topology, "another shape, because the paper defines no distances in a butterfly");
     case Shape::shuffle_exchange:
         require_power_of(2, topology, "a power of two");
         return mean_in_shuffle_exchange(p);

@@ -10,13 +10,13 @@
 
 namespace sextant::machine {
 
-/// The links of a network: which links a message crosses between two nodes, and how long they are
-/// busy. Used to predict link contention.
+/// The links of a network: the links that a message crosses between two nodes, and the time that
+/// they are busy. Used to predict link contention.
 struct Wires {
     int links = 0;
     /// Appends the links from one node to another (or to itself), in the order of travel.
     std::function<void(int from, int to, std::vector<int>& path)> route;
-    /// How long a link is busy with `messages` messages at once, of `bytes` bytes in total.
+    /// The time that a link is busy with `messages` concurrent messages of `bytes` bytes in total.
     std::function<Seconds(int link, double bytes, int messages)> busy;
     /// The latency of a link. Messages share links in inverse proportion to the latency of their
     /// path; evenly if this is not set.
@@ -45,7 +45,7 @@ struct Topology {
     std::vector<int> extents;
 
     int processors() const;
-    /// The same shape with `processors` processors, in one dimension.
+    /// This shape with `processors` processors in one dimension.
     Topology scaled(int processors) const { return {shape, {processors}}; }
     bool operator==(const Topology&) const = default;
 };

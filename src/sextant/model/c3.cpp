@@ -133,7 +133,7 @@ double computation(const Round& round, const machine::C3& c3, Counting counting)
 /// Places rounds one after another on the timeline; in each, first the messages, then the work.
 Trace timeline_of(const Question& question, const std::vector<RoundCharge>& rounds,
                   const machine::C3& c3, Seconds duration) {
-    std::map<int, std::pair<Seconds, Seconds>> begins; // begins of messages and of work
+    std::map<int, std::pair<Seconds, Seconds>> begins; // start of messages and of work
     std::map<int, Seconds> ends;
     Seconds now = 0;
     for (const RoundCharge& round : rounds) {

@@ -15,8 +15,9 @@ namespace sextant::model {
 /// The counting rules of C³.
 enum class Counting : std::uint8_t {
     exact, ///< as the paper defines C³
-    paper  ///< as in the paper's figures: fractions of packets are charged, and where a processor
-           ///< communicates with all others in a superstep, p replaces p − 1
+    /// As in the paper's figures: fractions of packets are charged, and where a processor
+    /// communicates with all others in a superstep, p replaces p − 1.
+    paper
 };
 
 /// Communication units of C³, split as in the paper's figures: set-ups of s units each, latencies
@@ -46,8 +47,8 @@ struct Superstep {
 /// The C³ charge for a superstep: max (S_i + R_i) + C_l + C_p.
 ///
 /// Note      the terms in h and s are charged only to processors that send or receive a message.
-///           Store and forward without blocking charges S_i as printed in Figure 3, although by
-///           Figure 2 a single message takes one packet time less.
+///           For store-and-forward routing without blocking sends, S_i is charged as printed in
+///           Figure 3, although by Figure 2 a single message takes one packet time less.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 2, doi:10.1006/jpdc.1996.0010
 Units charge(const Superstep& superstep, const machine::C3& machine, Counting counting);
 
@@ -84,15 +85,15 @@ struct RoundCharge {
 ///           number of ranks differs from the number of processors.
 std::vector<RoundCharge> charges(const Question& question, const C3Reading& reading = {});
 
-/// Predicts by C³: each superstep is charged with the busiest processor, link congestion and
-/// processor congestion, and converted to seconds by the profile's time per unit. The schedule's
+/// Predicts by C³: each superstep is charged for the busiest processor, link congestion and
+/// processor congestion; the profile's time per unit converts charges to seconds. The schedule's
 /// `round` labels supersteps, its `group` labels submachines. If the number of ranks differs from
 /// the number of processors in the profile, a machine of the same shape with one processor per rank
 /// is assumed.
 ///
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, doi:10.1006/jpdc.1996.0010
 Prediction c3(const Question& question);
-/// The same with explicit submachines, or with the paper's counting rules.
+/// Predicts by C³ with explicit submachines, or with the paper's counting rules.
 Prediction c3(const Question& question, const C3Reading& reading);
 
 /// The messages and work of one round.

@@ -27,7 +27,7 @@ Prediction hockney(const Question& question) {
 namespace {
 
 struct Parameters {
-    Span L, o, g, G; // the paper's symbols
+    Span L, o, g, G; // symbols of the LogGP paper
 };
 
 Parameters parameters(const Question& question, machine::Link link) {
@@ -108,8 +108,8 @@ constexpr Model models[] = {
      hockney},
     {"loggp", "latency, overhead, gap, gap per byte",
      "Alexandrov et al. 1995, doi:10.1145/215399.215427", loggp},
-    {"loggp-star", "piecewise linear LogGP, as compared with P-3PC by its authors", seinstra,
-     loggp_star},
+    {"loggp-star", "piecewise linear LogGP, the model that the authors of P-3PC compare with",
+     seinstra, loggp_star},
     {"3pc", "three paths (send, receive, full), each a linear function", seinstra, three_paths},
     {"p3pc", "three paths, piecewise linear, for each memory layout", seinstra, p3pc},
     {"p3pc-extended", "P-3PC with block lengths, packing, gaps, protocols and contention",

@@ -157,8 +157,8 @@ Prediction critical_path(const Question& question, const Prices& prices,
 
 namespace {
 
-/// Lower factor for the time on shared links: rates change only at intervals (Sharing), so links
-/// may briefly carry more than their capacity.
+/// The factor that turns the time on shared links into a lower bound: rates change only at
+/// intervals (Sharing), so links may briefly carry more than their capacity.
 constexpr double least_of_links = .9;
 
 Seconds at_least_zero(Seconds time) {
@@ -253,8 +253,8 @@ class LeastTime {
 
     /// The operands of a fold that earlier steps produce.
     struct Operands {
-        Seconds first = never;        ///< when the first operand may be combined or received
-        Seconds first_posted = never; ///< when the first receive of an operand was posted
+        Seconds first = never;        ///< earliest time to combine or receive the first operand
+        Seconds first_posted = never; ///< time at which the first receive of an operand was posted
         Seconds moving = 0, taking = 0, least_taking = never;
         int latest = -1; ///< last step whose operand was counted
     };
@@ -309,7 +309,7 @@ class LeastTime {
         cost.after_send = cost.path - cost.send;
     }
 
-    /// A message on shared links may finish before its sender has handed it over.
+    /// A message on shared links may arrive before its sender has finished handing it over.
     Seconds send(Seconds begin, const Priced& message) {
         const LeastCost& cost = message.cost;
         out_.add(begin, cost.send);
@@ -385,8 +385,8 @@ class LeastTime {
     WorkCosts work_;
     Traffic traffic_;
     MessageCosts costs_;
-    std::vector<Seconds> ready_;     ///< by step: when all its dependences have finished
-    std::vector<Operands> operands_; ///< by step
+    std::vector<Seconds> ready_;     ///< [step]: time at which all its dependences have finished
+    std::vector<Operands> operands_; ///< [step]: operands of its fold
     Resource out_, in_, processor_, interruptions_;
     std::map<int, Resource> links_;
     Seconds after_sends_ = never; ///< least time from the end of a send to the end of its path

@@ -16,8 +16,9 @@ namespace sextant::model {
 struct MessageCost {
     Span send;    ///< time that the sender is busy
     Span receive; ///< time that the receiver is busy
-    Span full; ///< from the start of the send until the whole message has arrived, without the time
-               ///< on shared links
+    /// The time from the start of the send until the whole message has arrived, without the time on
+    /// shared links.
+    Span full;
     /// The parts of sending and receiving that occupy the processor.
     Span send_processor, receive_processor;
     /// True if the send starts only when the receive has been posted.
@@ -26,8 +27,8 @@ struct MessageCost {
 
 /// The costs that a model assigns to the parts of a schedule.
 struct Prices {
-    /// The cost of a message. May depend on link, size, layout and blocks, never on ranks: it is
-    /// called once for all messages that have these in common.
+    /// Returns the cost of a message. It may depend on link, size, layout and blocks, but not on
+    /// ranks: the function is called once for all messages that have these in common.
     std::function<MessageCost(const Message&)> message;
     /// True if folds and copies delay the rank's next sends and receives, as with blocking calls;
     /// otherwise they compete only with `send_processor` and `receive_processor`.
@@ -43,7 +44,7 @@ struct PreparedSchedule {
     explicit PreparedSchedule(const Schedule& schedule);
 
     std::vector<std::vector<StepOfRank>> mates;
-    std::vector<Dependences> dependences; ///< by rank
+    std::vector<Dependences> dependences; ///< one per rank
 };
 
 /// Replays a schedule on a simulated clock as the executor would run it. Steps start as Dependences

@@ -87,7 +87,8 @@ void Sharing::dismiss() {
         tidy();
 }
 
-/// The lists of the links still contain the message until tidy(); readers skip it.
+/// Marks a message as arrived and removes its weight from its links. The lists of the links contain
+/// it until tidy(); readers of the lists skip it.
 void Sharing::take_off_links(Place place) {
     for (const int on : links_of(open_[place])) {
         Load& load = load_of(on);
@@ -99,7 +100,7 @@ void Sharing::take_off_links(Place place) {
     ++many_gone_;
 }
 
-/// Removes arrived messages from all lists.
+/// Removes delivered messages from all lists.
 void Sharing::tidy() {
     std::vector<Place> moved(open_.size());
     Place stay = 0;
@@ -167,7 +168,7 @@ void Sharing::allot() {
     Levels levels;
     for (const int on : used_)
         levels.push({level_of(on), on});
-    double reached = 0; // levels only rise, apart from rounding errors
+    double reached = 0; // levels cannot fall, except by rounding errors
     while (!levels.empty()) {
         const Level lowest = levels.top();
         levels.pop();

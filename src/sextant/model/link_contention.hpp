@@ -56,9 +56,9 @@ class Sharing {
         Seconds start = 0;
         double weight = 0;
         double left = 0;         ///< bytes left at the last recomputation
-        double rate = 0;         ///< 0: no rate yet
-        std::size_t first = 0;   ///< index of its first link in `links_`
-        std::uint32_t links = 0; ///< number of its links
+        double rate = 0;         ///< bytes per second; 0: not set yet
+        std::size_t first = 0;   ///< index of the message's first link in `links_`
+        std::uint32_t links = 0; ///< number of links on the message's path
         int message = 0;
     };
     using Place = std::uint32_t; ///< index into `open_`
@@ -97,17 +97,17 @@ class Sharing {
     int count_ = 0;
     std::vector<int> links_;          ///< links of all paths
     std::vector<Configuration> open_; ///< messages in flight, and those that arrived since tidy()
-    // By message in `open_`:
+    // For each message in `open_`:
     std::vector<Seconds> dismissed_; ///< time from which it may count as arrived
     std::vector<bool> gone_;         ///< true if it has arrived
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;          ///< by message in `open_`: arrived, or has its new rate
+    std::vector<bool> settled_;          ///< for each in `open_`: arrived, or new rate already set
     std::vector<Place> unsettled_;       ///< messages on one link without a new rate
     std::vector<Configuration> waiting_; ///< messages to be admitted
     Seconds admitted_at_;                ///< time at which `waiting_` is admitted
     std::vector<Arrival> there_;
-    std::vector<Load> loads_; ///< by link
-    std::vector<Left> left_;  ///< by link
+    std::vector<Load> loads_; ///< one per link
+    std::vector<Left> left_;  ///< one per link
     std::vector<int> used_;   ///< links with messages in flight
 };
 
@@ -135,7 +135,7 @@ class Traffic {
   private:
     const Question& question_;
     std::optional<Sharing> sharing_;
-    std::vector<StepOfRank> sends_; ///< by message number
+    std::vector<StepOfRank> sends_; ///< [message]: its send step
     std::vector<Left> left_;
 };
 

@@ -16,7 +16,7 @@ namespace sextant::model {
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
-    Bytes stands_for = 0; ///< size of its uncompressed elements; `bytes` counts the compressed ones
+    Bytes stands_for = 0; ///< size of the elements before compression; `bytes` is the size after it
     machine::Link link = machine::Link::other_node;
     machine::Layout layout = machine::Layout::cc;
     /// The mean length of contiguous pieces at the sender and at the receiver; the whole size if
@@ -45,7 +45,7 @@ inline int node_of(const Question& question, int rank) {
 }
 
 /// True if the two ranks are on different nodes. If no nodes are given, this is true unless the
-/// only link class of the profile is another one.
+/// profile's only link class is within a node.
 bool joins_nodes(const Question& question, int from, int to);
 
 /// True if ranks may be threads of one process. Messages between threads are not copied if the
@@ -87,7 +87,7 @@ class Lookup {
     /// strided messages.
     Span at_size(const Message& message, machine::Path path, machine::Layout layout,
                  machine::Strategy strategy);
-    /// The same, by size and by the shorter of the two block lengths.
+    /// The time of a message on one path, by size and by the shorter of its two block lengths.
     Span at_size_and_block(const Message& message, machine::Path path, machine::Strategy strategy);
     /// The time for a size, interpolated between the given points of the profile.
     Span at_size(const std::vector<machine::Point>& points, Bytes bytes);

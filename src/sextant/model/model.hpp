@@ -18,7 +18,7 @@
 namespace sextant::model {
 
 /// A duration or a point in time, with its interval. The three values are computed independently:
-/// `low` is the result if every time is low.
+/// `low` is the result if every input time is at its low end.
 struct Span {
     Seconds median = 0, low = 0, high = 0;
 
@@ -67,22 +67,22 @@ struct Question {
     /// True if a fold waits for all its operands and combines them in one pass, as for
     /// low-precision operands whose sum is rounded only once (Operator::exact_when_split).
     bool folds_at_once = false;
-    /// The node of each rank. If empty, each rank is on its own node; but if the profile has only
-    /// one class of links, all ranks are joined by such links.
+    /// The node of each rank. If empty, each rank is on its own node; if the profile has only one
+    /// class of links, all ranks use that class.
     std::span<const int> nodes = {};
     /// The links between nodes; without `nodes`, rank i is on node i. Null: unknown.
     const machine::Wires* wires = nullptr;
     /// The link between ranks of one node: processes, or threads of one process.
     machine::Link within_node = machine::Link::same_node;
-    /// How strided messages are sent.
+    /// The strategy for sending strided messages.
     machine::Strategy strided = machine::Strategy::datatype;
     /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
     double density = 1;
     /// True if messages are compressed: the sender first passes over all elements of a message.
     bool coded = false;
     /// True to request only a lower bound from rank 0's work, whatever the other ranks do
-    /// (least_time): their programs contain only their sides of rank 0's messages. No model returns
-    /// more than it would predict for the whole schedule.
+    /// (least_time): their programs contain only their sides of rank 0's messages. The bound never
+    /// exceeds the model's prediction for the whole schedule.
     bool least = false;
     /// True to fill Prediction::timeline; without it, predicting is faster.
     bool timeline = false;
@@ -91,7 +91,7 @@ struct Question {
 /// The predicted time of a run: its median and an interval, derived from those of the profile.
 struct Prediction {
     Seconds seconds = 0, low = 0, high = 0;
-    Trace timeline;                   ///< if requested
+    Trace timeline;                   ///< empty unless requested
     std::vector<std::string> remarks; ///< notes for the reader: extrapolated or ignored costs
 };
 
@@ -108,7 +108,7 @@ struct Model {
 /// All models, the simplest first.
 std::span<const Model> catalogue();
 
-/// Finds a model by name. Throws InvalidTask with similar names.
+/// Finds a model by name. If there is none, throws InvalidTask that suggests similar names.
 const Model& find(std::string_view name);
 
 /// Hockney: T(n) = α + n β for each of sender, receiver and path; messages and work do not overlap

@@ -151,8 +151,8 @@ class Pricing {
         return cost;
     }
 
-    /// A zero-copy receive adds this read cost to the fold; the sender only announces the address.
-    /// If it was not measured, it costs as much as an empty message.
+    /// A zero-copy receive: the sender only announces the address, and reading from its memory
+    /// lengthens the fold. If this cost was not measured, it is that of an empty message.
     MessageCost lent(const Message& message) {
         const auto& link = costs_of(question_.machine, message.link);
         const machine::Curve* lending =

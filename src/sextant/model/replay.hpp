@@ -80,7 +80,7 @@ struct StepState {
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
     bool meets = false;        ///< its message uses shared links
-    bool handed_over = false;  ///< handed over for shared links, but its receive is not posted
+    bool handed_over = false;  ///< its message is handed over, but the receive is not posted
     bool travels = false;      ///< its message is on shared links now
     Seconds on_links = 0;      ///< time spent on shared links
     bool will_combine = false; ///< the processor will check the fold again
@@ -102,7 +102,7 @@ struct RankState {
     std::vector<StepState> steps;
     Lane out, in;
     Span processor; ///< time from which the processor is free
-    Span handing;   ///< the same for messages that interrupt work
+    Span handing;   ///< time from which it is free for messages that interrupt work
 };
 
 /// One replay of a schedule on a simulated clock; implements `critical_path`.
@@ -134,7 +134,7 @@ class Replay {
     void finish(StepOfRank at, const Span& now);
     void start_ready(int rank, const Span& now);
 
-    // Messages.
+    // Functions for messages.
 
     void post(StepOfRank at, const Span& now);
 
@@ -144,7 +144,7 @@ class Replay {
     void wake(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank);
     void send_next(StepOfRank rank, const Span& now);
 
-    // Shared links.
+    // Functions for shared links.
 
     /// Puts a message on its links; a rendezvous message waits until its receive is posted.
     void set_out(StepOfRank send);
@@ -159,9 +159,9 @@ class Replay {
     /// still finish when the path ends.
     void expect_arrival(StepOfRank from, StepOfRank to);
 
-    /// A receiver that is waiting has the message at the end of the path, even if its own receive
-    /// time is longer, which then delays its next message. A receiver that starts late has it after
-    /// its own receive time.
+    /// If the receiver is already waiting, it has the message at the end of the path, even if its
+    /// own receive time is longer; that time then delays its next message. If it starts late, it
+    /// has the message after its own receive time.
     void receive_next(StepOfRank rank, const Span& now);
     void take(StepOfRank at, const Span& now);
 
@@ -169,7 +169,7 @@ class Replay {
     /// time.
     Span occupy(int rank, bool interrupts, const Span& now, const Span& cost);
 
-    // Work.
+    // Functions for work.
 
     /// Operands that arrive while the processor is busy, or at the same time, are combined in one
     /// pass.

@@ -192,7 +192,7 @@ class Choosing {
     /// if it was evaluated.
     bool consider(Entry& entry) {
         if (*entry.evaluated.bound > best_ * (1 + worth_showing)) {
-            entry.evaluated.remark = "not evaluated: its lower bound is slower";
+            entry.evaluated.remark = "not evaluated: its lower bound exceeds the best time";
         } else if (entry.messages > left_) {
             entry.evaluated.remark = "lower bound only: too many messages to evaluate";
         } else {
@@ -303,15 +303,17 @@ Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_vi
         choice.reason = reason_of(static_cast<int>(entries.size()), model, machine,
                                   static_cast<int>(choice.rivals), walked(choice));
     } else {
-        choice.reason = fmt::format("lower bound only: the lowest of {} by {} on {}; {} evaluated",
-                                    entries.size(), model, machine, walked(choice));
+        choice.reason =
+            fmt::format("lower bounds only: lowest of {} candidates by {} on {}; {} evaluated",
+                        entries.size(), model, machine, walked(choice));
     }
     return choice;
 }
 
 std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
                       int walked) {
-    std::string text = fmt::format("fastest of {} by {} on {}", candidates, model, machine);
+    std::string text =
+        fmt::format("fastest of {} candidates by {} on {}", candidates, model, machine);
     if (rivals > 1)
         text += fmt::format("; {} may be as fast", rivals - 1);
     if (walked < candidates)

@@ -30,7 +30,7 @@ struct Setting {
     double density = 1;
     bool coded = false;     ///< as in model::Question
     bool timeline = false;  ///< as in model::Question
-    std::string model = {}; ///< empty: the richest model that the profile has parameters for
+    std::string model = {}; ///< empty: the most detailed model that the profile supports
     /// The total number of messages to evaluate before the remaining candidates are ranked by
     /// bounds alone. Default: about ten milliseconds of work for 64 ranks, a few seconds for
     /// thousands.
@@ -94,10 +94,10 @@ Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> config
     return plan;
 }
 
-/// A candidate while it is compared with others.
+/// The state of a candidate during the comparison.
 struct Entry {
     PredictedCandidate evaluated;
-    /// predicted time of one rank if it never waits: close to that of the whole schedule, but no
+    /// predicted time of one rank if it never waits: close to that of the whole schedule, but not a
     /// bound
     Seconds expected = 0;
     std::int64_t messages = 0; ///< approximate number over all ranks

@@ -75,8 +75,8 @@ std::vector<int> largest_first_radices(int positions) {
 
 namespace {
 
-/// True if the algorithm orders its messages in rounds that a window can bound: then one of its
-/// tunings has a window.
+/// True if a window can limit the algorithm's rounds of messages, that is, if one of its tunings
+/// has a window.
 bool has_window(const compositing::Algorithm& algorithm) {
     const std::vector<compositing::Tuning> tunings = algorithm.tunings(2);
     return std::any_of(tunings.begin(), tunings.end(),
@@ -151,7 +151,7 @@ std::vector<compositing::Configuration> configurations_with(const compositing::T
         return !requested.radices.empty() && configuration.tuning.radices != requested.radices;
     });
     const auto last = std::unique(configurations.begin(),
-                                  configurations.end()); // duplicates once the window is set
+                                  configurations.end()); // setting the window creates duplicates
     configurations.erase(last, configurations.end());
     if (configurations.empty())
         throw InvalidTask("no algorithm supports " + compositing::to_text(requested));

@@ -25,8 +25,8 @@ struct Alternative {
     std::string remark = {};
 };
 
-/// The name of a configuration in texts. Families of algorithms whose configurations have no text()
-/// overload this function.
+/// The text of a configuration for messages and reports. Families of algorithms whose
+/// configurations have no text() overload this function.
 template <class Configuration>
 requires requires(const Configuration& configuration) {
     { configuration.text() } -> std::same_as<std::string>;

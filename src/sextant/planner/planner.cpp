@@ -43,7 +43,7 @@ std::string key(const compositing::Task& task, const Work& work,
         requested.window, requested.interlace, work.density, static_cast<int>(work.sparse));
 }
 
-/// Compression hardly ever pays above this density.
+/// Compression rarely pays off above this density.
 constexpr double most_worth_coding = .75;
 
 /// Threads move no data, so compression gains nothing between them.
@@ -64,8 +64,8 @@ CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double den
     return best;
 }
 
-/// The same limit if all ranks are on one node: there a message is a copy, and finding the empty
-/// pixels costs half a copy (docs/measurements.md).
+/// Without a prediction, messages within one node are compressed only up to this density: there a
+/// message is a copy, and finding the empty pixels costs half a copy (docs/measurements.md).
 constexpr double worth_coding_on_a_node = .25;
 
 } // namespace
@@ -167,7 +167,7 @@ constexpr double most_worth_interlacing = .9;
 /// The minimum block size, in pixels: shorter blocks would cause many calls with little work each.
 constexpr Elements least_block = 256;
 
-/// The fraction of the image that lies in part i of p and is active.
+/// The fraction of the image that is active and in part i of p.
 double drawn_in(const DrawnBands& bands, int i, int p) {
     const double from = static_cast<double>(i) * drawn_bands / p,
                  to = static_cast<double>(i + 1) * drawn_bands / p;
@@ -183,7 +183,7 @@ double mean(const DrawnBands& bands) {
     return std::accumulate(bands.begin(), bands.end(), 0.0) / drawn_bands;
 }
 
-/// The fraction of the image that lies in part i of p and is active; the same for all parts if
+/// The fraction of the image that is active and in part i of p; the same for all parts if
 /// interlaced.
 double share(const DrawnBands& bands, int i, int p, bool interlaced) {
     return interlaced ? mean(bands) / p : drawn_in(bands, i, p);
@@ -257,9 +257,9 @@ DefaultPlanner read_own(const std::string& path) {
         return with(machine::read_profile(path), path);
     } catch (const InvalidFile& damaged) {
         DefaultPlanner planner = with(machine::built_in());
-        planner.warnings.push_back(fmt::format(
-            "{}; planned with a built-in machine profile; sextant calibrate measures this machine",
-            damaged.what()));
+        planner.warnings.push_back(fmt::format("{}; planned with a built-in machine profile; run "
+                                               "sextant calibrate to measure this machine",
+                                               damaged.what()));
         return planner;
     }
 }

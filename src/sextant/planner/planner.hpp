@@ -31,7 +31,7 @@ struct Work {
     bool folds_at_once = false;  ///< as in model::Question
     std::vector<int> nodes = {}; ///< node by rank; empty: one node per rank
     machine::Link within_node = machine::Link::same_node;
-    std::string model = {}; ///< empty: the richest model that the profile has parameters for
+    std::string model = {}; ///< empty: the most detailed that the profile supports
     double density = 1;     ///< fraction of pixels in an image that are active
     Sparse sparse = Sparse::automatic;
 };
@@ -61,7 +61,8 @@ class Planner {
                                    const compositing::Configuration& configuration,
                                    const Work& work) const;
 
-    /// The same as a full prediction, with the timeline of each rank.
+    /// The full prediction of one configuration, with the timeline of each rank; empty if the model
+    /// cannot describe it.
     std::optional<model::Prediction> prediction(const compositing::Task& task,
                                                 const compositing::Configuration& configuration,
                                                 const Work& work) const;
@@ -83,7 +84,7 @@ class Planner {
 };
 
 /// Distribute rows of the image to the pieces round-robin (compositing/interlace.hpp): if expected
-/// to pay, always, or never.
+/// to pay off, always, or never.
 enum class Interlace { automatic, on, off };
 
 /// The active fraction in each of `drawn_bands` equal bands of a rank's images.
@@ -97,8 +98,8 @@ using DrawnBands = std::array<double, drawn_bands>;
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced);
 
-/// True if interlacing reduces the traffic of a collected image's busiest rank enough to pay. False
-/// for distributed results: their users expect contiguous pieces.
+/// True if interlacing reduces the traffic of a collected image's busiest rank enough to pay off.
+/// False for distributed results: their users expect contiguous pieces.
 bool interlacing_pays(const compositing::Task& task, std::span<const DrawnBands> drawn);
 
 /// The number of pixels in each block that is distributed round-robin: a row, or several if rows

@@ -15,7 +15,7 @@ namespace sextant::planner {
 
 namespace {
 
-/// The models to try, from the richest to the simplest.
+/// The models to try, from the most detailed to the simplest.
 constexpr std::array<std::string_view, 4> models_by_wealth = {"p3pc-extended", "loggp", "hockney",
                                                               "c3"};
 
@@ -51,7 +51,7 @@ class Peers {
         }
     }
 
-    /// Numbers peer i as rank i + 1.
+    /// Returns the schedule of `program` and its peers; peer i becomes rank i + 1.
     SingleRank with(Program program, int rank) && {
         SingleRank alone{{std::move(program)}, {rank}};
         for (Step& step : alone.schedule[0].steps) {
@@ -83,7 +83,7 @@ class Peers {
         buffer.size += elements;
     }
 
-    /// The peer's buffer of a role, for elements of one size.
+    /// Returns the peer's buffer with this role and element size; adds it if there is none.
     static int buffer_of(Program& peer, Role role, Bytes element) {
         const auto found =
             std::find_if(peer.buffers.begin(), peer.buffers.end(), [&](const BufferSpec& b) {

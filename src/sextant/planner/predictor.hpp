@@ -28,10 +28,10 @@ struct SingleRank {
 };
 
 /// Isolates one rank with passive peers. With model::Question::least a model returns a lower bound
-/// of the rank's time. Other predictions for this schedule are no bounds: a fold that gets its
+/// of the rank's time. Other predictions for this schedule are not bounds: a fold that gets its
 /// operands early may combine them in more passes.
 ///
-/// Cost      that of the one program.
+/// Cost      linear in the size of the program.
 SingleRank alone(Program program, int rank);
 
 /// The program without the messages that their receivers read in place (only the receivers are

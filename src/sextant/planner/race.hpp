@@ -55,7 +55,7 @@ class Race {
     Times times_ = {};
 };
 
-/// The configurations of a plan to race, and for how long.
+/// The configurations of a plan to race, and the number of rounds.
 struct RacingOrder {
     std::vector<compositing::Configuration>
         configurations; ///< the chosen one first; empty: no race

@@ -25,9 +25,9 @@ void check(const ScanQuestion& question) {
     require(question.cores >= 1, fmt::format("{} cores: expected 1 or more", question.cores));
     require(question.draws >= 1, fmt::format("{} draws: expected 1 or more", question.draws));
     require(!question.speedup.empty() && question.speedup[0] == 1,
-            fmt::format(
-                "speedups of the operator [{}]: expected 1 on one core, then those on more cores",
-                fmt::join(question.speedup, ", ")));
+            fmt::format("speedups of the operator [{}]: expected 1 for one core, then the speedups "
+                        "on more cores",
+                        fmt::join(question.speedup, ", ")));
     for (const double speedup : question.speedup)
         require(std::isfinite(speedup) && speedup > 0,
                 fmt::format("a speedup of {}: expected more than 0", speedup));
@@ -40,8 +40,7 @@ scan::Distribution faster(scan::Distribution times, double speedup) {
     return times;
 }
 
-/// All divisions of the cores into workers and cores per application, and of workers into ranks and
-/// threads.
+/// All ways to divide the cores among workers, and the workers among ranks and threads.
 class Candidates {
   public:
     explicit Candidates(const ScanQuestion& question) : question_(question) {
@@ -59,7 +58,7 @@ class Candidates {
             if (workers % threads == 0)
                 add_configurations(workers / threads, threads, operator_cores);
         }
-        if (workers > 1) // serial, with the other cores idle
+        if (workers > 1) // the serial scan leaves the other cores idle
             add(1, {scan::strategies()[0], {scan::find("serial"), {}}}, operator_cores);
     }
 

@@ -16,8 +16,8 @@ struct ScanQuestion {
     Elements values = 1;
     int cores = 1;
     scan::Distribution times; ///< times of the operator on one core
-    /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators with threads of
-    /// their own.
+    /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators that use
+    /// several threads.
     std::vector<double> speedup = {1};
     int most_threads = 1 << 20; ///< maximum per rank: the cores of a node
     int draws = 20;
@@ -31,9 +31,9 @@ struct ExpectedMakespan {
     double stolen = 0;           ///< mean number of stolen values
 };
 
-/// The expected makespan of a scan whose operator takes a random time: the mean over draws of whole
-/// rehearsals, because the expected length of the longest of many paths exceeds the largest
-/// expected length of any one.
+/// The expected makespan of a scan whose operator takes a random time: the mean over simulations of
+/// the whole scan, each with newly drawn operator times. The largest expected length of any path
+/// would be too small, because the expected length of the longest path exceeds it.
 ///
 /// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.

@@ -206,7 +206,7 @@ class Scan {
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<OrderCheck> watch_;
-    std::unique_ptr<ThreadedScan> threaded_; ///< with several threads; else execution_
+    std::unique_ptr<ThreadedScan> threaded_; ///< if null, execution_ runs the scan
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;
 };
@@ -250,7 +250,7 @@ std::vector<Value> scan(const Communicator& communicator, std::span<const Value>
     return results;
 }
 
-/// As above for trivially copyable values.
+/// Scans a series of trivially copyable values once.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const ScanOptions& options = {}) {

@@ -75,7 +75,7 @@ void Checkpoint::check(const std::string& folder, const Identity& identity) {
 }
 
 void Checkpoint::remove(const std::string& folder) {
-    std::error_code in_the_way; // ignored: the next run finds a file that could not be removed
+    std::error_code in_the_way; // ignored: the next run detects files that remain
     for (const std::string& path : files_in(folder))
         std::filesystem::remove(path, in_the_way);
 }

@@ -36,13 +36,13 @@ Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
     return found;
 }
 
-/// For a field, an upper bound: the extremes of u are at nodes, because u is interpolated between
-/// them.
+/// Returns a range that contains all y coordinates to which the displacement field maps the rows.
+/// The extremes of u are at nodes, because u is interpolated between them.
 Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
     if (field.image != shape)
-        throw InvalidTask(fmt::format("a field of {}x{} pixels for frames of {}x{}",
-                                      field.image.width, field.image.height, shape.width,
-                                      shape.height));
+        throw InvalidTask(fmt::format(
+            "the displacement field is for frames of {}x{} pixels, but the frames have {}x{}",
+            field.image.width, field.image.height, shape.width, shape.height));
     const Elements first = std::min(rows.first / field.spacing, field.nodes.height - 1);
     const Elements last = std::min((rows.last - 1) / field.spacing + 1, field.nodes.height - 1);
     const auto [least, largest] =
@@ -69,7 +69,7 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
 Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
     const ImageShape shape = source.header().shape;
     if (std::min(shape.width, shape.height) < 2)
-        throw InvalidTask(fmt::format("{}: frames of {}x{} pixels, expected at least 2x2",
+        throw InvalidTask(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
                                       source.path(), shape.width, shape.height));
 }
 
@@ -110,7 +110,7 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                      std::span<float> to) {
     const ImageShape shape = source_.header().shape;
     if (static_cast<Elements>(to.size()) != rows.count() * shape.width)
-        throw std::logic_error("rows of a frame in a buffer of a different size");
+        throw std::logic_error("the buffer does not have the size of the rows of the frame");
     if (rows.count() == 0)
         return;
     const auto show_by = [&](const auto& phi, const auto& place) {
@@ -270,8 +270,9 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         const Bytes least =
             least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
         if (options.memory < least)
-            throw InvalidTask(fmt::format("{} bytes of memory for a row of {} frames, expected {}",
-                                          options.memory, frames.size(), least));
+            throw InvalidTask(
+                fmt::format("{} bytes of memory are too few for a row of {} frames, expected {}",
+                            options.memory, frames.size(), least));
         const Block block = block_of(communicator.rank(), communicator.size(), shape.height);
         RunControl own = control;
         if (communicator.rank() != 0)

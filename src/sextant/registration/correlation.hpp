@@ -58,7 +58,7 @@ class Correlation {
     /// complex transform. The reference is paired with the first angle.
     struct Pair {
         kernel::FloatPlane turned;
-        Values values, columns; ///< samples or spectra; transposed scratch
+        Values values, columns; ///< `values`: samples or spectra; `columns`: scratch
     };
     /// The peaks at one angle in one half of all shifts, highest first.
     using Peaks = std::vector<Peak>;

@@ -61,7 +61,7 @@ Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCo
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
                        const prefix::ScanOptions& scan) {
     if (cores < 1)
-        throw InvalidTask(fmt::format("a series on {} cores, expected 1 or more", cores));
+        throw InvalidTask(fmt::format("{} cores: expected 1 or more", cores));
     const int most_ranks =
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
     Division best;

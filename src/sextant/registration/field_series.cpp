@@ -21,7 +21,7 @@ namespace {
 struct FieldHead {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
-    Seconds seconds = 0; ///< spent on registrations of `moved`
+    Seconds seconds = 0; ///< time spent on registrations of `moved`
 };
 
 /// A value of the scan.

@@ -24,7 +24,7 @@ namespace {
 struct Link {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
-    Seconds seconds = 0; ///< spent on registrations of `moved`
+    Seconds seconds = 0; ///< time spent on registrations of `moved`
 };
 
 /// Returns the result of registering a frame to itself.
@@ -302,7 +302,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
     agree(communicator, [&] {
         if (frames < 1)
             throw InvalidTask(context.source.path() +
-                              ": a series without frames, expected at least one");
+                              ": the series has no frames, expected at least one");
         own = inspect_block(context, block, inspection.frames);
     });
     const std::vector<Inspected> all =

@@ -38,8 +38,8 @@ struct EntryName {
     auto operator<=>(const EntryName&) const = default;
 };
 
-/// Stores the results of a run, so that a later run of the same work can resume, and data too large
-/// for memory. Belongs to one rank; not thread-safe.
+/// Stores the results of a run, so that a later run of the same work can resume it, and data that
+/// is too large for memory. Belongs to one rank; not thread-safe.
 class Ledger {
   public:
     Ledger() = default;
@@ -78,7 +78,7 @@ struct TimedResult {
     Seconds seconds = 0;
 };
 
-/// Looks a registration up in the ledger, or runs and times it.
+/// Looks up a registration in the ledger, or runs and times it.
 template <class Register>
 TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
     return found_or_made(ledger, name, [&] {

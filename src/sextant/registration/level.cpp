@@ -47,7 +47,7 @@ std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Simil
         return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
     };
     if (is_root(sums, alike.scale)) {
-        constexpr double left = .1; // in practice seldom above .05
+        constexpr double left = .1; // error after a step, relative to the step; usually at most .05
         if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
             return step;
     }
@@ -76,7 +76,7 @@ Similarity similarity(const kernel::RigidSums& sums) {
 double ncc_of_noise(double pixels, double sigma) {
     // The number of independent pixels after the filter.
     const double independent = pixels / std::max(1., 4 * std::numbers::pi * sigma * sigma);
-    constexpr double deviations = 6; // in noise, the best of many motions reaches 4 or 5
+    constexpr double deviations = 6; // in pure noise, the best of many motions reaches 4 to 5
     return deviations / std::sqrt(std::max(1., independent));
 }
 

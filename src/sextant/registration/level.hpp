@@ -75,7 +75,7 @@ struct FitOptions {
     int most_steps = 30;
     double stop = .002;    ///< converged if the next step is expected to be shorter (RMS, pixels)
     Elements row_step = 1; ///< every row_step-th row is used
-    kernel::Detail detail = kernel::Detail::matrix; ///< slopes: fewer but costlier steps
+    kernel::Detail detail = kernel::Detail::matrix; ///< with `slopes`, steps are fewer but costlier
 };
 
 struct Fit {

@@ -116,8 +116,9 @@ void set(DisplacementField& field, std::size_t node, Point u) {
 
 DisplacementField no_displacement(ImageShape image, Elements spacing) {
     if (image.width < 1 || image.height < 1 || spacing < 1)
-        throw InvalidTask(fmt::format("a field of {}x{} pixels with nodes {} apart", image.width,
-                                      image.height, spacing));
+        throw InvalidTask(fmt::format("a displacement field of {}x{} pixels with node spacing {}: "
+                                      "expected at least 1x1 and 1",
+                                      image.width, image.height, spacing));
     const auto reaching = [spacing](std::int64_t size) {
         return (size - 1 + spacing - 1) / spacing + 1;
     };

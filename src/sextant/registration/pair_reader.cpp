@@ -15,7 +15,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Electron counts often do not exceed this.
+/// The maximum of a series of electron counts is often at most this.
 constexpr double small_counts = 16;
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -88,7 +88,7 @@ PairReader::PairReader(FrameSource& source, const RigidOptions& options, double 
       samples_(static_cast<std::size_t>(source.header().shape.elements())),
       registration_(source.header().shape, 0, options, team) {
     if (kept < 2)
-        throw std::logic_error("pairs of frames read with less than two in memory");
+        throw std::logic_error("the number of frames kept in memory is less than two");
     for (int i = 0; i < kept; ++i)
         kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
 }

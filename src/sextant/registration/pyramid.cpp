@@ -125,7 +125,7 @@ int default_levels(ImageShape shape) {
 Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
     : prefilter_(prefilter), team_(team) {
     if (std::min(shape.width, shape.height) < smallest_side)
-        throw InvalidTask(fmt::format("frames of {}x{} pixels, expected at least {}x{}",
+        throw InvalidTask(fmt::format("the frames have {}x{} pixels, expected at least {}x{}",
                                       shape.width, shape.height, smallest_side, smallest_side));
     if (levels < 0)
         throw InvalidTask(fmt::format("{} levels, expected 1 or more", levels));
@@ -146,8 +146,9 @@ Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
 
 void Pyramid::fill(const kernel::SampleView& frame) {
     if (frame.image != shape() || frame.tile.elements() != shape().elements())
-        throw InvalidTask(fmt::format("a frame of {}x{} pixels, expected {}x{}", frame.tile.width,
-                                      frame.tile.height, shape().width, shape().height));
+        throw InvalidTask(fmt::format("the frame has {}x{} pixels, expected {}x{}",
+                                      frame.tile.width, frame.tile.height, shape().width,
+                                      shape().height));
     gaps_ = false;
     filter(frame);
     Moments found = moments(levels_.front().image(), false, team_);
@@ -271,7 +272,7 @@ void Pyramid::normalise(double mean, double deviation) {
     constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
         throw UnusableFrame("its samples are too large to be summed");
-    constexpr double digits = 1e-6; // of a float; a smaller fraction of the mean is rounding error
+    constexpr double digits = 1e-6; // a smaller fraction of the mean is rounding error of a float
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;

@@ -51,7 +51,7 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
                               const TransformOf& transform_of);
 
-/// The frame number that stands for the average as the reference.
+/// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
 
 /// Registers this rank's frames to an image, each starting at its current motion.
@@ -65,7 +65,7 @@ void register_to_average(const SeriesContext& context, std::span<const float> av
 /// Returns the number of nodes of the frames' fields along each axis.
 ImageShape nodes_of_fields(ImageShape frame);
 
-/// Returns the start of a frame's registration. Called when needed, for one frame at a time.
+/// Returns the initial estimate of a frame's motion. Called when needed, for one frame at a time.
 using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 
 /// Returns starts from the fields of an earlier stage. `fields` must outlive the result.

@@ -89,9 +89,9 @@ RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOp
 
 void RigidRegistration::check(const Pyramid& pyramid) const {
     if (pyramid.shape() != shape_ || pyramid.levels() != levels_)
-        throw InvalidTask(fmt::format("a frame of {}x{} pixels on {} levels, expected {}x{} on {}",
-                                      pyramid.shape().width, pyramid.shape().height,
-                                      pyramid.levels(), shape_.width, shape_.height, levels_));
+        throw InvalidTask(fmt::format(
+            "the frame has {}x{} pixels on {} levels, expected {}x{} on {}", pyramid.shape().width,
+            pyramid.shape().height, pyramid.levels(), shape_.width, shape_.height, levels_));
 }
 
 /// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.

@@ -110,7 +110,9 @@ Record record_of(RegistrationOptions& options) {
              "folder for checkpoint files, from which an interrupted run resumes")
         .by_rank();
     record.add("restart", options.restart, "discard the checkpoint of an earlier run");
-    record.add("prefilter", options.prefilter, "PIXELS", "standard deviation of the filter")
+    record
+        .add("prefilter", options.prefilter, "PIXELS",
+             "standard deviation of the Gaussian filter applied to frames")
         .between(0, 64);
     record
         .add("farthest", options.farthest, "N",
@@ -118,7 +120,7 @@ Record record_of(RegistrationOptions& options) {
         .between(1, 1024);
     record
         .add("tolerance", options.tolerance, "PIXELS",
-             "tolerance within which these registrations agree")
+             "tolerance within which registrations to previous frames agree")
         .between(0, 1 << 20);
     return record;
 }
@@ -226,9 +228,10 @@ class SeriesRegistration::Run {
         const Bytes least = least_memory(header.frames, header.shape.width, {});
         constexpr Bytes mebibyte = 1 << 20;
         if (options_.memory < least)
-            throw InvalidTask(fmt::format("memory {:g}: a row of {} frames needs more, expected {}",
-                                          static_cast<double>(options_.memory) / mebibyte,
-                                          header.frames, (least + mebibyte - 1) / mebibyte));
+            throw InvalidTask(fmt::format(
+                "memory {:g} MiB is too little for a row of {} frames, expected {} MiB or more",
+                static_cast<double>(options_.memory) / mebibyte, header.frames,
+                (least + mebibyte - 1) / mebibyte));
         if (is_first() && nonrigid() && has_checkpoint())
             check_disk();
     }
@@ -243,7 +246,7 @@ class SeriesRegistration::Run {
         const auto needed = static_cast<std::uintmax_t>(disk_of_fields(header, options_.stages));
         if (!unknown && space.available < needed)
             throw InvalidFile(options_.checkpoint,
-                              fmt::format("{}, but the disk has {} left",
+                              fmt::format("{}, but only {} MiB of the disk are left",
                                           describe_field_storage(header, options_.stages),
                                           space.available >> 20));
     }
@@ -255,7 +258,7 @@ class SeriesRegistration::Run {
             return !frame.left_out.empty();
         });
         throw InvalidTask(fmt::format(
-            "{}: of {} frames {} can be registered, expected at least two{}", source_->path(),
+            "{}: of {} frames, {} can be registered, expected at least two{}", source_->path(),
             source_->header().frames, usable,
             bad == own.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
     }
@@ -352,7 +355,8 @@ class SeriesRegistration::Run {
         return known_transform_of(stage);
     }
 
-    /// Returns the same without communication; requires that the fields of all ranks are known.
+    /// Returns the transforms of all frames after a stage, without communication. The fields of all
+    /// ranks must already be known.
     TransformOf known_transform_of(int stage) {
         if (!nonrigid())
             return transforms(registered_);
@@ -411,7 +415,7 @@ class SeriesRegistration::Run {
     std::unique_ptr<FrameSource> source_;
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
-    std::vector<FrameRegistration> own_; ///< this rank's
+    std::vector<FrameRegistration> own_; ///< this rank's frames
     Registered registered_;
     RegistrationResult result_;
 };

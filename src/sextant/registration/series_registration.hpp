@@ -34,13 +34,13 @@ struct RegistrationOptions {
     std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
     int stages = 2; ///< each stage after the first registers to the average of the previous one
     bool reproducible = false;  ///< the same bits in every run on the same number of ranks
-    bool recorded_mean = false; ///< also compute the mean of the frames as recorded
+    bool recorded_mean = false; ///< also compute the mean without registration
     int threads = 1;            ///< threads per rank, which share the rows of a frame
     /// Memory per rank for the samples of the median; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
     /// A folder visible to all ranks, created if it does not exist. Each rank stores its results in
-    /// a file there, so that the same series and options resume a run that ended early. The files
-    /// are removed at the end. Empty: results are kept in memory.
+    /// a file there, so that a later run with the same series and options can resume one that ended
+    /// early. The files are removed at the end. Empty: results are kept in memory.
     std::string checkpoint;
     bool restart = false; ///< discard the checkpoint of an earlier run
 
@@ -70,16 +70,16 @@ struct FrameRegistration {
     std::int64_t frame = 0;
     std::string left_out; ///< why the frame is not registered; empty if it is registered
     /// The motion to the reference; the identity for the reference itself. `ambiguous` is set if
-    /// the registration of any neighbours in between is ambiguous. If the frame is unrelated to the
-    /// reference, for example because they no longer overlap, the motion is composed from those of
-    /// the frames in between.
+    /// the registration of any two neighbours in between is ambiguous. If the frame is unrelated to
+    /// the reference, for example because they no longer overlap, the motion is composed from those
+    /// of the frames in between.
     registration::RigidResult result;
     std::optional<FieldFit> field;
 
     bool mended = false;   ///< registered to the previous frame with a start from the vote
     bool in_doubt = false; ///< its registrations to frames around it disagree
     std::int64_t gaps = 0; ///< number of samples that are not finite
-    Seconds seconds = 0;   ///< spent on all registrations of this frame
+    Seconds seconds = 0;   ///< time spent on all registrations of this frame
     /// The motion to the previous placed frame, found before the scan.
     registration::RigidMotion from_before = {};
 };

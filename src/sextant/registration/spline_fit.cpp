@@ -13,8 +13,8 @@ namespace {
 using kernel::cell_size;
 using kernel::CellSums;
 
-constexpr std::size_t null_space = 3; // dimension, of the energy: shifts and a rotation
-constexpr double collapsed = 4;       // with fewer coefficients, only a rigid motion was found
+constexpr std::size_t null_space = 3; // its dimension: two shifts and a rotation
+constexpr double collapsed = 4;       // with fewer determined coefficients, the fit is rigid
 
 /// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise
 /// is correlated within this distance, or half the spacing of the control points if that is

@@ -17,21 +17,21 @@ struct SplineFitOptions {
     int steps = 20;     ///< maximum number per level
     double stop = .003; ///< a level ends when a step is shorter than this (RMS, pixels)
     double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
-    int weak_steps = 3; ///< number of first steps with that prior, while scores still show motion
-                        ///< rather than noise
+    int weak_steps = 3; ///< number of first steps with the weakest prior
     double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
 };
 
 /// Diagnostics of a fit.
 struct SplineFitReport {
     double ncc_before = 0, ncc_after = 0; ///< of the filtered frames, over the overlap
-    double overlap = 0;   ///< fraction of pixels that the motion maps into the template
-    double freedom = 0;   ///< γ: number of coefficients that the data determine
-    double strength = 0;  ///< β, strength of the prior
-    double noise = 0;     ///< v, variance of the scores relative to the structure tensor
-    double coherence = 0; ///< Σ|s|² over tiles relative to that over cells: 1 if only noise is
-                          ///< left, up to 16 if neighbouring cells agree
-    int steps = 0;        ///< over all levels
+    double overlap = 0;  ///< fraction of pixels that the motion maps into the template
+    double freedom = 0;  ///< γ: number of coefficients that the data determine
+    double strength = 0; ///< β, strength of the prior
+    double noise = 0;    ///< v, variance of the scores relative to the structure tensor
+    /// Σ|s|² over tiles relative to that over cells: 1 if only noise is left, up to 16 if
+    /// neighbouring cells agree.
+    double coherence = 0;
+    int steps = 0; ///< number of steps over all levels
 };
 
 /// A function of a position in the reference, such as the displacement w of a motion φ(x) =
@@ -41,7 +41,7 @@ using Displacement = std::function<Point(Point)>;
 /// The start of a fit: a rigid motion and, if known, a displacement field added to it.
 struct FieldStart {
     RigidMotion motion;
-    Displacement beyond; ///< empty: 0
+    Displacement beyond; ///< empty: no displacement
 
     FieldStart(const RigidMotion& near = {}, Displacement field = {})
         : motion(near), beyond(std::move(field)) {}
@@ -87,7 +87,7 @@ class SplineFit {
     /// The sums over tiles of cells.
     struct Found {
         kernel::FitMoments moments;
-        double trace = 0;                    // of the tensors
+        double trace = 0;                    // sum of the tensors' traces
         double of_squares = 0, of_cells = 0; // Σ|s|² over tiles, and over cells
         double squares = 0;                  // number of tiles that show more than noise
 

@@ -44,8 +44,9 @@ SplineGrid::Axis SplineGrid::axis(std::int64_t pixels, double spacing) {
 SplineGrid::SplineGrid(ImageShape image, double spacing)
     : x_(axis(image.width, spacing)), y_(axis(image.height, spacing)) {
     if (image.width < 2 || image.height < 2 || !(spacing >= 1))
-        throw InvalidTask(fmt::format("control points {} pixels apart on {}x{} pixels", spacing,
-                                      image.width, image.height));
+        throw InvalidTask(fmt::format("control points {} pixels apart on {}x{} pixels: expected a "
+                                      "distance of at least 1 and at least 2x2 pixels",
+                                      spacing, image.width, image.height));
 }
 
 SplineBasis SplineGrid::Axis::at(double place) const {
@@ -111,7 +112,7 @@ BandedMatrix SplineGrid::energy(double share_of_strain) const {
         const std::size_t a = unknown(i, j), b = unknown(k, l);
         energy.at(a, b) = bent + share_of_strain * (along_x + along_y / 2);
         energy.at(a + 1, b + 1) = bent + share_of_strain * (along_x / 2 + along_y);
-        // ∂u/∂y of one control point and ∂v/∂x of the other.
+        // These entries couple ∂u/∂y of one control point with ∂v/∂x of the other.
         energy.at(a, b + 1) = share_of_strain / 2 * x_slopes[i][k + 3 - i] * y_slopes[l][j + 3 - l];
         energy.at(a + 1, b) = share_of_strain / 2 * x_slopes[k][i + 3 - k] * y_slopes[j][l + 3 - j];
     };

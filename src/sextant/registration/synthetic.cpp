@@ -23,8 +23,8 @@ using Values = std::array<double, 4>;
 
 void check_detail(const SpecimenPlan& plan) {
     if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
-        throw InvalidTask(fmt::format("detail of {:g} pixels, expected {:g} to {:g}", plan.detail,
-                                      smallest_detail, largest_detail));
+        throw InvalidTask(fmt::format("the detail is {:g} pixels, expected {:g} to {:g}",
+                                      plan.detail, smallest_detail, largest_detail));
 }
 
 /// Returns the values of the four non-zero cubic B-splines at distance `u` (0 to 1) after the
@@ -124,8 +124,8 @@ Spline texture(const SpecimenPlan& plan, double size) {
     return Spline(rescaled(std::move(band), mean, 1 / deviation));
 }
 
-/// Three waves at 60 degrees, of mean 0 and standard deviation 1; rotated slightly against the
-/// pixels so that no row repeats.
+/// Three waves at 60 degrees, of mean 0 and standard deviation 1; rotated slightly relative to the
+/// pixel grid, so that no row repeats.
 double hexagonal_waves(Point at, double period) {
     constexpr double turned = .12;
     double sum = 0;
@@ -145,11 +145,12 @@ double brightness(double relative) {
 Specimen make_lattice(const SpecimenPlan& plan) {
     constexpr double shortest = 2; // the shortest period that pixels can resolve
     if (!(plan.period >= shortest))
-        throw InvalidTask(fmt::format("a lattice of period {:g} pixels, expected {:g} or more",
-                                      plan.period, shortest));
+        throw InvalidTask(
+            fmt::format("the period of the lattice is {:g} pixels, expected {:g} or more",
+                        plan.period, shortest));
     if (!(plan.amorphous >= 0 && plan.amorphous <= 1))
         throw InvalidTask(
-            fmt::format("an amorphous fraction of {:g}, expected 0 to 1", plan.amorphous));
+            fmt::format("the amorphous fraction is {:g}, expected 0 to 1", plan.amorphous));
     return [plan, amorphous = std::make_shared<Spline>(texture(plan, plan.detail))](Point at) {
         const double relative = (1 - plan.amorphous) * hexagonal_waves(at, plan.period) +
                                 plan.amorphous * (*amorphous)(at);
@@ -202,7 +203,7 @@ Specimen make_particles(const SpecimenPlan& plan) {
 
 constexpr SpecimenKind kinds[] = {
     {"lattice", "three waves at 60 degrees, with a fraction that is not periodic", make_lattice},
-    {"carbon", "amorphous: noise within a band of frequencies", make_carbon},
+    {"carbon", "amorphous: band-limited noise", make_carbon},
     {"particles", "discs of many sizes with soft edges", make_particles},
 };
 
@@ -226,7 +227,7 @@ Specimen specimen_of(const kernel::FloatImage& image) {
     const auto [mean, deviation] = moments(image);
     if (!(mean > 0))
         throw InvalidTask(
-            fmt::format("a specimen of mean brightness {:g}, expected more than 0", mean));
+            fmt::format("the mean brightness of the specimen is {:g}, expected more than 0", mean));
     kernel::FloatPlane copy(image.shape);
     for (Elements y = 0; y < image.shape.height; ++y)
         std::copy_n(image.row(y), image.shape.width, copy.row(y));
@@ -238,30 +239,30 @@ namespace {
 
 constexpr double beam_off = .02;           ///< fraction of the dose
 constexpr double farthest_place = 1 << 30; ///< limit above which coordinates are not exact enough
-// Streams of random numbers of the seed; frames have streams from 2 on.
+// Numbers of a seed's random streams; frame i uses stream first_frame + i.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
 void check_frame(int frame, int frames, const char* what) {
     if (frame < 0 || frame >= frames)
         throw InvalidTask(
-            fmt::format("a {} at frame {}, expected 0 to {}", what, frame, frames - 1));
+            fmt::format("{} at frame {}: expected a frame from 0 to {}", what, frame, frames - 1));
 }
 
 void check(const SeriesPlan& plan) {
     if (plan.shape.width < 1 || plan.shape.height < 1)
-        throw InvalidTask(fmt::format("frames of {}x{} pixels, expected at least one",
+        throw InvalidTask(fmt::format("frames of {}x{} pixels: expected at least one pixel",
                                       plan.shape.width, plan.shape.height));
     if (plan.frames < 1)
-        throw InvalidTask(fmt::format("{} frames, expected at least one", plan.frames));
+        throw InvalidTask(fmt::format("{} frames: expected at least one", plan.frames));
     if (!(plan.dose > 0) || !std::isfinite(plan.dose))
         throw InvalidTask(
-            fmt::format("a dose of {} electrons per pixel, expected more than 0", plan.dose));
+            fmt::format("the dose is {} electrons per pixel, expected more than 0", plan.dose));
     if (!(std::abs(plan.warp) < farthest_place))
-        throw InvalidTask(fmt::format("a warp of {:.3g} pixels, expected less than {:.3g}",
+        throw InvalidTask(fmt::format("the warp is {:.3g} pixels, expected less than {:.3g}",
                                       plan.warp, farthest_place));
     if (!(plan.warp_length > 0))
         throw InvalidTask(
-            fmt::format("a warp of length {}, expected more than 0", plan.warp_length));
+            fmt::format("the length of the warp is {}, expected more than 0", plan.warp_length));
     for (const int blank : plan.blanks)
         check_frame(blank, plan.frames, "blank");
     for (const Jump& jump : plan.jumps)

@@ -64,7 +64,7 @@ class Intervals {
             svg_.note("Times at the right edge exceed the scale.");
         const std::size_t rest = alternatives_.all.size() - drawn_.size();
         if (rest > 0)
-            svg_.note(fmt::format("{} more in the table.", rest));
+            svg_.note(fmt::format("The table shows {} more.", rest));
         return svg_.finish();
     }
 

@@ -120,7 +120,8 @@ class ColumnPicture {
         names();
         svg_.skip(22);
         if (merged_ > 1)
-            svg_.note(fmt::format("{} share a column, which shows the highest of them.", merged_));
+            svg_.note(
+                fmt::format("{} values share a column, which shows the highest one.", merged_));
         return svg_.finish();
     }
 

@@ -18,16 +18,16 @@ double tick_of(double range);
 /// Returns the number of decimals that distinguish such ticks.
 int decimals_of(double tick);
 
-/// The lanes of a chart, one below another, for concurrent ranks: names at the left, an axis below,
-/// and activities in between.
+/// The lanes of a chart, one below the other, for concurrent ranks: names on the left, an axis
+/// below, and activities in between.
 struct Lanes {
-    static constexpr int most = 256;   ///< more are indistinguishable
-    static constexpr double left = 76; ///< usual x position of their start, with room for names
+    static constexpr int most = 256;   ///< maximum number that can be distinguished
+    static constexpr double left = 76; ///< usual x of the lanes' start, with room for names
 
     int count = 0;
     double height = 0;   ///< height of one lane
     double top = 0;      ///< y position of the first lane, set by place()
-    double begin = left; ///< x position of their start, further right for long names
+    double begin = left; ///< x of the lanes' start, further right for long names
 
     double y(int lane) const { return top + lane * height; }
     double middle(int lane) const { return y(lane) + height / 2; }

@@ -18,7 +18,7 @@ namespace sextant::report {
 namespace {
 
 constexpr double left = 84, plot = 1000, right = 28, height = 180, row_of_marks = 15;
-constexpr std::int64_t most_groups = 1000; // each is one unit wide in the chart
+constexpr std::int64_t most_groups = 1000; // each group is one unit wide in the chart
 constexpr std::int64_t most_points = 400;  // curves with more points have no tooltips
 constexpr std::array hues = {255, 50, 185, 340};
 

@@ -21,7 +21,7 @@ void add_aggregation(const MessageGraph& graph, std::vector<std::string>& notes)
         "Aggregated: {} in {}, {} in {}{}.", counted(graph.ranks, "rank"),
         counted(graph.lanes, "lane"), counted(graph.messages, "message"),
         counted(static_cast<std::int64_t>(graph.arrows.size()), "arrow"),
-        merged ? fmt::format(", {} columns of time merged into one", graph.merged_columns) : ""));
+        merged ? fmt::format(", {} time columns merged into one", graph.merged_columns) : ""));
     notes.push_back(merged ? "Not shown: which ranks of two lanes exchange a message, and the "
                              "order of messages in an arrow."
                            : "Not shown: which ranks of two lanes exchange a message.");

@@ -22,7 +22,7 @@ bool can_be_drawn(const LogChart::Point& point) {
 
 /// A logarithmic axis: its range and length.
 struct Axis {
-    double low = 0, high = 0; ///< decimal logarithms
+    double low = 0, high = 0; ///< base-10 logarithms
     double length = 0;
 
     void hold(double value) {
@@ -201,7 +201,7 @@ class Drawing {
     double top_ = 0;
     std::int64_t drawn_ = 0, left_out_ = 0;
     bool joined_ = true;      // true if all drawn kinds are joined by lines
-    std::set<double> places_; // on the x axis
+    std::set<double> places_; // positions on the x axis
     Svg svg_;
 };
 

@@ -288,9 +288,9 @@ std::string describe(const Region& region) {
         return fmt::format("buffer {}: {} to {}", region.buffer, grouped(region.offset),
                            grouped(region.end() - 1));
     }
-    return fmt::format("buffer {}: {} runs of {} from {}, one every {}", region.buffer,
-                       grouped(region.count), grouped(region.length), grouped(region.offset),
-                       grouped(region.stride));
+    return fmt::format("buffer {}: {} runs of {} elements from {} on, with stride {}",
+                       region.buffer, grouped(region.count), grouped(region.length),
+                       grouped(region.offset), grouped(region.stride));
 }
 
 std::string verb_in_words(const Step& step) {

@@ -42,7 +42,7 @@ struct Otf2Record {
 /// The records of a rank, or those of its work that overlaps other work.
 struct Otf2Location {
     int rank = 0;
-    std::vector<Otf2Record> records; ///< in order of time; every event that begins here ends here
+    std::vector<Otf2Record> records; ///< in order of time; both ends of each event
 };
 
 /// Converts a recording to an archive's locations. The first locations are those of the ranks in

@@ -39,7 +39,8 @@ void check(const Page& page) {
     for (const Phase& phase : page.phases) {
         if (std::isfinite(phase.seconds) && phase.seconds >= 0)
             continue;
-        throw std::logic_error(fmt::format("phase '{}' lasts {} s", phase.name, phase.seconds));
+        throw std::logic_error(
+            fmt::format("phase '{}' has the invalid duration {} s", phase.name, phase.seconds));
     }
     for (const Figure& figure : page.figures) {
         if (figure.svg.starts_with("<svg") && figure.svg.find("</svg>") != std::string::npos)

@@ -83,14 +83,14 @@ std::string render(const Page& page);
 
 /// The parts of a self-contained HTML file, well-formed and trusted.
 struct Document {
-    std::string title;  ///< escaped
+    std::string title;  ///< already escaped
     std::string header; ///< content above the main part
     std::string main;
     std::vector<std::string> scripts; ///< each is emitted once, even if listed several times
 };
 
-/// Returns the whole file with the style of all pages. The page may run its scripts, but not load
-/// anything.
+/// Returns the whole file with the style of all pages. The page may run its own scripts, but not
+/// load other resources.
 std::string to_html(const Document& document);
 
 /// Parses a file written by to_html. Throws InvalidFile with the path if the file is truncated or

@@ -91,9 +91,10 @@ std::string clocks_text(int clocks, std::span<const ClockOffset> aligned) {
     std::string text = fmt::format("The clocks of {} hosts were aligned to within {}", clocks,
                                    to_text(uncertainty));
     for (std::size_t i = 1; i < std::min(aligned.size(), most_named + 1); ++i)
-        text += fmt::format("{} rank {}'s was {} {}", i == 1 ? ":" : ",", aligned[i].first_rank,
-                            to_text(std::abs(aligned[i].offset)),
-                            aligned[i].offset > 0 ? "behind rank 0's" : "ahead of rank 0's");
+        text += fmt::format("{} the clock of rank {} was {} {}", i == 1 ? ":" : ",",
+                            aligned[i].first_rank, to_text(std::abs(aligned[i].offset)),
+                            aligned[i].offset > 0 ? "behind that of rank 0"
+                                                  : "ahead of that of rank 0");
     return text + (aligned.size() > most_named + 1 ? ", and so on" : "");
 }
 

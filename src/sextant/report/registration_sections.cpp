@@ -30,10 +30,10 @@ std::string_view meaning_of(std::string_view flag) {
     constexpr Meaning all[] = {
         {"ambiguous",
          "another motion was nearly as likely, for example one lattice period further"},
-        {"unrelated", "no higher correlation than noise"},
+        {"unrelated", "the correlation is no higher than that of noise"},
         {"not-converged", "the search ended before it converged"},
-        {"mended",
-         "disagreed with neighbouring frames and was registered again, starting from their motion"},
+        {"mended", "the frame disagreed with its neighbours and was registered again, starting "
+                   "from their motion"},
         {"in-doubt", "neighbouring frames disagree about its motion"},
         {"gaps", "some samples are not finite"}};
     for (const Meaning& meaning : all) {

@@ -15,7 +15,7 @@ namespace sextant::report {
 struct RegisteredFrame {
     std::int64_t frame = 0;
     std::string left_out;                             ///< reason; other fields are then unused
-    double x = 0, y = 0, angle = 0;                   ///< pixels and degrees, from the reference
+    double x = 0, y = 0, angle = 0;                   ///< shift in pixels and angle in degrees
     double sigma_x = 0, sigma_y = 0, sigma_angle = 0; ///< their standard deviations
     double ncc_before = 0, ncc_after = 0;
     double sigma = 0; ///< standard deviation of pixel positions after registration, in pixels
@@ -37,7 +37,7 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 ///           ("by rigid motions alone").
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
-/// Two pictures of the same area: PNG files of one size.
+/// Two pictures of the same area: PNG files of the same size.
 struct BeforeAfter {
     std::vector<std::byte> before, after;
     std::string caption;

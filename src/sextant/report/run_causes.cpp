@@ -200,8 +200,9 @@ std::string waits(const Recording& recording) {
     const std::vector<Waiting> all = waiting(recording.trace);
     if (all.empty())
         return "";
-    std::string html = fmt::format("<h3>Who waited for whom: {}</h3>\n", escape(recording.title()));
-    html += head({"Rank", "Waited for a message with", "Total"});
+    std::string html =
+        fmt::format("<h3>Waiting time by pair of ranks: {}</h3>\n", escape(recording.title()));
+    html += head({"Rank", "Peer of the message", "Total"});
     for (std::size_t i = 0; i < std::min(all.size(), most_waits); ++i) {
         html += fmt::format(
             "<tr><th scope=\"row\">rank {}</th><td class=\"number\">{}</td><td class=\"number\">{}"
@@ -214,8 +215,8 @@ std::string waits(const Recording& recording) {
         Seconds rest = 0;
         for (std::size_t i = most_waits; i < all.size(); ++i)
             rest += all[i].seconds;
-        html +=
-            fmt::format("<p>{} more, {} in total.</p>\n", all.size() - most_waits, to_text(rest));
+        html += fmt::format("<p>{} more pairs of ranks, {} in total.</p>\n",
+                            all.size() - most_waits, to_text(rest));
     }
     return html;
 }

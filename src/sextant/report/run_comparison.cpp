@@ -168,7 +168,7 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
         html += fmt::format("<li>{}: {} on {}", escape(recording.title()),
                             to_text(bars[i].duration), counted(recording.ranks, "rank"));
         if (const SharedLanes lanes(recording.ranks); lanes.shared())
-            html += fmt::format(", of which {} share a lane; simultaneous events are one bar",
+            html += fmt::format(", {} of which share each lane; simultaneous events are one bar",
                                 lanes.ranks_per_lane);
         const auto events = static_cast<std::int64_t>(recording.trace.events.size());
         if (bars[i].pause > 0) {
@@ -180,7 +180,7 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
                 to_text(bars[i].pause));
         }
         if (messages_of(recording.trace).size() > most_messages)
-            html += ". It has too many messages for arrows";
+            html += ". The run has too many messages to draw arrows";
         if (recording.clocks > 1)
             html += ". " + clocks_text(recording.clocks, recording.aligned);
         html += ".</li>\n";

@@ -95,7 +95,7 @@ std::string swatch(std::string_view style_class);
 
 /// Adds style classes "kind-0", "kind-1", ... that fill marks, one per kind.
 void add_kind_styles(Svg& svg, std::size_t kinds, const KindHues& hues);
-/// Adds the legend of these kinds.
+/// Adds one legend entry for each kind.
 void add_kind_legend(Svg& svg, const std::vector<std::string>& names);
 
 } // namespace sextant::report

@@ -15,7 +15,7 @@ namespace sextant::report {
 /// control characters that XML forbids or discourages become U+FFFD: file names may have any bytes.
 std::string escape(std::string_view text);
 
-/// Returns at most `characters` characters of the text, the last of them "…" if it was cut.
+/// Returns the text, cut if necessary to `characters` characters that end in "…".
 std::string shortened(std::string_view text, std::size_t characters);
 
 /// Formats a number with separators: "4,480,000".

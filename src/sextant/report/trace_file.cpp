@@ -159,8 +159,8 @@ Event event_of(const JsonField& event) {
 Recording recording_of(const JsonField& head, const std::string& path) {
     constexpr std::array origins{Origin::measured, Origin::predicted, Origin::simulated};
     if (const int version = number_in(head, "sextant_trace", 1); version > newest_version)
-        throw InvalidFile(path, fmt::format("a trace of version {}, expected version {}", version,
-                                            newest_version));
+        throw InvalidFile(path, fmt::format("is a trace of version {}, expected version {}",
+                                            version, newest_version));
     Recording recording;
     recording.name = head.at("name").any_text();
     recording.origin = one_of<Origin>(head.at("origin"), origins);
@@ -194,7 +194,7 @@ std::string to_json(const Recording& recording) {
 
 Recording parse_trace(std::string_view text, const std::string& path) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-        throw InvalidFile(path, "empty; expected a trace");
+        throw InvalidFile(path, "is empty, expected a trace");
     std::vector<Event> events; // in any order
     const JsonField file = JsonField::parse(text, path, "traceEvents", [&](const JsonField& event) {
         if (event.is_object() && event.text_or_empty("ph") == "X")
@@ -202,13 +202,14 @@ Recording parse_trace(std::string_view text, const std::string& path) {
     });
     const auto head = file.is_object() ? file.find("otherData") : std::nullopt;
     if (!head || !head->is_object() || !head->find("sextant_trace"))
-        throw InvalidFile(path, "not a Sextant trace: otherData.sextant_trace is missing");
+        throw InvalidFile(path, "is not a Sextant trace: otherData.sextant_trace is missing");
     file.at("traceEvents").size(); // throws if it is not an array
     Recording recording = recording_of(*head, path);
     for (const Event& event : events) {
         if (const int rank = std::max(event.rank, event.peer); rank >= recording.ranks)
-            throw InvalidFile(path, fmt::format("an event of rank {}, but otherData.ranks is {}",
-                                                rank, recording.ranks));
+            throw InvalidFile(path,
+                              fmt::format("has an event of rank {}, but otherData.ranks is {}",
+                                          rank, recording.ranks));
     }
     recording.trace.events = std::move(events);
     return recording;

@@ -32,7 +32,7 @@ struct SharedLanes {
     /// Returns "rank 3" or "ranks 12-15".
     std::string name(int lane) const;
 
-    /// Returns the trace with lanes as the ranks of events; peers remain ranks.
+    /// Returns the trace with the rank of each event replaced by its lane; peers remain ranks.
     Trace events_by_lane(const Trace& trace) const;
 };
 
@@ -47,7 +47,7 @@ struct Bar {
 /// The bars of a trace.
 struct Bars {
     std::vector<Bar> messages, work; ///< ordered by rank, then begin
-    int rows = 1;                    ///< highest number of rows of messages of any rank
+    int rows = 1;                    ///< largest number of message rows of a rank
     Seconds duration = 0;
     Seconds pause = 0; ///< longest gap within a merged bar; 0 if none are merged
 };
@@ -57,8 +57,8 @@ struct Bars {
 /// Requires  events that meet the requirements of `timeline`.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
 
-/// The same with one lane for several ranks; overlapping events of a kind in a shared lane become
-/// one bar.
+/// Returns the bars if several ranks share a lane; overlapping events of a kind in a shared lane
+/// become one bar.
 Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 
 struct TimelineOptions {

@@ -151,7 +151,7 @@ std::vector<PairBandwidth> bandwidths(const Recording& recording) {
         const Event& receive = recording.trace.events[message.receive];
         const Seconds took = receive.end - std::max(send.begin, receive.begin);
         if (took <= 0)
-            continue; // no time, or clocks that disagree
+            continue; // the message took no time, or clocks disagree
         PairBandwidth& pair = pairs[{send.rank, send.peer}];
         pair.from = send.rank;
         pair.to = send.peer;
@@ -248,8 +248,8 @@ Section traffic_section(const Recording& recording) {
     std::string html = to_html(Figure{drawn(recording, Count::bytes), ""}) +
                        to_html(Figure{drawn(recording, Count::messages), ""});
     if (recording.lent) {
-        html += "<p>Ranks share memory: messages are read in place, so none has a bandwidth of its "
-                "own.</p>\n";
+        html += "<p>Ranks share memory: messages are read in place, so single messages have no "
+                "bandwidth.</p>\n";
     } else if (!bandwidths(recording).empty()) {
         html += to_html(Figure{bandwidth_matrix(recording),
                                "A message is timed from when both sides were ready until it "

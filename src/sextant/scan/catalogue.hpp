@@ -14,9 +14,9 @@
 
 namespace sextant::scan {
 
-/// A scan of one value per rank: one source file and one row of the catalogue. Each row gets both
-/// forms, the proofs, the conformance tests on threads and over MPI, and use in scans of whole
-/// series.
+/// A scan of one value per rank: one source file and one row of the catalogue. Each algorithm in
+/// the catalogue is available in both forms and in scans of whole series, and is proved and tested
+/// on threads and over MPI.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
@@ -36,7 +36,7 @@ struct Algorithm {
 /// All algorithms, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask with similar names.
+/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
 const Algorithm& find(std::string_view name);
 
 /// Both forms of a scan, the native one first.

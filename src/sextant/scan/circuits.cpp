@@ -150,7 +150,7 @@ struct Members {
     int at(int i) const { return i == size - 1 ? last : first + i * stride; }
     Members front(int count) const { return {first, stride, count, at(count - 1)}; }
     Members after(int count) const { return {at(count), stride, size - count, last}; }
-    /// The second member of each pair, and an odd one left over.
+    /// The second member of each pair; with an odd number, also the last member.
     Members seconds() const { return {at(1), 2 * stride, (size + 1) / 2, last}; }
 };
 
@@ -232,7 +232,7 @@ std::vector<Node> nodes_above(int rank, int ranks) {
 
 /// The values that a rank holds after the upward phase.
 struct Sums {
-    std::vector<Region> left; ///< by node: the sum of its left child, at its holder
+    std::vector<Region> left; ///< by node: sum of its left child, if this rank holds it
     Region own;               ///< sum of the highest node that this rank holds
 };
 

@@ -49,8 +49,8 @@ constexpr int ceil_log2(int n) {
 }
 
 /// One rank's line in a prefix circuit: the values that it sends to other lines and receives from
-/// them. Each value that a line computes has its own slot. So none is overwritten while it is being
-/// sent, and no application waits for a send.
+/// them. Each value that a line computes has its own slot. Therefore no value is overwritten while
+/// it is being sent, and no application waits for a send.
 ///
 /// Circuits need not check bounds: sends to and receives from ranks that do not exist (below 0, or
 /// from `ranks` on) do nothing.
@@ -73,7 +73,7 @@ class Line {
     Region receive(int from, const Region& like);
     /// Returns before ⊕ after.
     Region combine(const Region& before, const Region& after);
-    /// Returns (the value of a rank) ⊕ value, or `value` if the rank does not exist.
+    /// Returns (the value of the sending rank) ⊕ value, or `value` if the rank does not exist.
     Region take(int from, const Region& value);
 
   private:
@@ -111,8 +111,8 @@ Region kogge_stone(Line& line, Region value);
 /// Source    Sklansky, IRE Trans. Electronic Computers EC-9(2), 1960, doi:10.1109/TEC.1960.5219822
 Region sklansky(Line& line, Region value);
 
-/// Brent-Kung inclusive scan: up a binary tree, whose inner nodes then hold the combinations of
-/// their leaves, and down again, where each right child passes its prefix to the leaves in between.
+/// Brent-Kung inclusive scan on a binary tree: on the way up, each inner node combines the values
+/// of its leaves; on the way down, each right child passes its prefix to the leaves in between.
 ///
 /// Input     this rank's value.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.
@@ -145,17 +145,17 @@ Region han_carlson(Line& line, Region value);
 /// Source    Ladner and Fischer, J. ACM 27(4), 1980, doi:10.1145/322217.322232
 Region ladner_fischer(Line& line, const Region& value, int k);
 
-/// Blelloch exclusive scan: up a binary tree, where each node combines its children's values, and
-/// down again, where each node passes its own prefix to its left child, and that prefix combined
-/// with the left child's value to its right child. Neither the identity nor a value that is not
-/// needed is ever combined.
+/// Blelloch exclusive scan on a binary tree: on the way up, each node combines its children's
+/// values; on the way down, each node passes its own prefix to its left child, and that prefix
+/// combined with the left child's value to its right child. Neither the identity nor a value that
+/// is not needed is ever combined.
 ///
 /// Input     this rank's value; whether the last rank also needs the total.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank − 1; at the last rank
 ///           also the total, if requested.
 /// Cost      as Brent-Kung on p − 1 ranks, so 2 (p − 1) − ⌈log2 p⌉ − popcount(p − 1) applications.
-///           The total takes popcount(p − 1) more, after ⌈log2 p⌉ dependent ones: a single
-///           application at the very end would lengthen the longest chain.
+///           The total takes popcount(p − 1) more and is complete after ⌈log2 p⌉ dependent ones. A
+///           single application at the very end would lengthen the longest chain.
 /// Source    Blelloch, IEEE Trans. Comp. 38(11), 1989, doi:10.1109/12.42122
 Prefixes blelloch(Line& line, const Region& value, bool total);
 

@@ -44,19 +44,19 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Uniform in (0, 1].
+/// Returns a number uniformly distributed in (0, 1].
 double uniform(std::uint64_t bits) {
     return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
 }
 
-/// Normally distributed, by Box and Muller.
+/// Returns a normally distributed number (Box and Muller).
 double normal(std::uint64_t seed, std::uint64_t i) {
     const std::uint64_t bits = mixed(seed ^ mixed(i));
     return std::sqrt(-2 * std::log(uniform(bits))) *
            std::cos(2 * std::numbers::pi * uniform(mixed(bits)));
 }
 
-/// Times whose logarithms are a first-order autoregressive series.
+/// Returns times whose logarithms are a first-order autoregressive series.
 std::vector<Seconds> correlated(const Distribution& distribution, Elements values,
                                 std::uint64_t seed) {
     const double rho = distribution.correlation, sigma = distribution.spread;
@@ -104,7 +104,7 @@ std::vector<Seconds> read_times(const std::string& path) {
     for (const JsonField& time : list.items())
         times.push_back(time.number(0, JsonField::most));
     if (times.empty())
-        list.refuse("one or more seconds");
+        list.refuse("one or more times in seconds");
     return times;
 }
 
@@ -115,13 +115,12 @@ void check(const Distribution& distribution) {
         throw InvalidTask(
             fmt::format("an operator time of {} s: expected 0 or more", distribution.mean));
     if (!fine(distribution.spread))
-        throw InvalidTask(
-            fmt::format("a spread of times of {}: expected 0 or more", distribution.spread));
+        throw InvalidTask(fmt::format("a spread of {}: expected 0 or more", distribution.spread));
     if (!(distribution.correlation >= 0 && distribution.correlation < 1))
         throw InvalidTask(fmt::format("a correlation of {}: expected at least 0 and less than 1",
                                       distribution.correlation));
     if (is_recorded && distribution.times.empty())
-        throw InvalidTask("recorded times: expected one or more");
+        throw InvalidTask("no recorded times: expected one or more");
     for (std::size_t i = 0; i < distribution.times.size(); ++i) {
         if (!fine(distribution.times[i]))
             throw InvalidTask(fmt::format("recorded time {} is {} s: expected 0 or more", i,

@@ -37,14 +37,14 @@ struct Bar {
     Seconds begin = 0, end = 0; ///< from the start of the run
 };
 
-/// How the workers spend the time of a run.
+/// The working and idle time of the workers in a run.
 struct Usage {
     Elements applications = 0;
-    Seconds makespan = 0;  ///< to the end of the last application
+    Seconds makespan = 0;  ///< end of the last application
     Seconds busy = 0;      ///< core-seconds in the operator, all workers
     Seconds idle = 0;      ///< workers × makespan − busy
-    double imbalance = 1;  ///< operator time of the busiest worker over the mean
-    double efficiency = 0; ///< `serial` over workers × makespan
+    double imbalance = 1;  ///< operator time of the busiest worker relative to the mean
+    double efficiency = 0; ///< `serial` divided by workers × makespan
 };
 
 /// Computes the usage of a run.

@@ -350,7 +350,7 @@ class Rehearsal::Stage {
     const OperatorTime& time_;
     const bool with_bars_;
     const Balance balance_;
-    std::vector<std::vector<Interval>> segments_; ///< by rank and thread, in the series
+    std::vector<std::vector<Interval>> segments_; ///< by rank and thread; positions in the series
     Performance performance_;
 };
 

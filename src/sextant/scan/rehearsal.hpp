@@ -50,7 +50,7 @@ class RehearsalSimulator {
 struct Performance {
     Seconds makespan = 0;
     Elements stolen = 0;
-    std::vector<Bar> bars; ///< if requested
+    std::vector<Bar> bars; ///< empty unless requested
 };
 
 /// A scan of a series on a simulated clock: the same schedules, stealing and last phases as in a

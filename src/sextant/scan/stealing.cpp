@@ -136,7 +136,8 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
                      bool is_first_rank) {
     if (is_first_rank && thread == 0)
         return {};
-    const bool last_is_known = !is_last || known.through; // the join of the next thread computes it
+    // The last result is known from `totals`, or computed by the join of the next thread.
+    const bool last_is_known = !is_last || known.through;
     LastPhase phase{known.before && thread > 0, segment};
     if (last_is_known)
         --phase.applied.last;
@@ -147,7 +148,7 @@ namespace {
 
 constexpr NamedBoundaries rows[] = {
     {"fixed", "each thread processes its own block", Boundaries::fixed},
-    {"moving", "a thread takes values from the neighbour that would need longest",
+    {"moving", "a thread takes values from the neighbour that would take longest to finish",
      Boundaries::moving},
     {"towards-slower", "a thread takes values from the neighbour that is slower per application",
      Boundaries::towards_slower},
@@ -174,9 +175,9 @@ void check(const Configuration& configuration) {
         throw InvalidTask(
             fmt::format("{} threads per rank: expected 1 or more", configuration.threads));
     if (configuration.threads > 1 && configuration.strategy.program != reduce_then_scan) {
-        throw InvalidTask(
-            fmt::format("{} on {} threads per rank: expected reduce-then-scan, or 1 thread",
-                        configuration.strategy.name, configuration.threads));
+        throw InvalidTask(fmt::format(
+            "{} does not support {} threads per rank: expected reduce-then-scan, or 1 thread",
+            configuration.strategy.name, configuration.threads));
     }
 }
 

@@ -37,10 +37,11 @@ struct Extension {
 /// Every thread reduces one segment, whose boundaries move: the first works from left to right, the
 /// last from right to left, the others from the middle of their block outwards. After each
 /// application a thread extends to one side, while unclaimed values are left on either.
-/// `Boundaries` is the rule for the side; if both are equal, the side with more remaining values of
-/// its block. An application in progress counts with its time so far, so that a long one is noticed
-/// before it ends. Values are claimed only at the edge of a segment, so segments stay contiguous. A
-/// reduction may associate its values in any order, so results do not depend on stealing.
+/// `Boundaries` is the rule for the side; in a tie, the thread extends to the side on which more
+/// values of its block remain. The elapsed time of an application in progress counts too, so that a
+/// long one is noticed before it ends. Values are claimed only at the edge of a segment, so
+/// segments stay contiguous. A reduction may associate its values in any order, so results do not
+/// depend on stealing.
 ///
 /// Not synchronised: callers with several threads hold a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
@@ -134,7 +135,7 @@ struct NamedBoundaries {
 
 std::span<const NamedBoundaries> all_boundaries();
 std::string_view name(Boundaries boundaries);
-/// Finds a rule by name. Throws InvalidTask with similar names.
+/// Finds a rule by name. If there is none, throws InvalidTask that suggests similar names.
 Boundaries find_boundaries(std::string_view name);
 
 /// The configuration of a scan of a series: a strategy with a global scan, and threads per rank.

@@ -102,7 +102,7 @@ struct Strategy {
 
 std::span<const Strategy> strategies();
 
-/// Finds a strategy by name. Throws InvalidTask with similar names.
+/// Finds a strategy by name. If there is none, throws InvalidTask that suggests similar names.
 const Strategy& find_strategy(std::string_view name);
 
 /// The program of one rank; empty for ranks without values. Throws InvalidTask.

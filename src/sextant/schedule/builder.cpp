@@ -109,7 +109,7 @@ Bytes ProgramBuilder::element_of(int buffer) const {
 
 Region ProgramBuilder::run(const Program& part, std::span<const Region> places) {
     if (part.window > 0 && part.window != program_.window)
-        throw std::logic_error("part: its window differs from the program's");
+        throw std::logic_error("part: the window of the part differs from that of the program");
     const std::vector<Region> lies = placed(part, places);
     const auto moved = [&](Region region) {
         if (region.empty())

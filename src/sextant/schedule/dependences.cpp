@@ -92,7 +92,7 @@ class Finder {
         for (std::uint32_t i = 0; i < count; ++i) {
             const Step& step = program_.steps[i];
             if (std::uint64_t{step.first} + step.count + step.made > program_.regions.size()) {
-                fail(i, "refers to regions beyond the end of the program's list");
+                fail(i, "refers to regions beyond the end of the program's list of regions");
             }
             for (const Region& region : program_.regions_of(step)) {
                 check(i, region, step.verb == Verb::receive);
@@ -148,8 +148,8 @@ class Finder {
         }
     }
 
-    /// Regions that are moved or folded together must have the same element size; in a fold, that
-    /// of the run.
+    /// Regions that are moved or folded together must have the same element size. In a fold, it
+    /// must be the element size of the run.
     void check_formats(std::uint32_t i, const Step& step) const {
         const auto format = [&](const Region& region) {
             return program_.buffers[static_cast<std::size_t>(region.buffer)].element;

@@ -107,7 +107,8 @@ class Dependences {
         const auto i = static_cast<std::size_t>(step);
         return {edges_.data() + first_[i], first_[i + 1] - first_[i]};
     }
-    /// The numbers of edges to each step, to each region that is read, and to each step's commit.
+    /// The numbers of incoming edges of each step, of each region that is read, and of each step's
+    /// commit.
     const std::vector<std::uint32_t>& needs() const { return needs_; }
     const std::vector<std::uint32_t>& region_needs() const { return region_needs_; }
     const std::vector<std::uint32_t>& commit_needs() const { return commit_needs_; }

@@ -86,7 +86,7 @@ class TakersOfMade {
   private:
     /// Properties of a send.
     struct Takes {
-        Elements elements = 0;           ///< computed by kernels
+        Elements elements = 0;           ///< number of elements computed by kernels
         std::vector<std::uint32_t> from; ///< the steps that compute them
         bool shares = false;             ///< another step reads some of these elements
     };

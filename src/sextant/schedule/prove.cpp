@@ -44,7 +44,7 @@ void add_costs(const Program& program, Proof& proof) {
     proof.most_applications = std::max(proof.most_applications, applications);
 }
 
-/// Returns a proof with the costs filled in, before execution.
+/// Returns a proof with only the costs filled in; symbolic execution fills in the rest.
 Proof costs_of(const Schedule& schedule, const std::vector<Dependences>& dependences) {
     Proof proof;
     for (const Program& program : schedule)

@@ -16,7 +16,7 @@ namespace sextant {
 struct Symbol {
     Elements element = undefined;
     int first = 0, last = 0;
-    int depth = 0; ///< length of the longest chain of applications behind it
+    int depth = 0; ///< length of the longest chain of applications that lead to it
 
     static constexpr Elements undefined = -1;
     bool same_value(const Symbol& other) const {
@@ -81,8 +81,8 @@ struct Proof {
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, unsigned seed = 1);
 
-/// As above, under every delivery. The proof has the costs, and the error of the first delivery
-/// that fails.
+/// Proves a schedule correct under every delivery. The proof has the costs, and the error of the
+/// first delivery that fails.
 Proof prove(const Schedule& schedule, const Claim& claim);
 
 } // namespace sextant

@@ -325,9 +325,10 @@ class Player {
         int stuck = 0;
         while (walk.finished(stuck))
             ++stuck;
-        throw fault(schedule_, {rank, stuck},
-                    fmt::format("deadlock: waits forever, and {} steps of its rank never finish",
-                                walk.unfinished()));
+        throw fault(
+            schedule_, {rank, stuck},
+            fmt::format("deadlock: the step waits forever, and {} steps of its rank never finish",
+                        walk.unfinished()));
     }
 
     const Schedule& schedule_;

@@ -24,7 +24,7 @@ class SymbolicMemory {
   public:
     /// Inputs hold the claim's symbols; everything else is undefined.
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
-    SymbolicMemory(const SymbolicMemory&) = delete; // elements point to elements
+    SymbolicMemory(const SymbolicMemory&) = delete; // elements point to one another
 
     /// Reads, and marks as used, one operand of a fold, or all regions of a step.
     std::vector<Symbol> read(StepOfRank at, const Region& region);

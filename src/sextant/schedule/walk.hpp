@@ -63,8 +63,8 @@ class Walk {
 
     const Program& program_;
     const Dependences& dependences_;
-    // Numbers of unfinished predecessors: by step, then by step for its commit, then by region; one
-    // block, so that a run starts with a single copy.
+    // Numbers of unfinished predecessors: by step, then by step for its commit, then by region; all
+    // in one block, so that a single copy resets them at the start of a run.
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;

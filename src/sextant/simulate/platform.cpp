@@ -204,7 +204,7 @@ using machine::Strategy;
 struct Ways {
     Seconds latency = 0;
     double path_seconds_per_byte = 0;      ///< time per byte of the slowest link on the path
-    double injection_seconds_per_byte = 0; ///< of all links leaving a host together
+    double injection_seconds_per_byte = 0; ///< time per byte of all links of a host together
 };
 
 const Network::Link& link_of(const Network& network, int link) {

@@ -127,7 +127,7 @@ struct HostSlots {
     int cores = 1;
 };
 
-/// The hosts of a network, in its order.
+/// The hosts of a network, in the order in which it lists them.
 std::vector<HostSlots> rooms_of(const Network& network);
 
 /// The host of each rank, as an index into `rooms`. Fills the hosts in `order` one after another,
@@ -149,7 +149,8 @@ void sort_naturally(std::vector<HostSlots>& rooms);
 /// Deterministic.
 machine::Profile profile_of(const Platform& platform);
 
-/// The links of a platform with their capacities, including the loss when flows share them.
+/// The links of a platform with their capacities, including the capacity lost when flows share a
+/// link.
 machine::Wires wires_of(const Platform& platform);
 
 } // namespace sextant::simulate

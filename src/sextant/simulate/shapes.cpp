@@ -18,7 +18,7 @@ namespace {
 constexpr Shape catalogue[] = {
     {"crossbar", "one non-blocking switch", crossbar},
     {"fat tree", "switches in levels, with parallel cables and static routing", fat_tree},
-    {"mesh", "hosts are routers; messages travel one dimension after another", mesh},
+    {"mesh", "hosts are routers; messages traverse one dimension after another", mesh},
     {"torus", "a mesh whose rows and columns are closed into rings", torus}};
 
 } // namespace
@@ -203,7 +203,7 @@ class Tree {
     std::vector<int> first_link_;
 };
 
-/// Returns the port by which a node sends messages for a host upward.
+/// A function that returns the port by which a node sends messages for a host upward.
 using Port = std::function<int(int level, int node, int to)>;
 
 /// D-mod-k routing; for parallel cables it also selects the cable on the way down.
@@ -266,7 +266,7 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
             std::vector<int> assigned(static_cast<std::size_t>(tree.step(level).ports()));
             for (const int to : order) {
                 if (slots[static_cast<std::size_t>(to)] / below == tree.part_of(level, node))
-                    continue; // the way down is unique
+                    continue; // there is only one path down
                 const auto least = std::min_element(assigned.begin(), assigned.end());
                 ++*least;
                 tables->at(level, node, to) = static_cast<std::uint16_t>(least - assigned.begin());
@@ -284,7 +284,7 @@ Port from_table(const JsonField& network, const Tree& tree, std::size_t hosts) {
     rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row per leaf switch");
     for (int leaf = 0; leaf < tree.nodes(1); ++leaf) {
         const JsonField row = rows[static_cast<std::size_t>(leaf)];
-        row.require_size(hosts, "a spine for each host");
+        row.require_size(hosts, "one spine per host");
         for (std::size_t to = 0; to < hosts; ++to)
             tables->at(1, leaf, static_cast<int>(to)) =
                 static_cast<std::uint16_t>(row[to].integer(0, tree.step(1).ports() - 1));
@@ -319,7 +319,7 @@ Tree read_tree(const JsonField& network) {
     up.require_size(down.size(), "as many levels as `down`");
     cables.require_size(down.size(), "as many levels as `down`");
     if (down.size() == 0)
-        down.refuse("the children of a switch, by level");
+        down.refuse("the number of children of a switch at each level");
     std::vector<TreeLevel> steps;
     std::int64_t hosts = 1, configurations = 1;
     for (std::size_t level = 0; level < down.size(); ++level) {

@@ -115,7 +115,7 @@ double SimulatedRun::active_in(const Step& step) const {
                : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
 }
 
-// Messages.
+// Functions for messages.
 
 void SimulatedRun::post(StepOfRank at) {
     if (question_.timeline)
@@ -171,7 +171,7 @@ void SimulatedRun::arrived(StepOfRank send) {
     advance(receive.rank);
 }
 
-// Work.
+// Functions for work.
 
 /// Starts a piece of work if there is one and the processor is free; true if it took no time.
 bool SimulatedRun::work_some(int rank) {
@@ -197,7 +197,7 @@ bool SimulatedRun::work_some(int rank) {
                        true);
     }
     if (question_.costs.seconds_per_application == 0)
-        return false; // combining early gains nothing
+        return false; // combining costs nothing, so early combining gains nothing
     const Folding::Pass pass = own.folding.combine_some(own.walk);
     if (pass.step == Walk::none)
         return false;
@@ -243,7 +243,7 @@ void SimulatedRun::worked(int rank, Work work) {
     advance(rank);
 }
 
-// Ends.
+// Functions that end messages, steps and the run.
 
 void SimulatedRun::finish_message(StepOfRank at) {
     if (question_.timeline) {

@@ -34,10 +34,10 @@ class Folding {
     int complete(int step);
 
   private:
-    /// For each operand, the end of its run; initially each operand is its own run.
+    /// Combined runs of neighbouring operands; initially each operand is its own run.
     struct Fold {
         int step = 0;
-        std::vector<std::uint32_t> run_end; ///< indexed by the first operand of a run
+        std::vector<std::uint32_t> run_end; ///< end of each run, indexed by its first operand
         bool finished = false;
     };
 
@@ -108,7 +108,7 @@ class SimulatedRun {
         std::queue<int> messages; ///< sends and receives to process; the first is in progress
         int step = Walk::none;    ///< step in progress
         Seconds step_began = 0;
-        bool step_ends = false; ///< the step ends with this work; a fold may take several
+        bool step_ends = false; ///< true if the step ends with this work; a fold may need more
         std::vector<Seconds> posted;
         Seconds done = 0;
     };
@@ -177,7 +177,7 @@ class Processors {
   private:
     struct Processor {
         bool handles_message = false;
-        bool has_step = false, works = false; ///< on the step; false while interrupted
+        bool has_step = false, works = false; ///< `works`: on its step, not interrupted
         Seconds step_left = 0, resumed = 0;
         int piece = 0; ///< counts interruptions; an end scheduled before one is ignored
     };

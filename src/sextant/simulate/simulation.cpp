@@ -138,7 +138,7 @@ class Clock {
         }
     }
 
-    // Messages.
+    // Functions for messages.
 
     /// A message spends the latency of its links before it needs their capacity.
     void send(StepOfRank at, int to, Bytes bytes) {

@@ -32,7 +32,7 @@ struct Question {
 struct Simulation {
     Seconds seconds = 0;           ///< until the last step of the last rank
     std::vector<Seconds> finished; ///< by rank
-    Trace timeline;                ///< if requested
+    Trace timeline;                ///< empty unless requested
 };
 
 /// True if SimGrid's simulator, a program that Sextant starts for each simulation, is installed.
@@ -63,7 +63,7 @@ Simulation simulate(const Question& question);
 /// Deterministic to the bit.
 Simulation simulate_on_clock(const Question& question);
 
-/// The same on a platform that has been read already.
+/// Simulates without SimGrid on a platform that has already been read.
 Simulation simulate_on_clock(const Question& question, const Platform& platform);
 
 } // namespace sextant::simulate

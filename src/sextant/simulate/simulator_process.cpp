@@ -203,7 +203,7 @@ class Simulator {
     explicit Simulator(const std::string& program) try
         : said_(temporary_file(), std::fclose),
           channel_(connected_channel()),
-          process_(SIGKILL, [&] { // the result would have no reader
+          process_(SIGKILL, [&] { // when this object is destroyed, nobody reads the result
               become(program.c_str(), channel_.theirs.descriptor(), fileno(said_.get()));
           }) {
         channel_.theirs.close();
@@ -258,7 +258,7 @@ Simulation ask(const std::string& program, const Question& question) {
     try {
         put_question(simulator.channel(), question);
     } catch (const ChannelClosed&) {
-        // It may have sent an error before it closed the channel.
+        // The simulator may have sent an error before it closed the channel.
     }
     try {
         return get_answer(simulator.channel());

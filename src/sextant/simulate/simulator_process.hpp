@@ -31,7 +31,7 @@ Simulation get_answer(Channel& from);
 
 /// The name of the program that simulates with SimGrid. It is a separate program because SimGrid's
 /// library defines functions with MPI's names, which would replace MPI's in any process that loads
-/// it; and because SimGrid allows one world per process and exits on invalid input.
+/// it; and because SimGrid allows one simulation per process and exits on invalid input.
 inline constexpr const char* simulator_name = "sextant-simgrid";
 
 /// The path of that program, searched for in machine::installation(); "" if it is not found.

@@ -70,10 +70,10 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
         return;
     if (!holds({0, 0, gradient.image.width, gradient.image.height}, tile) ||
         !holds(gradient.tile, grown(tile, 1, gradient.image)))
-        throw InvalidTask(fmt::format(
-            "edges of {}x{} pixels at ({}, {}) need a larger gradient than {}x{} at ({}, {})",
-            tile.width, tile.height, tile.x, tile.y, gradient.tile.width, gradient.tile.height,
-            gradient.tile.x, gradient.tile.y));
+        throw InvalidTask(fmt::format("edges of {}x{} pixels at ({}, {}) need gradients of a "
+                                      "larger region than {}x{} at ({}, {})",
+                                      tile.width, tile.height, tile.x, tile.y, gradient.tile.width,
+                                      gradient.tile.height, gradient.tile.x, gradient.tile.y));
     EdgeRows rows(tile, gradient.image, thresholds, codes);
     const Tile& needed = rows.needed();
     for (Elements y = needed.y; y < needed.y + needed.height; ++y) {
@@ -268,7 +268,7 @@ Thinning::Thinning(std::uint8_t* edges, const Tile& held, const Tile& tile, Imag
       removed_(at(pitch_), 0),
       fresh_(at(words_), 0),
       changed_(at(held.height + 2), 0),
-      looked_at_(at(2 * held.height), -1) {}
+      processed_(at(2 * held.height), -1) {}
 
 Thinning::Bits* Thinning::row(Elements y) {
     return bits_.data() + (y + 1) * pitch_ + thin_slack;
@@ -315,10 +315,10 @@ void Thinning::begin_pass(const Tile& part, Elements parity) {
 /// True if a row or one of its neighbours has changed since its columns of this parity were last
 /// processed.
 bool Thinning::is_news(Elements y, Elements parity) {
-    Elements& looked_at = looked_at_[at(2 * y + parity)];
+    Elements& processed = processed_[at(2 * y + parity)];
     const auto changed = changed_.begin() + y;
-    const bool news = *std::max_element(changed, changed + 3) > looked_at;
-    looked_at = pass_;
+    const bool news = *std::max_element(changed, changed + 3) > processed;
+    processed = pass_;
     return news;
 }
 

@@ -18,8 +18,8 @@ namespace sextant::kernel {
 
 /// The gradient of a rectangle of an image.
 struct GradientView {
-    const float *x = nullptr, *y = nullptr; ///< at the top left
-    Elements stride = 0;                    ///< of x and y
+    const float *x = nullptr, *y = nullptr; ///< the samples at the top left
+    Elements stride = 0;                    ///< distance between rows of x and of y
     Tile tile;                              ///< the rectangle's position in the image
     ImageShape image;                       ///< the whole image
 };
@@ -32,13 +32,13 @@ struct EdgeThresholds {
 
 /// The destination of edge codes (edge_vectors.hpp).
 struct EdgePlane {
-    std::uint8_t* first = nullptr; ///< at the top left
-    Elements stride = 0;           ///< from one row to the next
+    std::uint8_t* first = nullptr; ///< the code at the top left
+    Elements stride = 0;           ///< distance between rows
 };
 
 /// Edge codes of a rectangle of an image; a code other than 0 is an edge point.
 struct EdgeView {
-    const std::uint8_t* first = nullptr; ///< at the top left of `tile`
+    const std::uint8_t* first = nullptr; ///< the code at the top left of `tile`
     Elements stride = 0;
     Tile tile;
     ImageShape image;
@@ -94,7 +94,7 @@ class EdgeRows {
     const float low_, high_; // low_ > 0
     const std::size_t pitch_;
     Elements next_;
-    std::vector<float> lengths_; // rows start one pixel left of the tile; 0 beyond the image
+    std::vector<float> lengths_; // from one pixel left of the tile on; 0 beyond the image
     std::vector<std::uint8_t> headings_;
 };
 
@@ -182,9 +182,10 @@ class Thinning {
     const Elements words_, pitch_; // words per row, without and with padding
     std::vector<Bits> bits_;       // all rows, with one empty row before and one after them
     std::vector<Bits> mask_, removed_, fresh_;
-    Elements pass_ = 0;               // passes so far
-    std::vector<Elements> changed_;   // [row + 1]: the last pass that changed the row
-    std::vector<Elements> looked_at_; // [2 row + column parity]: last pass over these pixels
+    Elements pass_ = 0;             // number of passes so far
+    std::vector<Elements> changed_; // [row + 1]: the last pass that changed the row
+    // [2 * row + parity]: the last pass that processed the columns of this parity
+    std::vector<Elements> processed_;
 };
 
 } // namespace sextant::kernel

@@ -62,9 +62,12 @@ inline constexpr EdgeFollowers edge_followers;
 struct GradientRow {
     const float *x, *y;
     Elements width;
-    float low;      ///< the low threshold
-    float* lengths; ///< output; a length below `low` may be an upper bound, also below `low`
-    std::uint8_t* headings; ///< output where the length is at least `low`: upper bits of edge codes
+    float low; ///< the low threshold
+    /// Output: lengths of the gradient. A length below `low` may be replaced by a larger number
+    /// that is also below `low`.
+    float* lengths;
+    /// Output: the upper bits of edge codes, defined only where the length is at least `low`.
+    std::uint8_t* headings;
 };
 
 void measure_gradients(const GradientRow& row);
@@ -72,7 +75,7 @@ void measure_gradients(const GradientRow& row);
 /// Lengths of the gradient in three rows, readable from [−1] to [width].
 struct EdgeRow {
     const float *above, *here, *below;
-    const std::uint8_t* headings; ///< of the middle row
+    const std::uint8_t* headings; ///< headings of the middle row
     float low, high;              ///< thresholds
     std::uint8_t* codes;
     Elements width;

@@ -125,7 +125,7 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     return all;
 }
 
-constexpr std::size_t most_needed = 8; ///< the most derivatives that a feature needs
+constexpr std::size_t most_needed = 8; ///< maximum number of derivatives per feature
 
 /// The number of rows in a band if intermediate derivatives are stored: large enough that filtering
 /// the rows around each band again costs little.
@@ -190,8 +190,8 @@ void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, El
 void FilterBank::apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                        const std::function<void()>& progress) {
     if (outputs.size() != features_.size())
-        throw InvalidTask(
-            fmt::format("{} planes for {} features", outputs.size(), features_.size()));
+        throw InvalidTask(fmt::format("{} planes for {} features, expected one per feature",
+                                      outputs.size(), features_.size()));
     const bool makes = std::any_of(features_.begin(), features_.end(),
                                    [](const Feature& feature) { return feature.make; });
     const Elements band = makes ? rows_of_a_band(reach_y()) : std::max<Elements>(1, tile.height);

@@ -20,7 +20,7 @@ struct Feature {
     void (*make)(std::span<const float* const> derivatives, float* to, Elements count) = nullptr;
 };
 
-/// The name and description of a feature, for lists.
+/// The name and description of a feature, for printing.
 struct NamedFeature {
     std::string_view name, summary;
 };
@@ -33,7 +33,7 @@ Feature find_feature(std::string_view name);
 
 /// Computes several features of an image together, and each derivative that they need only once.
 ///
-/// Input, Output, Requires, Cost and Deterministic as GaussianDerivatives, with one plane per
+/// Input, Output, Requires, Cost and Deterministic as for GaussianDerivatives, with one plane per
 /// feature. Derivatives that are not features themselves are kept in internal memory, a few hundred
 /// rows at a time.
 class FilterBank {

@@ -69,14 +69,14 @@ class Halving {
     void apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last);
 
   private:
-    static constexpr int reach = 3; ///< of the Gaussian
+    static constexpr int reach = 3; ///< radius of the Gaussian in samples
     static constexpr Elements margin = (reach + 1) / 2;
 
     void split(Elements width);
 
     ImageShape fine_;
     std::array<float, reach + 1> weights_;
-    Memory line_, even_, odd_; // a row smoothed vertically; its even columns, its odd columns
+    Memory line_, even_, odd_; // a row smoothed vertically, its even and its odd columns
     std::array<const float*, 2 * reach + 1> columns_; // [reach + k][x]: the sample at column 2x + k
 };
 

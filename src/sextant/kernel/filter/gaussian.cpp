@@ -42,7 +42,7 @@ std::size_t at(int order) {
     return static_cast<std::size_t>(order);
 }
 
-/// The width of strips whose filtered rows fit in a level-two cache. Results do not depend on it.
+/// The width of strips whose filtered rows fit in an L2 cache. Results do not depend on it.
 Elements width_of_strips(std::size_t rings, int reach) {
     constexpr Bytes share = Bytes{384} << 10;
     const Bytes column = static_cast<Bytes>(rings * sizeof(float)) * (2 * reach + 1);
@@ -52,7 +52,7 @@ Elements width_of_strips(std::size_t rings, int reach) {
 /// The number of rows between calls of `progress`: they take about 0.1 ms.
 constexpr Elements rows_between_calls = 16;
 
-/// The weights at distances k = 0 … reach, times 2^exponent, which is exact.
+/// The weights at distances k = 0 … reach, scaled by 2^exponent.
 std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     std::vector<float> half;
     for (std::size_t i = weights.size() / 2; i < weights.size(); ++i)
@@ -179,7 +179,8 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
 void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs) const {
     if (outputs.size() != planes_)
         throw InvalidTask(
-            fmt::format("{} planes for {} Gaussian derivatives", outputs.size(), planes_));
+            fmt::format("{} planes for {} Gaussian derivatives, expected one per derivative",
+                        outputs.size(), planes_));
     for (const Plane& plane : outputs) {
         if (empty(tile))
             return;

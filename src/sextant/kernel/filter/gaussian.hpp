@@ -81,7 +81,7 @@ class GaussianDerivatives {
 
     /// The widest tile that `each_row` accepts.
     Elements strip_width() const { return strip_width_; }
-    /// As `apply`, but passes each row of all derivatives to `take` instead of storing it. The
+    /// Like `apply`, but passes each row of all derivatives to `take` instead of storing it. The
     /// samples may be in several pieces of the same sample type, which must not overlap.
     void each_row(SamplePieces input, const Tile& strip,
                   const std::function<void(std::span<const float* const>)>& take);
@@ -120,8 +120,8 @@ class GaussianDerivatives {
     // Row weights are scaled by a power of two so that filtered rows have at most the magnitude of
     // the samples. Column weights undo this.
     std::array<Half, orders> row_weights_;                        // [order]
-    std::array<std::array<Half, orders>, orders> column_weights_; // [order along x][along y]
-    std::array<std::array<int, orders>, orders> plane_; // [order along x][along y], or none
+    std::array<std::array<Half, orders>, orders> column_weights_; // [order along x][order along y]
+    std::array<std::array<int, orders>, orders> plane_;           // [order along x][order along y]
     std::size_t planes_ = 0;
     std::vector<Pair> rows_;
     std::array<std::vector<Pair>, orders> columns_; // [order along x]

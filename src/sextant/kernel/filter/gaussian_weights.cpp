@@ -21,10 +21,10 @@ void check(double sigma, int order, const GaussianKernel& kernel) {
         throw InvalidTask(fmt::format("sigma is {}, expected {} to {} pixels", sigma,
                                       smallest_sigma, largest_sigma));
     if (order < 0 || order > highest_order)
-        throw InvalidTask(
-            fmt::format("a derivative of order {}, expected 0 to {}", order, highest_order));
+        throw InvalidTask(fmt::format("the order of the derivative is {}, expected 0 to {}", order,
+                                      highest_order));
     if (!(kernel.truncation >= 0 && kernel.truncation <= largest_truncation))
-        throw InvalidTask(fmt::format("a Gaussian truncated at {} sigmas, expected 0 to {}",
+        throw InvalidTask(fmt::format("the truncation radius is {} sigmas, expected 0 to {}",
                                       kernel.truncation, largest_truncation));
 }
 

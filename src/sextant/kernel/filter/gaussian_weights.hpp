@@ -17,7 +17,7 @@ struct GaussianKernel {
         p3pc       ///< the short filters of P-3PC (Seinstra and Koelma, 2002)
     };
     Weights weights = Weights::gaussian;
-    double truncation = 0; ///< for Weights::truncated
+    double truncation = 0; ///< in sigmas; used by Weights::truncated only
 
     bool operator==(const GaussianKernel&) const = default;
 };

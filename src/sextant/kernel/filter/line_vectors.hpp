@@ -26,14 +26,14 @@ void eigenvalues(const Hessians& of, float sign, Elements count, float* to);
 struct HalfFilter {
     const float* weights = nullptr; ///< [k]: the weight at distance k, 0 <= k <= reach
     int reach = 0;
-    float* to = nullptr; ///< null: no such filter
+    float* to = nullptr; ///< null: this filter is not applied
     bool stream = false; ///< bypass the caches; `to` is aligned to `stream_alignment`
 };
 
 /// One or two filters over the same lines, which are read once. Plain data, like Operands
 /// (pixel_fold.hpp).
 struct WeightedLines {
-    const float* const* lines; ///< [k] is the line k after, [−k] the line k before
+    const float* const* lines; ///< [k]: k-th line after the middle one; [−k]: before it
     Elements width;
     HalfFilter even; ///< symmetric weights
     HalfFilter odd;  ///< antisymmetric weights; the middle line, of weight 0, is not read

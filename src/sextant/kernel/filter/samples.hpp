@@ -34,7 +34,7 @@ std::optional<Elements> seen_at(Border border, Elements at, Elements size);
 struct SampleView {
     /// The sample at the top left.
     std::variant<const float*, const std::uint8_t*, const std::uint16_t*> first;
-    Elements stride = 0; ///< from one row to the next; negative if the image is stored bottom up
+    Elements stride = 0; ///< distance between rows; negative if the image is stored bottom up
     Tile tile;           ///< the rectangle's position in the image
     ImageShape image;    ///< the whole image
 };
@@ -45,7 +45,7 @@ using SamplePieces = std::span<const SampleView>;
 /// The destination of a result.
 struct Plane {
     float* first = nullptr;
-    Elements stride = 0; ///< as in SampleView
+    Elements stride = 0; ///< see SampleView
 };
 
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
@@ -56,7 +56,7 @@ struct Plane {
 /// Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border);
 
-/// True if the pieces together contain a whole rectangle. Requires  pieces that do not overlap.
+/// True if the pieces together cover a rectangle. Requires  pieces that do not overlap.
 bool hold(SamplePieces pieces, const Tile& part);
 
 /// Reads the samples of row `y` from column `x` on as floats, including values beyond the border.

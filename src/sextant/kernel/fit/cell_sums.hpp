@@ -7,7 +7,7 @@
 
 namespace sextant::kernel {
 
-/// Sums are computed for square cells of an image. The width and height of a cell, in pixels.
+/// The width and height, in pixels, of the square cells for which sums are computed.
 inline constexpr Elements cell_size = 8;
 
 /// The numbers of cells along both axes of an image. Cells at the right and lower border may be
@@ -22,9 +22,11 @@ struct CellComparison {
     FloatImage reference;        ///< R
     FloatImage slope_x, slope_y; ///< ∇R, NaN where unknown; see slopes()
     FloatImage moved;            ///< T, of R's shape, at least 2x2
-    const float* u_x = nullptr;  ///< displacements in pixels at the corners of cells, row by row;
-    const float* u_y = nullptr;  ///< bilinear within a cell
-    float gain = 1, offset = 0;  ///< of the residual e = gain · T∘φ + offset − R
+    /// Displacements in pixels at the corners of cells, row by row; bilinear interpolation is used
+    /// within a cell.
+    const float* u_x = nullptr;
+    const float* u_y = nullptr;
+    float gain = 1, offset = 0; ///< in the residual e = gain · T∘φ + offset − R
 };
 
 /// Sums over the pixels of one cell.

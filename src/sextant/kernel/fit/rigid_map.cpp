@@ -15,10 +15,10 @@ namespace sextant::kernel::HWY_NAMESPACE {
 using Integers = hn::RebindToSigned<Floats>;
 using IntegerVector = hn::Vec<Integers>;
 
-/// For each of a vector of positions: the four samples around it, and its position between them.
+/// The four samples around each lane's position, and the position's offset from the first of them.
 struct Cells {
     FloatVector upper_left, upper_right, lower_left, lower_right;
-    FloatVector right, down; ///< from the upper left: within [0, 1]
+    FloatVector right, down; ///< distance from the upper left sample, in [0, 1]
 };
 
 /// Same as std::floor, which must not be called here (see lanes-inl.hpp).

@@ -41,7 +41,7 @@ double bilinear(const FloatImage& image, double x, double y);
 struct RigidComparison {
     FloatImage reference, moved;       ///< R and T, each of at least 5x5 pixels
     RigidMap map;                      ///< φ, from pixels of R to positions in T
-    double centre_x = 0, centre_y = 0; ///< in R: the centre of rotation
+    double centre_x = 0, centre_y = 0; ///< the centre of rotation, in pixels of R
     Elements row_step = 1; ///< use every row_step-th row of the tile, starting with the first
     bool gaps = false;     ///< samples may be NaN; such pixels are not included in the sums
 };

@@ -64,7 +64,7 @@ std::span<const Operator> over_operators();
 struct Family {
     std::string_view name, summary;
     bool commutative = false;
-    std::span<const Operator> operators; ///< the usual format first
+    std::span<const Operator> operators; ///< the default format first
 };
 
 /// The operators that blend images.

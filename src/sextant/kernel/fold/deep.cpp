@@ -115,7 +115,7 @@ void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count 
 Elements pixels_in(std::span<const std::byte> pixels, int capacity) {
     const auto size = static_cast<std::size_t>(deep_element(capacity).size);
     if (pixels.size() % size != 0)
-        throw std::logic_error("deep pixels have a different capacity");
+        throw std::logic_error("the number of bytes is not a multiple of the size of a deep pixel");
     return static_cast<Elements>(pixels.size() / size);
 }
 
@@ -123,8 +123,9 @@ Elements pixels_in(std::span<const std::byte> pixels, int capacity) {
 
 ElementFormat deep_element(int capacity) {
     if (capacity < 1 || capacity > largest_capacity) {
-        throw InvalidTask(fmt::format("deep pixels of {} fragments: expected 1 to {}", capacity,
-                                      largest_capacity));
+        throw InvalidTask(
+            fmt::format("the capacity of a deep pixel is {} fragments, expected 1 to {}", capacity,
+                        largest_capacity));
     }
     return {deep_f32.name,
             static_cast<Bytes>(sizeof(Count)) + capacity * static_cast<Bytes>(sizeof(Fragment))};
@@ -159,7 +160,7 @@ Operator deep_operator(int capacity) {
 void pack(const DeepImage& image, int capacity, std::span<std::byte> to) {
     const Bytes size = deep_element(capacity).size;
     if (pixels_in(to, capacity) != image.shape.elements())
-        throw std::logic_error("the numbers of deep pixels differ");
+        throw std::logic_error("the image and the buffer have different numbers of deep pixels");
     for (Elements i = 0; i < image.shape.elements(); ++i) {
         const std::span<const Fragment> fragments = image.at(i);
         const auto count = static_cast<Count>(fragments.size());

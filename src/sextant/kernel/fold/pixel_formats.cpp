@@ -52,7 +52,8 @@ void convert(const ElementFormat& from, std::span<const std::byte> pixels, const
     with_pixel_type(from, [&]<class From>(From) {
         with_pixel_type(to, [&]<class To>(To) {
             if constexpr (has_depth<To> && !has_depth<From>)
-                throw std::logic_error("depth requested from pixels without depth");
+                throw std::logic_error(
+                    "pixels without depth cannot be converted to a format with depth");
             const auto* const source = reinterpret_cast<const From*>(pixels.data());
             auto* const target = reinterpret_cast<To*>(result.data());
             for (std::size_t i = 0; i < pixels.size() / sizeof(From); ++i)

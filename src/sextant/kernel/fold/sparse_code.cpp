@@ -63,15 +63,16 @@ SparseCode::SparseCode(std::span<const std::byte> bytes, Elements elements, Byte
     : bytes_(bytes), elements_(elements), size_(element_size) {
     const auto given = static_cast<Bytes>(bytes.size());
     if (given < code_header_size)
-        throw InvalidCode(fmt::format("{} bytes, expected {} or more", given, code_header_size));
+        throw InvalidCode(
+            fmt::format("the code has {} bytes, expected {} or more", given, code_header_size));
     CodeHeader header;
     std::memcpy(&header, bytes.data(), sizeof(header));
     if (header.mark != CodeHeader::sparse)
-        throw InvalidCode(
-            fmt::format("begins with {:#x}, expected {:#x}", header.mark, CodeHeader::sparse));
+        throw InvalidCode(fmt::format("the code begins with {:#x}, expected {:#x}", header.mark,
+                                      CodeHeader::sparse));
     if (header.elements != static_cast<std::uint64_t>(elements))
         throw InvalidCode(
-            fmt::format("a code of {} elements, expected {}", header.elements, elements));
+            fmt::format("the code is for {} elements, expected {}", header.elements, elements));
     const Bytes table = Bytes{header.runs} * code_run_size;
     if (table > given - code_header_size)
         throw InvalidCode(fmt::format("{} runs do not fit in {} bytes", header.runs, given));
@@ -79,7 +80,7 @@ SparseCode::SparseCode(std::span<const std::byte> bytes, Elements elements, Byte
     check_runs(given - code_header_size - table);
 }
 
-/// `written`: the number of bytes that hold the elements of all runs.
+/// Throws InvalidCode unless the runs are in order and their elements take `written` bytes.
 void SparseCode::check_runs(Bytes written) const {
     Elements end = 0;
     Bytes bytes = 0;
@@ -87,14 +88,15 @@ void SparseCode::check_runs(Bytes written) const {
         const CodeRun each = run(i);
         if (Elements{each.first} < end || each.count == 0 ||
             Elements{each.first} + each.count > elements_)
-            throw InvalidCode(
-                fmt::format("run {} has {} elements from {}, expected one or more within [{}, {})",
-                            i, std::uint32_t{each.count}, each.first, end, elements_));
+            throw InvalidCode(fmt::format(
+                "run {} has {} elements starting at {}, expected one or more within [{}, {})", i,
+                std::uint32_t{each.count}, each.first, end, elements_));
         end = Elements{each.first} + each.count;
         bytes += bytes_of(each);
     }
     if (bytes != written)
-        throw InvalidCode(fmt::format("{} bytes of elements, expected {}", written, bytes));
+        throw InvalidCode(
+            fmt::format("the elements of the code have {} bytes, expected {}", written, bytes));
 }
 
 CodeRun SparseCode::run(std::size_t i) const {
@@ -164,7 +166,7 @@ namespace {
 /// The cost of one more run, in bytes moved: each run interrupts the passes over elements.
 constexpr Bytes price_of_run = 256;
 
-/// The largest code that is cheaper to read than this many bytes of plain elements.
+/// The size of the largest code that is cheaper to read than this many bytes of plain elements.
 constexpr Bytes worth_it(Bytes bytes) {
     return bytes / 4 * 3;
 }

@@ -42,8 +42,9 @@ class ActiveCells {
 /// Cost      independent of the size of the images.
 double sampled_density(std::span<const std::byte> images, const Operator& op);
 
-/// The same for each of `bands` equal ranges of an image's pixels, in order, over all images
-/// together. The images are stored one after another. 1 for bands without samples.
+/// The fraction of active cells in each of `bands` equal ranges of an image's pixels, in order,
+/// estimated over all images together. The images are stored one after another. 1 for bands without
+/// samples.
 /// Input     `pixels`: the number of pixels of one image.
 std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pixels,
                                   const Operator& op, int bands);
@@ -59,7 +60,7 @@ std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pi
 // is therefore always shorter than its elements, and the number of bytes distinguishes the two.
 
 struct CodeHeader {
-    std::uint32_t mark = 0; ///< CodeHeader::sparse
+    std::uint32_t mark = 0; ///< always CodeHeader::sparse
     std::uint32_t runs = 0;
     std::uint64_t elements = 0; ///< number of elements that the code represents
 
@@ -69,7 +70,7 @@ struct CodeHeader {
 struct CodeRun {
     std::uint32_t first = 0;
     std::uint32_t count : 31 = 0;
-    std::uint32_t equal : 1 = 0; ///< one element represents all
+    std::uint32_t equal : 1 = 0; ///< 1 if one element represents all
 };
 
 inline constexpr Bytes code_header_size = sizeof(CodeHeader), code_run_size = sizeof(CodeRun);
@@ -109,7 +110,7 @@ class SparseCode {
 struct Stretch {
     const std::byte* data = nullptr; ///< null: empty elements
     Elements count = 0;              ///< at least one
-    bool equal = false;              ///< `data` is one element that represents all
+    bool equal = false;              ///< true if `data` is one element that represents all
 };
 
 /// Traverses a code from a given element on.
@@ -126,7 +127,7 @@ class SparseCursor {
 
     const SparseCode* code_ = nullptr;
     std::size_t index_ = 0; // index of the current or next run
-    CodeRun run_;           // that run; at the end of the code, the last run
+    CodeRun run_;           // the run at `index_`; at the end of the code, the last run
     const std::byte* data_ = nullptr;
 };
 

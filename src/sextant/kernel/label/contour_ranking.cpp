@@ -164,8 +164,8 @@ struct ContourRanking::Before {
 void ContourRanking::apply(const DirectionView& input, const Tile& tile) {
     constexpr Elements most = std::numeric_limits<std::int32_t>::max();
     if (tile.width > most || tile.height > most || tile.elements() > most)
-        throw InvalidTask(fmt::format("contours of {}x{} pixels, expected at most {}", tile.width,
-                                      tile.height, most));
+        throw InvalidTask(fmt::format("the tile has {}x{} pixels, but contours support at most {}",
+                                      tile.width, tile.height, most));
     links_.begin(input, tile);
     prepare(tile, input.image);
     for (Elements y = 0; y < tile.height && tile.width > 0; ++y)
@@ -294,8 +294,8 @@ std::vector<Placing> ContourRanking::placings() const {
 
 void ContourRanking::write(std::span<const Placing> placings, const RankPlanes& planes) const {
     if (placings.size() != chains_.size())
-        throw InvalidTask(
-            fmt::format("{} positions for {} chains", placings.size(), chains_.size()));
+        throw InvalidTask(fmt::format("{} positions for {} chains, expected one per chain",
+                                      placings.size(), chains_.size()));
     if (tile_.elements() > 0 && (!planes.contours || !planes.ranks ||
                                  (tile_.height > 1 && std::abs(planes.stride) < tile_.width)))
         throw InvalidTask(fmt::format("a stride of {} is too small for rank planes of {}x{} pixels",

@@ -12,7 +12,8 @@
 
 namespace sextant::kernel {
 
-/// A point's number along its segment; its successor has the next number. Segment 0 means no point.
+/// The number of a point along its segment; its successor has the next number. Segment 0 means no
+/// point.
 struct Count {
     std::int32_t segment = 0, count = 0;
 };
@@ -23,11 +24,10 @@ class Segments {
   public:
     /// The end and properties of a chain.
     struct Chain {
-        Elements end = none;     ///< the pixel where it ends; if closed, its first pixel
-        Elements first = none;   ///< its first pixel in row order
-        std::int32_t links = 0;  ///< from `first` to `end`; if closed, all links
-        std::int32_t points = 0; ///< its points; `end` is not counted if the chain
-                                 ///< leaves the tile
+        Elements end = none;     ///< the pixel where the chain ends; if closed, the first pixel
+        Elements first = none;   ///< the first pixel in row order
+        std::int32_t links = 0;  ///< number of links from `first` to `end`, or of all if closed
+        std::int32_t points = 0; ///< number of points, without `end` if the chain leaves the tile
         bool leaves = false, closed = false;
     };
 
@@ -56,11 +56,11 @@ class Segments {
     static constexpr Elements none = -1;
 
     struct Segment {
-        std::int32_t parent = 0; ///< an earlier segment of its chain, or itself
-        std::int32_t offset = 0; ///< added to its counts to get its parent's
+        std::int32_t parent = 0; ///< an earlier segment of the same chain, or this one
+        std::int32_t offset = 0; ///< added to the segment's counts to get the parent's
         std::int32_t first = 0;  ///< the count at the beginning of the chain, if known here
         std::int32_t last = 0;   ///< the count at the end, if known here; if closed, all points
-        Elements pixel = none;   ///< its first pixel
+        Elements pixel = none;   ///< the segment's first pixel
         Elements end = none;
         bool begins = false, leaves = false, closed = false;
         std::int32_t chain = 0, links = 0;
@@ -81,9 +81,9 @@ struct SegmentRanks {
 
 /// A row of pixels, to which the contour numbers and ranks of its edge points are written.
 struct RankRow {
-    const std::uint64_t* points; ///< bits
-    const Count* counts;         ///< of the points, in order
-    const SegmentRanks* ranks;   ///< [segment]
+    const std::uint64_t* points; ///< bit mask of the edge points
+    const Count* counts;         ///< counts of the edge points, in order
+    const SegmentRanks* ranks;   ///< one per segment
     std::int32_t* contours_to;
     std::int32_t* ranks_to;
     Elements width;
@@ -95,24 +95,26 @@ Elements write_ranks(const RankRow& row);
 
 /// A contour, or a connected part of one in a tile.
 struct Chain {
-    Elements end = 0; ///< the pixel (y · width + x) where it ends: its head, or the pixel outside
-                      ///< the tile that follows its last point
-    Elements smallest = 0; ///< its first pixel in row order
+    /// The pixel (y · width + x) where the chain ends: its head, or the pixel outside the tile that
+    /// follows its last point.
+    Elements end = 0;
+    Elements smallest = 0; ///< the chain's first pixel in row order
     Elements links = 0;    ///< number of links from `smallest` to `end`
     Elements points = 0;   ///< number of points in the tile
-    bool leaves = false;   ///< `end` is outside the tile
-    bool closed = false;   ///< it has no end; its head is `smallest`
+    bool leaves = false;   ///< true if `end` is outside the tile
+    bool closed = false;   ///< true if the chain has no end; its head is `smallest`
 };
 
 /// A point whose predecessor is outside the tile: the first point of its chain.
 struct Entry {
     Elements pixel = 0;
-    Elements before = 0;    ///< its predecessor, outside the tile
-    Elements links = 0;     ///< number of links to the end of its chain
-    std::int32_t chain = 0; ///< number of its chain
+    Elements before = 0;    ///< the point's predecessor, outside the tile
+    Elements links = 0;     ///< number of links to the end of the chain
+    std::int32_t chain = 0; ///< number of the chain
 };
 
-/// Places a tile's chain on a contour: rank = (links to the chain's end + `beyond`) mod `period`.
+/// The position of a tile's chain on a contour: the rank of a point is (links to the chain's end +
+/// `beyond`) mod `period`.
 struct Placing {
     std::int32_t contour = 0;   ///< number of the contour
     std::int32_t beyond = 0;    ///< links from the chain's end to the contour's head
@@ -125,7 +127,7 @@ struct Placing {
 struct RankPlanes {
     std::int32_t* contours = nullptr;
     std::int32_t* ranks = nullptr;
-    Elements stride = 0; ///< of both planes
+    Elements stride = 0; ///< distance between rows, in both planes
 };
 
 /// Ranks the contours of a direction map or a tile of one: finds for every edge point the head of
@@ -189,7 +191,7 @@ class ContourRanking {
     Elements points_ = 0;
     LinkedRows links_;
     Segments segments_;
-    Memory counts_;   // [x] of the current row and the one above, alternating
+    Memory counts_;   // counts of the current row and of the row above, alternately
     Memory bits_;     // the points of every row, as bits
     Memory followed_; // the Count of every point, in order
     std::vector<Chain> chains_;

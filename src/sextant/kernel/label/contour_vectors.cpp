@@ -26,7 +26,7 @@ HWY_INLINE const Direction* row_at(const ThreeRows& rows, int y) {
     return y < 0 ? rows.above : y > 0 ? rows.below : rows.here;
 }
 
-/// Same as find_predecessors(), for a single point outside the row.
+/// Like find_predecessors(), but for a single point `x` outside the row.
 HWY_INLINE bool find_predecessor(const ThreeRows& directions, Elements x, Direction* to) {
     to[x] = no_edge;
     for (int code = 7; code >= 0; --code) {

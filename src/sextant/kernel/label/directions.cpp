@@ -29,14 +29,14 @@ void check(const DirectionView& input, const Tile& tile, Elements margin) {
     if (tile.x < 0 || tile.y < 0 || tile.width < 0 || tile.height < 0 ||
         tile.x + tile.width > width || tile.y + tile.height > height)
         throw InvalidTask(
-            fmt::format("contours of {}x{} pixels at ({}, {}), expected a tile within {}x{}",
+            fmt::format("the tile of {}x{} pixels at ({}, {}) is not within the image of {}x{}",
                         tile.width, tile.height, tile.x, tile.y, width, height));
     if (tile.elements() == 0)
         return;
     const Tile needed = with_margin(tile, margin, input.image);
     const Elements right = needed.x + needed.width - 1, bottom = needed.y + needed.height - 1;
     if (!holds(input.tile, needed.x, needed.y) || !holds(input.tile, right, bottom))
-        throw InvalidTask(fmt::format("contours of {}x{} pixels at ({}, {}) need {}x{} directions "
+        throw InvalidTask(fmt::format("the tile of {}x{} pixels at ({}, {}) needs {}x{} directions "
                                       "at ({}, {}), got {}x{} at ({}, {})",
                                       tile.width, tile.height, tile.x, tile.y, needed.width,
                                       needed.height, needed.x, needed.y, input.tile.width,
@@ -117,8 +117,8 @@ void LinkedRows::refuse() const {
         for (Elements x = given.x; x < given.x + given.width; ++x) {
             const int code = at(x, y);
             if (code < edge_end || code > 7)
-                throw InvalidTask(
-                    fmt::format("direction {} at ({}, {}), expected -2 to 7", code, x, y));
+                throw InvalidTask(fmt::format(
+                    "direction {} at ({}, {}) is invalid, expected -2 to 7", code, x, y));
             if (code < 0)
                 continue;
             const Elements to_x = x + steps[code].x, to_y = y + steps[code].y;
@@ -131,7 +131,7 @@ void LinkedRows::refuse() const {
                 in_image ? "which is not an edge point" : "which is outside the image"));
         }
     }
-    throw std::logic_error("no invalid direction in a row with invalid directions");
+    throw std::logic_error("found no invalid direction in a row that contains one");
 }
 
 } // namespace sextant::kernel

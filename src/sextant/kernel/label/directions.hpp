@@ -25,8 +25,8 @@ inline constexpr Step steps[8] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
 
 /// Directions of a rectangle of an image.
 struct DirectionView {
-    const Direction* first = nullptr; ///< at the top left
-    Elements stride = 0;              ///< from one row to the next
+    const Direction* first = nullptr; ///< the direction at the top left
+    Elements stride = 0;              ///< distance between rows
     Tile tile;                        ///< the rectangle's position in the image
     ImageShape image;                 ///< the whole image
 };
@@ -45,7 +45,7 @@ struct ThreeRows {
 /// Statistics of a row of links.
 struct LinkCounts {
     Elements junctions = 0; ///< points with several predecessors
-    bool faulty = false;    ///< a link leads to no edge point, or a code is invalid
+    bool faulty = false;    ///< true if a code is invalid or a link leads to no edge point
 };
 
 /// For x from −1 to `width`: sets predecessors[x] to the direction of the kept link that leads to
@@ -68,7 +68,7 @@ struct LinkedRow {
 /// The kept links of a tile's rows, one row after another.
 class LinkedRows {
   public:
-    /// Input     directions of the tile, and within 2 pixels of it inside the image.
+    /// Input     directions of the tile, and of the pixels within 2 pixels of it inside the image.
     /// Requires  these directions, and a tile within the image; otherwise throws InvalidTask.
     void begin(const DirectionView& input, const Tile& tile);
 

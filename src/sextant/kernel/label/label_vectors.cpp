@@ -157,7 +157,7 @@ struct At {
     }
     /// The runs, each extended by the pixel after it.
     HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
-    /// `pixels`: bits 0 … i. The run at pixel i, or the last run before it.
+    /// The run at pixel i, or the last run before it. In `pixels`, bits 0 … i are set.
     HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
 };
 

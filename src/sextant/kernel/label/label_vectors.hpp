@@ -13,7 +13,7 @@ constexpr Elements words_for(Elements bits) {
     return (bits + 63) / 64;
 }
 
-// Comparisons, for the sample types of ValueView.
+// Comparisons of samples, for the sample types of ValueView.
 
 /// Sets bit i if row[i] is not 0. Bits after the last are 0.
 template <class Sample>
@@ -44,9 +44,9 @@ struct EqualsAbove {
 struct TouchingRows {
     RunRow row, above;
     Elements words;
-    bool corners;             ///< pixels touch at corners too
+    bool corners;             ///< true if pixels touch at corners too
     const EqualsAbove* equal; ///< null if runs are connected regardless of value
-    Label* parents;           ///< [run]: an earlier run of its component, or itself
+    Label* parents;           ///< [run]: an earlier run of the same component, or the run itself
 };
 
 /// Makes each run of a row its own parent; returns the number of the last run.
@@ -59,8 +59,8 @@ void join_runs(const TouchingRows& rows);
 
 /// A row of pixels, to which the labels of their runs are written.
 struct LabelRow {
-    const std::uint64_t* inside; ///< bits: not background
-    const std::uint64_t* starts; ///< bits: the first pixel of a run
+    const std::uint64_t* inside; ///< bits of pixels that are not background
+    const std::uint64_t* starts; ///< bits of the first pixels of runs
     const Label* labels; ///< labels of the row's runs, from [1] on; readable 16 past the last
     Label* to;
     Elements width;

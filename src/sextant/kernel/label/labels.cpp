@@ -34,9 +34,9 @@ void check(const ValueView& input, Sameness sameness) {
     constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
     if (width < 0 || height < 0 || width > largest || height > largest ||
         most_runs(input.tile, sameness) > largest)
-        throw InvalidTask(fmt::format("labels of {}x{} pixels, which may have more than {} runs: "
-                                      "expected smaller tiles",
-                                      width, height, largest));
+        throw InvalidTask(
+            fmt::format("a tile of {}x{} pixels may have more than {} runs: expected smaller tiles",
+                        width, height, largest));
 }
 
 void check(const Tile& tile, const LabelPlane& output) {

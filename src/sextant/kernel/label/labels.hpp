@@ -67,15 +67,15 @@ struct Connection {
 /// The destination of labels.
 struct LabelPlane {
     Label* first = nullptr;
-    Elements stride = 0; ///< as in SampleView
+    Elements stride = 0; ///< see SampleView
 };
 
 /// Measures of a component, in pixels of the image.
 struct Component {
-    Elements first = 0; ///< its first pixel in row order: y · width + x
+    Elements first = 0; ///< the first pixel in row order: y · width + x
     Elements area = 0;
     Tile box;
-    Elements sum_x = 0, sum_y = 0; ///< sums of its pixels' coordinates
+    Elements sum_x = 0, sum_y = 0; ///< sums of the pixels' coordinates
 
     /// The centroid; pixel centres have integer coordinates.
     double x() const { return static_cast<double>(sum_x) / static_cast<double>(area); }
@@ -88,7 +88,7 @@ struct Component {
 
 /// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
-    const std::uint64_t *inside, *starts; ///< bits: not background; the first pixel of a run
+    const std::uint64_t *inside, *starts; ///< bits of foreground pixels; of first pixels of runs
     const Label* labels;                  ///< [i]: label of run i
 };
 
@@ -111,7 +111,7 @@ class Labeller {
 
     /// Returns the number of components.
     Label apply(const ValueView& input, const LabelPlane& output);
-    /// As `apply`, without writing labels.
+    /// Like `apply`, but does not write labels.
     Label find(const ValueView& input);
 
     /// The components of the last `apply` or `find`; [i] has label i + 1.
@@ -144,9 +144,9 @@ class Labeller {
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
-    Memory runs_; // [run], from 1: an earlier run of its component, or itself; finally its label
+    Memory runs_; // [run], from 1: an earlier run of the component, or itself; finally the label
     std::vector<Label> runs_before_; // [row]: runs in the rows above; then the total
-    std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
+    std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
 };
 
 // Iteration over the runs of a row in bits (label_vectors.hpp).

@@ -14,9 +14,9 @@ void StripSeams::add(Label components, const SeamRow& first, const SeamRow& last
     const std::size_t begin = parents_.size();
     const auto all = static_cast<Elements>(begin) + components;
     if (all > most_)
-        throw InvalidTask(fmt::format("{} components in all strips, counted separately, expected "
-                                      "at most {}, the largest label",
-                                      all, most_));
+        throw InvalidTask(fmt::format(
+            "the strips have {} components before merging, expected at most {}, the largest label",
+            all, most_));
     parents_.resize(static_cast<std::size_t>(all));
     std::iota(parents_.begin() + static_cast<std::ptrdiff_t>(begin), parents_.end(),
               static_cast<Label>(begin));

@@ -10,7 +10,7 @@ namespace sextant::kernel {
 
 /// The first or last row of a strip.
 struct SeamRow {
-    std::span<const Label> labels; ///< numbered within the strip
+    std::span<const Label> labels; ///< labels, numbered within the strip
     /// value_code() of the samples; may be empty if values are not compared
     std::span<const std::uint64_t> values;
 };
@@ -46,9 +46,9 @@ class StripSeams {
 
     const Connection connection_;
     const Elements most_;
-    std::vector<Label> parents_;      // [component of a strip]: an earlier joined one, or itself
+    std::vector<Label> parents_;      // [component]: an earlier one joined with it, or itself
     std::vector<std::size_t> begins_; // [strip]: index of its first component
-    std::vector<Label> above_;        // of the last row: components, −1 for the background
+    std::vector<Label> above_;        // components of the last row; −1 for the background
     std::vector<std::uint64_t> values_above_;
 };
 

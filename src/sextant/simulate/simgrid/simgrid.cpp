@@ -38,7 +38,7 @@ std::uintptr_t end_of_heap() {
     return reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
-/// Allocates pieces until the heap grows, which it does by all of `reach` at once.
+/// Allocates memory in pieces until the heap grows; it then grows by `reach` bytes at once.
 void grow_heap() {
     constexpr std::size_t piece = 64 << 10, most = 64;
     const std::uintptr_t before = end_of_heap();
@@ -75,7 +75,7 @@ struct Awaited {
     StepOfRank send;
 };
 
-/// Runs a SimulatedRun in SimGrid's world. There are no actors: messages start as activities whose
+/// Runs a SimulatedRun in SimGrid. There are no actors: messages start as activities whose
 /// ends are reported by callbacks. Work uses timers, because SimGrid searches all activities in
 /// progress for one that ends.
 class Simulator {
@@ -194,9 +194,10 @@ int main() {
             const ArrivedQuestion arrived = get_question(channel);
             return answer(arrived.question);
         });
-        _exit(0); // skips the destruction of SimGrid's world
+        _exit(0); // skips the destruction of SimGrid's objects
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s, expected to be started by Sextant: see sextant simulate --help\n",
+        std::fprintf(stderr,
+                     "%s; this program must be started by Sextant: see sextant simulate --help\n",
                      error.what());
         return 1;
     }

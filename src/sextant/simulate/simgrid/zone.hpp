@@ -5,7 +5,7 @@
 
 namespace sextant::simulate {
 
-/// Builds SimGrid's world from a platform: hosts, links and routes. At most once per process.
+/// Creates SimGrid's hosts, links and routes from a platform. Can be called once per process.
 void build_world(const Platform& platform);
 
 } // namespace sextant::simulate
