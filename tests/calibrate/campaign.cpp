@@ -40,7 +40,7 @@ void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, 
     EXPECT_LE(outside, 2 + static_cast<int>(curve->points.size()) / 8);
 }
 
-TEST(CalibrationCampaign, omits_operators_measured_only_by_passes_of_a_single_rank) {
+TEST(CalibrationCampaign, omits_operators_that_were_measured_only_on_a_single_rank) {
     Measurements measured;
     const Sample sample{{1e-6, 1e-6}, false};
     for (int i = 0; i < 4; ++i) {

@@ -76,7 +76,7 @@ TEST(ProfileMerging, omits_and_reports_launches_whose_state_is_unique_or_changed
     launches[4].state = unsteady;
     const std::vector<Profile> profiles = merged(launches);
     ASSERT_EQ(profiles.size(), 1u);
-    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches, 2 excluded"));
+    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches used, 2 excluded"));
     EXPECT_THROW(merged({}), std::invalid_argument);
     EXPECT_EQ(merged(std::vector{launches[3]}).size(), 1u)
         << "a unique state is kept if it is the only one";
@@ -92,7 +92,7 @@ TEST(LaunchFile, can_be_read_as_launches_and_as_their_merged_profile) {
     EXPECT_EQ(machine::read_launches(path), launches);
 }
 
-TEST(LaunchFile, rejects_damaged_newer_and_unrelated_files_by_name) {
+TEST(LaunchFile, rejects_damaged_newer_and_unrelated_files_with_the_reason) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("machine.json");
     const std::vector<Profile> launches = {launch(1)};

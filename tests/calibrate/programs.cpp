@@ -38,7 +38,7 @@ TEST(CellPrograms, every_planned_cell_gives_a_schedule_with_matching_messages) {
     EXPECT_GT(seen.size(), 300u);
 }
 
-TEST(CellPrograms, only_zero_copy_cells_share_their_buffer) {
+TEST(CellPrograms, only_zero_copy_cells_let_the_receiver_read_the_senders_buffer) {
     const auto borrowed = [](const Cell& cell) {
         int count = 0;
         const Schedule schedule = schedule_of(cell, 0);
@@ -83,7 +83,7 @@ TEST(CellPrograms, large_messages_use_uncached_memory_in_every_layout) {
                 contiguous ? message(Kind::round_trip, bytes)
                            : strided(Kind::round_trip, layout, Strategy::datatype, bytes, block);
             const Timed what = timed(cell, 0);
-            Bytes touched = 0; // number of elements, which the next test shows to be distinct
+            Bytes touched = 0; // number of elements; the next test checks that regions are disjoint
             for (const Region& place : what.fresh)
                 touched += place.elements();
             EXPECT_GT(touched, 48 << 20) << bytes << " of " << block;
@@ -201,7 +201,7 @@ TEST(CellPrograms, a_kernel_with_more_work_takes_longer) {
     });
 }
 
-TEST(CellPrograms, a_launch_with_zero_budget_measures_what_every_prediction_needs) {
+TEST(CellPrograms, a_launch_with_zero_time_budget_measures_what_every_prediction_needs) {
     run_threads(2, [](Communicator communicator) {
         CampaignOptions options;
         options.budget = 0;

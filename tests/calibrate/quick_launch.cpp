@@ -17,7 +17,7 @@ using machine::Link;
 using machine::Path;
 using machine::Profile;
 
-TEST(QuickLaunch, with_zero_budget_measures_nothing_on_any_rank) {
+TEST(QuickLaunch, with_zero_time_budget_measures_nothing_on_any_rank) {
     for (const int ranks : {2, 3, 5}) {
         run_threads(ranks, [](const Communicator& communicator) {
             EXPECT_EQ(measure_quickly(communicator, 0), std::nullopt);

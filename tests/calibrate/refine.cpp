@@ -48,7 +48,7 @@ TEST(SizeRefinement, narrows_down_a_protocol_switch_from_both_sides) {
         << "no more sizes are requested";
 }
 
-TEST(SizeRefinement, adds_no_sizes_because_of_noise) {
+TEST(SizeRefinement, adds_no_sizes_for_differences_caused_by_noise) {
     const auto points = sampled({1, 1024, 16384, 262144}, jumps_at_5000, 2);
     EXPECT_TRUE(sizes_wanted(points).empty());
 }

@@ -38,7 +38,7 @@ TEST(Collectives, scatter_or_gather_every_tile_of_any_grid) {
     }
 }
 
-TEST(Collectives, are_refused_by_the_claims_of_other_operations) {
+TEST(Collectives, do_not_satisfy_the_specification_of_another_operation) {
     const Grid grid{6, 6, 2, 3};
     for (const Algorithm& algorithm : catalogue()) {
         for (const Algorithm& other : catalogue()) {

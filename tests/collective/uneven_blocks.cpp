@@ -52,7 +52,7 @@ TEST(UnevenBlocks, are_scattered_and_gathered_by_every_algorithm) {
     }
 }
 
-/// Number of element e of the block that rank `from` sends to rank `to`.
+/// Value of element e of the block that rank `from` sends to rank `to`.
 constexpr Elements number(int from, int to, Elements e) {
     return (Elements{from} * 100 + to) * 100 + e;
 }
@@ -90,7 +90,7 @@ TEST(UnevenBlocks, are_not_sent_if_empty) {
     EXPECT_EQ(prove(schedule, claim_of(CollectiveKind::gather, data)).messages, 1);
 }
 
-TEST(UnevenBlocks, form_one_region_per_subtree_if_their_lengths_are_equal) {
+TEST(UnevenBlocks, are_sent_as_one_region_per_message_if_all_lengths_are_equal) {
     const Partition data = Partition::blocks(std::vector<Elements>(8, 5));
     const Program root = binomial_scatter(data, 0);
     for (const Step& step : root.steps)

@@ -25,7 +25,7 @@ HostClock skewed(std::uint64_t identity, Seconds before, double faster) {
 
 TEST(ClockOffsets, estimate_skewed_clocks_within_the_stated_uncertainty) {
     run_threads(5, [](const Communicator& communicator) {
-        // Ranks 1 and 3 on rank 0's host, 2 and 4 on others.
+        // Ranks 1 and 3 run on rank 0's host, ranks 2 and 4 on other hosts.
         const int rank = communicator.rank();
         const Seconds before = rank == 2 ? 1000 : rank == 4 ? -.25 : 0;
         const auto offsets = clock_offsets(

@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Threads, EveryCollectiveGivesTheClaimedResultOn1To17Ranks) {
+TEST(Threads, EveryCollectiveGivesTheSpecifiedResultOn1To17Ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks)
         run_threads(ranks, every_collective_gives_the_claimed_result);
 }

@@ -13,7 +13,7 @@
 namespace sextant::test {
 namespace {
 
-/// An operator that only defines the element; nothing is folded.
+/// An operator that only defines the element type; nothing is folded.
 const Operator floats = [] {
     Operator op;
     op.element = {"f32", sizeof(float)};

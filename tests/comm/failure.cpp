@@ -160,13 +160,13 @@ TEST(Failure, ARankThatReturnsBeforeAMessageExchangeIsReported) {
     }
 }
 
-TEST(Failure, AReturnedRankIsReportedByItsRankInTheGroup) {
+TEST(Failure, ARankThatReturnedIsReportedByItsNumberInTheGroup) {
     std::atomic<int> named = 0;
     try {
         run_threads(4, [&](const Communicator& communicator) {
             const Communicator odd_or_even = communicator.split(communicator.rank() % 2, 0);
             if (communicator.rank() == 2)
-                return; // rank 1 of the even ranks
+                return; // has rank 1 in the group of even ranks
             try {
                 odd_or_even.barrier();
             } catch (const PeerFailed& error) {
@@ -192,7 +192,7 @@ TEST(Failure, RanksMayReturnWhileOthersContinue) {
     }
 }
 
-TEST(Failure, AThrownNonExceptionReachesEveryRank) {
+TEST(Failure, AThrownObjectThatIsNotAnExceptionReachesEveryRank) {
     run_threads(3, [](const Communicator& communicator) {
         const auto part = [&] {
             if (communicator.rank() == 1)

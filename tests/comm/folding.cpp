@@ -10,7 +10,8 @@
 namespace sextant::test {
 namespace {
 
-/// The step that is folded before any message has arrived or been sent; Walk::none: no step.
+/// The step of which operands are combined before any message has arrived or been sent, or
+/// Walk::none.
 int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& buffers) {
     const Dependences dependences(program);
     const Walk walk(program, dependences);
@@ -23,8 +24,8 @@ int combined_early(const Program& program, std::vector<std::vector<RgbaF32>>& bu
     return folding.combine_some(walk);
 }
 
-/// Sends the first of `operands` images, then folds all of them into its place; receives three
-/// pixels and folds these into another buffer.
+/// Sends the first of `operands` images and overwrites it with the fold of all; receives three
+/// pixels and folds them into another buffer.
 Program waiting_to_fold(int operands, Elements pixels) {
     ProgramBuilder builder;
     const Region images = builder.in_out(operands * pixels);

@@ -37,7 +37,7 @@ TEST(Nodes, HaveTheRequestedSize) {
     });
 }
 
-TEST(Nodes, SplitGroupsShareMemoryToo) {
+TEST(Nodes, SplitGroupsShareMemory) {
     run_threads(5, [](Communicator communicator) {
         const Communicator shared = share_nodes(communicator, {2, Bytes{4} << 20}).communicator;
         const Communicator half = shared.split(shared.rank() % 2, 0);

@@ -58,7 +58,7 @@ TEST(Team, refuses_a_size_of_zero) {
     EXPECT_THROW(Team(0), InvalidTask);
 }
 
-TEST(Team, null_runs_parts_in_order) {
+TEST(Team, a_null_pointer_runs_parts_in_order) {
     std::vector<int> order;
     run_parts(nullptr, 4, [&](int part, int) { order.push_back(part); });
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));

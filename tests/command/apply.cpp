@@ -269,8 +269,9 @@ TEST_F(Apply, NamesTheInvalidLineOfACoordinateFile) {
     EXPECT_THAT(refused("0,1,2\n1,2,3\n"), HasSubstr("line 2: "));
     // Columns in another order would be misread, and an invalid first point would be taken for a
     // header.
-    EXPECT_THAT(refused("x,y,frame\n1,2,0\n"),
-                HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame number"));
+    EXPECT_THAT(
+        refused("x,y,frame\n1,2,0\n"),
+        HasSubstr("line 1: \"x,y,frame\", expected the header frame,x,y or a frame number"));
     EXPECT_THAT(refused("0;1;2\n"), HasSubstr("line 1: \"0;1;2\""));
     EXPECT_FALSE(std::filesystem::exists(folder.path("to.csv")));
 }

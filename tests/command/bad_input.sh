@@ -83,7 +83,7 @@ refuses 2 "sigma has no effect here: only explain filter uses this option" "$SEX
 refuses 2 "operator has no effect here: only explain composite uses this option" "$SEXTANT" explain filter --operator max
 refuses 2 "ranks has no effect here: only explain composite and filter use this option" "$SEXTANT" explain scan --ranks 3
 refuses 2 "cores has no effect here: only explain scan uses this option" "$SEXTANT" explain filter --cores 3
-refuses 2 "size has no effect here: it sets the size of the built-in case" "$SEXTANT" bench scan --size 64
+refuses 2 "size has no effect here: only the built-in case of bench composite uses this option" "$SEXTANT" bench scan --size 64
 refuses 2 "launcher has no effect here: .*--transport mpi" "$SEXTANT" calibrate --launcher 'mpirun -n 2' -o "$out"
 refuses 2 "cases has no effect here: nothing is measured" "$SEXTANT" evaluate --platform crossbar-12-calibrated --cases 2
 refuses 2 "clock has no effect here: expected --platform" "$SEXTANT" evaluate --clock

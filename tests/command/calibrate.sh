@@ -87,7 +87,7 @@ reason=$(sed -n 's/^ *"reason": "\(.*\)",$/\1/p' "$folder/filters.json")
 case $reason in "fastest of "*" on $name"*) ;; *) fail "$reason, expected the profile of $name" ;; esac
 ways=${reason#fastest of }
 ways=${ways%% *}
-walked=$(echo "$reason; $ways evaluated" | sed 's/^[^;]*\(; [0-9]* may be as fast\)*; \([0-9]*\) evaluated.*/\2/')
+walked=$(echo "$reason; $ways evaluated" | sed 's/^[^;]*\(; [0-9]* more may be as fast\)*; \([0-9]*\) evaluated.*/\2/')
 names=$(sed -n '/"results"/,$ s/^ *"name": "\(.*\)",$/\1/p' "$folder/filters.json")
 [ "$(echo "$names" | wc -l)" = "$ways" ] || fail "timed $names, expected $ways ways"
 [ "$(echo "$names" | sort | uniq -d | wc -l)" = 0 ] || fail "timed twice: $names"

@@ -121,7 +121,7 @@ Record record_of(Listing& listing) {
     return record;
 }
 
-TEST(Call, names_the_option_that_consumed_a_missing_argument) {
+TEST(Call, names_the_option_that_consumed_a_required_argument) {
     const Operation operation =
         declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
             return listing.json == "-" ? 1 : 0;

@@ -117,7 +117,7 @@ for format in csv geojson svg npy; do
 done
 "$SEXTANT" contours "$work/large.npy" -o "$work/many.csv" --memory 2 --pattern 2-lev-rc 2>"$work/said" >"$work/text"
 grep -q 'pattern 2-lev-rc has no effect' "$work/said" || fail "no warning of a pattern without effect"
-grep -q 'strips, merged one after another' "$work/text" || fail "strips are not reported"
+grep -q 'strips, which are merged one after another' "$work/text" || fail "strips are not reported"
 
 # --- Edges of an image: the same on every grid, also with thresholds, and over MPI.
 { i=0; while [ $i -lt 3000 ]; do bytes $(((i % 60 - 30) * (i % 60 - 30) / 5 + (i / 60 - 25) * (i / 60 - 25) / 4)); i=$((i + 1)); done; } |

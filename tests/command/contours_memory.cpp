@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of tracing contours in an image larger than the limit, each case in a separate process;
-// and the remaining files if the disk is full.
+// Memory needed to trace contours in an image larger than the memory limit, each case in a separate
+// process; and the files that remain if the disk is full.
 #include "sextant/command/commands.hpp"
 #include "sextant/core/error.hpp"
 

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Contours of these lengths, one after another row by row, in an image 1000 pixels wide.
+/// Contours of these lengths, placed one after another along the rows of an image 1000 pixels wide.
 ContourLines lines_of(const std::vector<Elements>& lengths) {
     ContourLines lines;
     const Elements all = std::accumulate(lengths.begin(), lengths.end(), Elements{0});

@@ -53,7 +53,7 @@ void write_discs(const std::string& path) {
 
 struct Seen {
     double x = 0, y = 0; ///< centroid of the bright pixels
-    double angle = 0;    ///< of the longer axis, clockwise from the right, in degrees
+    double angle = 0;    ///< direction of the longer axis, in degrees clockwise from the right
 };
 
 Seen seen_in(const std::string& path, std::int64_t frame) {
@@ -106,7 +106,7 @@ TEST_F(Drift, MovesTheSpecimenByTheRequestedPixels) {
     for (std::int64_t frame = 1; frame < frames; ++frame) {
         const Seen seen = seen_in(movie, frame);
         const auto i = static_cast<double>(frame);
-        // The centroid, too, rotates about the centre of the frame.
+        // The centroid rotates about the centre of the frame.
         const double turn = 3 * i * std::numbers::pi / 180;
         const double right = first.x - 47.5, down = first.y - 39.5;
         EXPECT_NEAR(seen.x, 47.5 + std::cos(turn) * right - std::sin(turn) * down + 4 * i, .3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules by name, for prove and draw.
+// Schedules selected by name, for the commands prove and draw.
 #include "sextant/command/families.hpp"
 
 #include "sextant/core/error.hpp"

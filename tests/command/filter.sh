@@ -233,7 +233,7 @@ shrinks() {
     status=0
     wait $run || status=$?
     [ $status = 1 ] || fail "a file that shrinks: exit code $status"
-    grep -Eq "tall.npy: .*(it shrank while it was read|truncated)" "$work/said" || fail "a file that shrinks: $(cat "$work/said")"
+    grep -Eq "tall.npy: .*(the file shrank while it was read|truncated)" "$work/said" || fail "a file that shrinks: $(cat "$work/said")"
     [ ! -e "$work/out.npy" ] || fail "a file that shrinks left an output"
 }
 shrinks --ranks 1

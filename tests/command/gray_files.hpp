@@ -15,7 +15,7 @@
 
 namespace sextant::test {
 
-/// A NumPy file of bytes, row by row; returns its path.
+/// Writes bytes, row by row, to a NumPy file; returns its path.
 inline std::string gray_file(const TemporaryFolder& folder, const std::string& name,
                              ImageShape shape, std::span<const std::uint8_t> samples) {
     std::string path = folder.path(name);

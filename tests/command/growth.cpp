@@ -42,7 +42,7 @@ std::vector<GrowthPoint> points_of(const std::vector<std::string>& launches) {
     return points;
 }
 
-TEST(Growth, reads_default_tunings_under_one_name_for_all_numbers_of_ranks) {
+TEST(Growth, names_default_tunings_independently_of_the_number_of_ranks) {
     const std::vector<GrowthPoint> points = points_of({launch(4, .5)});
     ASSERT_EQ(points.size(), 4U);
     EXPECT_EQ(points[0].configuration, "radix-k, shared");

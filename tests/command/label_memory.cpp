@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of labelling an image larger than the limit, each case in a separate process.
+// Memory needed to label an image larger than the memory limit, each case in a separate process.
 #include "sextant/command/commands.hpp"
 
 #include <fstream>
@@ -11,7 +11,7 @@
 namespace sextant::test {
 namespace {
 
-/// A NumPy file of bytes with a dot every 64 pixels in every third row.
+/// Writes a NumPy file of bytes with a dot every 64 pixels in every third row; returns its path.
 std::string dotted_image(const TemporaryFolder& folder, int width, int height) {
     std::string path = folder.path("dots-" + std::to_string(height) + ".npy");
     std::ofstream file(path, std::ios::binary);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A large offset of samples costs no precision: registering, showing, averaging and filtering a
-// series give the results without the offset, to which the offset is then added.
+// A large offset of samples costs no precision: a series with an offset is registered, shown,
+// averaged and filtered as if it had none, and the offset is then added to the results.
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large images, reduced for pages.
+// Large images are reduced in size for report pages.
 #include "sextant/command/overview.hpp"
 
 #include "sextant/format/png.hpp"

@@ -154,7 +154,7 @@ rm frames/f_6.npy.json
 head -c 9000 frames/f_1.npy >cut && mv cut frames/f_2.npy
 register frames -o bad --json -
 grep -q 'frame 6 is 64×60, expected 64×64' errors || { cat errors; fail "the other size is not reported"; }
-grep -q 'frame 4 is left out: its mean' errors || { cat errors; fail "the blank frame is not reported"; }
+grep -q 'frame 4 is left out: the mean' errors || { cat errors; fail "the blank frame is not reported"; }
 grep -q 'frame 2 is left out: ' errors || { cat errors; fail "the truncated file is not reported"; }
 grep -q '"registered": 4' text || fail "four frames were good"
 

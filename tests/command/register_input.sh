@@ -78,7 +78,7 @@ nan='\\000\\000\\300\\177'
     tail -c +$((header + 5 * size + 401)) movie.npy
 } >nan.npy
 [ "$(wc -c <nan.npy)" = "$(wc -c <movie.npy)" ] || fail "the frames with NaN have another size"
-registered nan.npy 'frame 1 is left out: none of its 4096 samples is a finite number'
+registered nan.npy 'frame 1 is left out: none of the 4096 samples is a finite number'
 awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }' out/transforms.csv ||
     fail "the gaps of frame 5 are not in the table"
 "$SEXTANT" info out/average.tif --check >/dev/null || fail "the average is not whole"

@@ -35,7 +35,7 @@ simulate --ranks 1 --platform crossbar-12 | grep -q "on 1 rank of" || fail "one 
 # which.
 frames() {
     simulate --algorithm shift-based --ranks 144 --elements 8388608 --platform fat-tree-144-calibrated "$@" |
-        tr '\n' ' ' | sed 's/.*operands combined \([a-z-]*\) .* ms, \([0-9.]*\) per second.*/\1 \2/'
+        tr '\n' ' ' | sed 's/.*operands combined \([a-z-]*\) .* ms per run, \([0-9.]*\) runs per second.*/\1 \2/'
 }
 frames >"$folder/frames.txt"
 frames --association in-order >>"$folder/frames.txt"
@@ -102,6 +102,6 @@ for clock in "" --clock; do
         --platform crossbar-12-calibrated --order "$folder/order.txt" $clock
     refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12-calibrated $clock
 done
-refused 1 "crossbar-12.xml: is a SimGrid platform; the clock requires a platform in JSON" --platform crossbar-12 --clock
+refused 1 "crossbar-12.xml: is a SimGrid platform; --clock requires a platform in JSON" --platform crossbar-12 --clock
 echo "{" >"$folder/broken.json"
 refused 1 "broken.json: is not JSON" --platform "$folder/broken.json"

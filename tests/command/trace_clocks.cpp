@@ -9,8 +9,7 @@
 namespace sextant::command {
 namespace {
 
-/// A trace of a rank that starts at `origin`: as many events as the rank's number, each of one
-/// second.
+/// A trace of rank `rank` that starts at `origin`: `rank` events of one second each.
 Trace trace_of(int rank, Seconds origin) {
     Trace trace;
     trace.origin = origin;
@@ -50,7 +49,7 @@ TEST(TraceClocks, put_all_events_on_the_clock_of_rank_0) {
     });
 }
 
-/// The clock of one of two hosts; the clock of the second host is `ahead`.
+/// The clock of one of two hosts; the clock of the second host is ahead by `ahead`.
 HostClock clock_of(bool second, Seconds ahead) {
     return {second ? 1U : 0U,
             [second, ahead] { return HostClock::steady().now() + (second ? ahead : 0); }};
@@ -59,7 +58,7 @@ HostClock clock_of(bool second, Seconds ahead) {
 TEST(TraceClocks, align_the_clocks_of_different_hosts) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        // Ranks 0 and 1 on one host, 2 and 3 on another; each starts half a second after the
+        // Ranks 0 and 1 are on one host, 2 and 3 on another; each starts half a second after the
         // previous one.
         constexpr Seconds ahead = 7'000'000;
         const Seconds origin = 100 + .5 * rank + (rank < 2 ? 0 : ahead);
@@ -112,7 +111,7 @@ TEST(TraceClocks, leave_clocks_that_run_backwards_unaligned) {
         if (rank > 0)
             return;
         EXPECT_DOUBLE_EQ(all.trace.events[0].begin, .5);
-        EXPECT_DOUBLE_EQ(all.trace.events[1].begin, 0);  // rank 2, first of its host
+        EXPECT_DOUBLE_EQ(all.trace.events[1].begin, 0);  // rank 2, the first on its host
         EXPECT_DOUBLE_EQ(all.trace.events[3].begin, .5); // rank 3
     });
 }

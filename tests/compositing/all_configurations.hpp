@@ -137,8 +137,8 @@ std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial,
 
 enum class Bits { same, by_algorithm };
 
-/// Expects the serial fold from every configuration: the same bits if the algorithm guarantees
-/// them, or if `bits` states that association does not matter.
+/// Expects every configuration to give the serial fold, bit by bit if the algorithm guarantees it
+/// or if `bits` states that association does not matter.
 template <class Kind>
 void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
                             Bits bits = Bits::by_algorithm) {

@@ -76,7 +76,7 @@ TEST(CompositingCost, binary_swap_takes_log2_p_messages_per_rank) {
     }
 }
 
-TEST(CompositingCost, parallel_pipeline_is_a_chain_of_p_minus_1_applications) {
+TEST(CompositingCost, parallel_pipeline_is_a_chain_of_p_minus_1_operator_applications) {
     for (int p : positions) {
         const Proof proof = cost("parallel-pipeline", one_image_each(p, 2 * p), {});
         EXPECT_EQ(proof.messages, p * (p - 1));
@@ -95,21 +95,22 @@ TEST(CompositingCost, binary_tree_takes_log2_p_rounds_of_whole_images) {
     }
 }
 
-TEST(CompositingCost, two_three_swap_takes_log2_p_rounds_with_at_most_two_extra_applications) {
+TEST(CompositingCost,
+     two_three_swap_takes_log2_p_rounds_with_at_most_two_extra_operator_applications) {
     for (int p : positions) {
         const Proof proof = cost("two-three-swap", one_image_each(p, 2 * p), {});
         EXPECT_EQ(proof.moved, 2 * p * (p - 1));
         EXPECT_EQ(proof.most_moved, 2 * (p - 1));
         EXPECT_EQ(proof.applications, 2 * p * (p - 1));
-        // A group with three children takes one more application; at most two such groups are
-        // nested.
+        // A group with three children adds one application to the depth; at most two such groups
+        // are nested.
         const int rounds = std::bit_width(static_cast<unsigned>(p)) - 1;
         EXPECT_GE(proof.depth, test::ceil_log2(p));
         EXPECT_LE(proof.depth, rounds + 2);
     }
 }
 
-TEST(CompositingCost, with_several_layers_direct_send_sends_all_and_radix_k_blends_first) {
+TEST(CompositingCost, direct_send_sends_every_layer_and_radix_k_blends_layers_before_sending) {
     for (int p : {2, 3, 4, 6, 8}) {
         for (int layers : {2, 3}) {
             const Elements n = 6 * p;
@@ -163,7 +164,7 @@ double beside_input(const Algorithm& algorithm, const Task& task, const Tuning& 
     return static_cast<double>(needed) / static_cast<double>(task.elements);
 }
 
-/// The memory limit of DESIGN.md without the input, in images.
+/// The memory limit stated in DESIGN.md, excluding the input, in images.
 double most_scratch(std::string_view algorithm) {
     return algorithm == "binary-tree" ? 2 : 1; // the tree folds whole images
 }
@@ -223,7 +224,7 @@ TEST(CompositingCost, memory_consists_of_layers_scratch_and_the_result_at_the_ro
     }
 }
 
-/// The size of a program, and its dependences, are linear in its number of messages.
+/// The size of a program and the number of its dependences are linear in its number of messages.
 void expect_linear(const Program& program, const std::string& name) {
     const auto messages = static_cast<std::size_t>(
         std::count_if(program.steps.begin(), program.steps.end(),

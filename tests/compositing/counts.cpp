@@ -124,14 +124,16 @@ void expect_radix_counts(const Task& task, const std::vector<int>& radices,
     }
 }
 
-TEST(CompositingCount, radix_k_sends_k_minus_1_messages_per_round_and_all_but_its_piece) {
+TEST(CompositingCount,
+     each_rank_in_radix_k_sends_k_minus_1_messages_per_round_and_all_but_its_own_piece) {
     for_each_position("radix-k", most_positions,
                       [](const Task& task, const Tuning& tuning, int, const Program& program) {
                           expect_radix_counts(task, tuning.radices, program);
                       });
 }
 
-TEST(CompositingCount, binary_swap_sends_one_message_per_round_and_all_but_its_piece) {
+TEST(CompositingCount,
+     each_rank_in_binary_swap_sends_one_message_per_round_and_all_but_its_own_piece) {
     for_each_position("binary-swap", most_positions,
                       [](const Task& task, const Tuning&, int, const Program& program) {
                           const auto p = static_cast<unsigned>(task.positions());
@@ -143,7 +145,7 @@ TEST(CompositingCount, binary_swap_sends_one_message_per_round_and_all_but_its_p
 
 /// Part c of the pipeline starts at position c + 1, so it wraps around before it reaches positions
 /// 0 to c, where it is sent as two images; the part of the last position never wraps around.
-TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_wrapping_around) {
+TEST(CompositingCount, parallel_pipeline_sends_a_part_as_two_images_after_wrapping_around) {
     for_each_position("parallel-pipeline", most_positions,
                       [](const Task& task, const Tuning&, int i, const Program& program) {
                           const int p = task.positions();
@@ -154,8 +156,8 @@ TEST(CompositingCount, parallel_pipeline_sends_parts_twice_after_wrapping_around
                       });
 }
 
-/// On average and at most, a position sends n (p−1)/p (1 + (p−2)/2p) and n (p−1)/p (1 +
-/// (p−2)/(p−1)).
+/// A position sends n (p−1)/p (1 + (p−2)/2p) pixels on average and n (p−1)/p (1 + (p−2)/(p−1)) at
+/// most.
 TEST(CompositingCount, parallel_pipeline_sends_up_to_twice_the_data_of_direct_send) {
     for (int p = 2; p <= most_positions; ++p) {
         const Elements n = 2 * p; // makes the formulas give whole numbers
@@ -262,7 +264,7 @@ TEST(CompositingCount, two_three_swap_balances_blending_within_an_eighth) {
         }
         EXPECT_EQ(messages, messages_in_tree(p, rounds_of_swap(p))) << p;
         EXPECT_EQ(all, n * (p - 1)) << p;
-        const Elements rounding = 2 * rounds_of_swap(p); // one pixel per operand
+        const Elements rounding = 2 * rounds_of_swap(p); // one pixel for each operand
         EXPECT_LE(100 * p * (most - rounding), 112 * n * (p - 1)) << p;
     }
 }

@@ -74,7 +74,7 @@ struct OverF16 {
     static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
         return kernel::over(front, back);
     }
-    /// Values are below 2, so a unit in the last place is 2^-10.
+    /// Half-precision values below 2 have a unit in the last place of at most 2^-10.
     static bool agree(const Pixel& is, const Pixel& serial, int layers) {
         return Over::within(rounding_units(layers - 1) * 0x1p-10f, kernel::Wide<Pixel>::widen(is),
                             kernel::Wide<Pixel>::widen(serial));

@@ -123,7 +123,7 @@ TYPED_TEST(EdgeCases, reversing_opaque_layers_gives_exactly_the_other_colour) {
     }
 }
 
-TYPED_TEST(EdgeCases, the_number_of_pixels_may_be_smaller_than_or_indivisible_by_the_ranks) {
+TYPED_TEST(EdgeCases, the_number_of_pixels_may_be_below_or_indivisible_by_the_number_of_ranks) {
     Random random(94);
     for (int p : group_sizes) {
         for (int n : {1, 2, p - 1, p + 1, 2 * p - 1}) {

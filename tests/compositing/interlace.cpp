@@ -33,7 +33,8 @@ Tuning interlaced_by(Tuning tuning, Elements block) {
     return tuning;
 }
 
-/// Reference for the interlaced order of pixels: assigns blocks cyclically to decks, one by one.
+/// Reference for the interlaced order of pixels: assigns each block in turn to the next of `decks`
+/// groups, and lists the pixels group by group.
 std::vector<Elements> dealt_readably(Elements pixels, Elements block, int decks) {
     std::vector<std::vector<Elements>> deck(static_cast<std::size_t>(decks));
     for (Elements pixel = 0; pixel < pixels; ++pixel)

@@ -94,7 +94,8 @@ TEST(CompositingProof, covers_groups_without_any_image) {
 }
 
 TEST(CompositingProof, accepts_only_the_documented_result_at_the_root) {
-    // Two ranks have one layer of one pixel each. Only the result [0, 2) of pixel 0 is accepted.
+    // Two ranks have one layer of one pixel each. The only valid result is the combination of both
+    // layers on rank 0.
     const Algorithm& algorithm = find("direct-send");
     const Task task = one_image_each(2, 1, 0);
     const Claim claim = compositing::claim(algorithm, task, {});

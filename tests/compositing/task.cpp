@@ -80,7 +80,7 @@ TEST(Task, is_accepted_if_valid) {
     EXPECT_EQ(refusal(one_image_each(1, 0)), "");
 }
 
-TEST(Task, is_refused_with_the_wrong_value_if_invalid) {
+TEST(Task, is_refused_naming_the_wrong_value_if_invalid) {
     const Task good = one_image_each(4, 10);
     const auto with = [&](const std::function<void(Task&)>& change) {
         Task task = good;
@@ -93,7 +93,8 @@ TEST(Task, is_refused_with_the_wrong_value_if_invalid) {
     EXPECT_THAT(with([](Task& t) { t.order[2] = 4; }), HasSubstr("rank 4: expected 0 to 3"));
     EXPECT_THAT(with([](Task& t) { t.order[2] = -1; }), HasSubstr("rank -1"));
     EXPECT_THAT(with([](Task& t) { t.order[2] = 1; }), HasSubstr("rank 1 twice"));
-    EXPECT_THAT(with([](Task& t) { t.layers[3] = 0; }), HasSubstr("rank 3 has a position and 0"));
+    EXPECT_THAT(with([](Task& t) { t.layers[3] = 0; }),
+                HasSubstr("rank 3 is in the visibility order but has 0"));
     EXPECT_THAT(with([](Task& t) { t.root = 4; }), HasSubstr("rank 4: expected 0 to 3"));
     EXPECT_THAT(with([](Task& t) { t.root = -2; }), HasSubstr("rank -2"));
 }

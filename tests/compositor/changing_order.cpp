@@ -29,7 +29,7 @@ TEST(ChangingOrderOnThreads, FramesEqualThoseOfACompositorCreatedForTheirOrder) 
 TEST(ChangingOrderOnThreads, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
     turning_on_threads(tunings_support_changing_orders);
 }
-TEST(ChangingOrderOnThreads, RacesAllowChangingOrders) {
+TEST(ChangingOrderOnThreads, AlgorithmRacesAllowChangingOrders) {
     turning_on_threads(races_allow_changing_orders);
 }
 TEST(ChangingOrderOnThreads, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {

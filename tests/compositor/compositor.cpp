@@ -63,10 +63,10 @@ TEST(CompositorOnNodes, UnavailableSharedMemoryIsReportedOnce) {
     });
 }
 
-TEST(CompositorOnThreads, FramesOfARaceEqualTheSerialFold) {
+TEST(CompositorOnThreads, FramesOfAnAlgorithmRaceEqualTheSerialFold) {
     on_threads(frames_of_a_race_equal_the_serial_fold);
 }
-TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
+TEST(CompositorOnThreads, AFailedFrameDoesNotBreakAnAlgorithmRace) {
     for (const int ranks : {3, 4, 7})
         run_threads(ranks, a_failed_frame_does_not_break_a_race);
 }
@@ -104,7 +104,7 @@ TEST(CompositorOnThreads, ImagesWithTooManyPixelsAreRefused) {
     });
 }
 
-TEST(CompositorOnThreads, NumbersOutsideTheRangesOfTheCommandAreRefused) {
+TEST(CompositorOnThreads, NumbersOutsideTheRangesOfTheCommandLineOptionsAreRefused) {
     const auto said_of = [](auto set) {
         CompositeOptions options;
         set(options);

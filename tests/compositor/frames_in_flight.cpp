@@ -27,7 +27,7 @@ TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOtherFrames) {
 TEST(FramesInFlightOnThreads, FramesOfABatchAreWrittenToTheirDestinations) {
     flights_on_threads(frames_of_a_batch_are_written_to_their_destinations);
 }
-TEST(FramesInFlightOnThreads, DifferentCompositorsMayShareAFlight) {
+TEST(FramesInFlightOnThreads, DifferentCompositorsMayShareFramesInFlight) {
     flights_on_threads(different_compositors_may_share_a_flight);
 }
 TEST(FramesInFlightOnThreads, InvalidOrDifferingNumbersOfFramesFailOnAllRanks) {

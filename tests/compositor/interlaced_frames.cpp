@@ -63,7 +63,8 @@ TEST(InterlacedFrames, AreAssembledFromThePixelsOfAllRanks) {
     }
 }
 
-/// Block size with which a compositor interlaces images, as planned on rank 0; 0 if it does not.
+/// Block size with which a compositor interlaces images, as planned on rank 0; 0 if it does not
+/// interlace them.
 Elements chosen(const std::string& algorithm, const std::function<void(CompositeOptions&)>& change,
                 bool upper = false) {
     Elements block = -1;
@@ -81,7 +82,7 @@ Elements chosen(const std::string& algorithm, const std::function<void(Composite
     return block;
 }
 
-TEST(InterlacedFrames, AreChosenIfTheBusiestRankThenSendsLess) {
+TEST(InterlacedFrames, AreChosenIfTheyReduceTheDataSentByTheBusiestRank) {
     const auto as_it_is = [](CompositeOptions&) {};
     EXPECT_EQ(chosen("direct-send", as_it_is), 280); // seven rows of pixels
     EXPECT_EQ(chosen("direct-send", as_it_is, true), 0);

@@ -27,7 +27,7 @@ TEST(BorderLength, counts_only_edges_inside_the_image) {
     EXPECT_EQ(contour::border_length(order, {order.position(1), order.position(1) + 1}), 30);
 }
 
-TEST(Charges, have_one_setup_per_message_of_the_busiest_processor) {
+TEST(MergingCosts, include_one_setup_per_message_of_the_busiest_processor) {
     const std::map<std::string_view, double> expected = {
         {"1-lev-dir", 8}, {"2-lev-rc", 8}, {"logp-lev-quad", 8}, {"logp-lev-bal", 10}};
     for (const contour::Pattern& pattern : contour::catalogue())
@@ -35,7 +35,7 @@ TEST(Charges, have_one_setup_per_message_of_the_busiest_processor) {
             << pattern.name;
 }
 
-TEST(Charges, are_smallest_for_quads_and_largest_for_the_direct_pattern) {
+TEST(MergingCosts, are_smallest_for_quads_and_largest_for_the_direct_pattern) {
     for (const Elements side : {512, 2048}) {
         const auto packets = [&](std::string_view name) {
             return charged(contour::find(name), side, .5).packets;
@@ -45,7 +45,7 @@ TEST(Charges, are_smallest_for_quads_and_largest_for_the_direct_pattern) {
     }
 }
 
-TEST(Charges, are_lower_on_reversed_hosts_apart_from_moving_the_lists) {
+TEST(MergingCosts, are_lower_on_reversed_hosts_excluding_the_cost_of_moving_lists) {
     const MergingCharge quad = charged(contour::find("logp-lev-quad"), 2048, .5);
     const MergingCharge balanced = charged(contour::find("logp-lev-bal"), 2048, .5);
     EXPECT_LT(balanced.packets - balanced.moving, quad.packets);

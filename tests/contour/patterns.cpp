@@ -44,7 +44,7 @@ TEST(MergingPatterns, send_one_message_to_each_other_tile_of_a_stage) {
             for (const Stage& stage : pattern.stages(grid))
                 expected += stage.size() - 1;
             if (pattern.hosts == Hosts::reversed && grid.ranks() > 1)
-                expected += 3; // its own list to one rank, and two merged lists back
+                expected += 3; // a rank sends its list to one rank, and two merged lists back
             const Proof proof = test::proved(case_of(pattern, grid));
             EXPECT_EQ(proof.error, "");
             if (pattern.hosts == Hosts::reversed)
@@ -103,7 +103,7 @@ TEST(MergingPatterns, are_found_by_exact_name_only) {
     EXPECT_THROW(find("logp-lev-ball"), InvalidTask);
 }
 
-/// A schedule without any one step of any rank is refused.
+/// A schedule is refused if any single step of any rank is missing.
 TEST(MergingPatterns, are_refused_if_a_step_is_missing) {
     for (const Pattern& pattern : catalogue()) {
         const test::Case c = case_of(pattern, {64, 64, 2, 3});

@@ -66,7 +66,7 @@ std::vector<Bytes> rooms(const Program& program, Verb verb, int peer) {
 }
 
 // Some operands of a fold may have more entries than the result.
-TEST(ListCapacity, of_a_merged_list_suffices_for_every_operand) {
+TEST(ListCapacity, of_a_merged_list_suffices_for_each_of_its_input_lists) {
     for (const Pattern& pattern : catalogue()) {
         for (const Grid& grid : {Grid{64, 64, 4, 4}, {64, 64, 5, 3}, {64, 64, 1, 7}}) {
             for (int rank = 0; rank < grid.ranks(); ++rank) {

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-TEST(Grid, has_the_given_tiles_or_is_nearly_square) {
+TEST(Grid, has_the_requested_shape_or_is_nearly_square) {
     const Grid given = grid_of(Tiles{1, 6}, 6, 20, 30);
     EXPECT_EQ(given.columns, 1);
     EXPECT_EQ(given.rows, 6);

@@ -40,7 +40,7 @@ TEST(Memory, is_zeroed_aligned_and_writable_at_every_boundary_size) {
     }
 }
 
-TEST(Memory, starts_at_a_huge_page_from_2_MiB_on) {
+TEST(Memory, is_aligned_to_huge_pages_from_2_MiB_on) {
     for (int trial = 0; trial < 8; ++trial) {
         const Memory memory(huge_page + trial * 4096);
         EXPECT_EQ(address(memory) % static_cast<std::uintptr_t>(huge_page), 0u);
@@ -106,7 +106,7 @@ TEST(Memory, throws_if_it_is_unavailable) {
     EXPECT_THROW(Memory(Bytes{1} << 60), std::bad_alloc);
 }
 
-TEST(Image, starts_transparent_and_gives_its_own_pixel_type) {
+TEST(Image, starts_transparent_and_reports_its_pixel_type) {
     Image image({3, 5}, rgba_f32);
     EXPECT_EQ(image.shape().elements(), 15);
     EXPECT_EQ(image.element(), rgba_f32);

@@ -74,8 +74,8 @@ TEST(Region, interleaved_columns_do_not_overlap) {
     EXPECT_TRUE(overlap(left, block(0, 10, 91)));
 }
 
-TEST(Region, overlap_of_a_wide_and_a_tall_region_visits_the_fewer_runs) {
-    const Elements many = Elements{1} << 40; // visiting every run would take for ever
+TEST(Region, overlap_visits_only_the_runs_of_the_region_with_fewer_runs) {
+    const Elements many = Elements{1} << 40; // visiting every run would take forever
     const Region tall{0, 0, 1, 3, many};
     EXPECT_FALSE(overlap(tall, Region{0, 3 * (many / 2) + 1, 2, 5, 1}));
     EXPECT_TRUE(overlap(tall, Region{0, 3 * (many / 2) + 1, 3, 5, 1}));
@@ -100,7 +100,7 @@ TEST(Region, overlap_is_exact_on_random_regions_of_equal_stride) {
 }
 
 TEST(Region, overlap_of_columns_takes_constant_time) {
-    // Visiting every run would take for ever.
+    // Visiting every run would take forever.
     const Elements width = 1000, many = Elements{1} << 40;
     const Region left{0, 0, 500, width, many};
     EXPECT_FALSE(overlap(left, Region{0, width * (many / 2) + 500, 500, width, many}));

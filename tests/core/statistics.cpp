@@ -28,11 +28,11 @@ TEST(Statistics, TheMedianIntervalContainsTheTrueMedianInMostSamples) {
         const Interval interval = interval_of_median(values);
         held += interval.low <= truth && truth <= interval.high;
     }
-    EXPECT_GE(held, samples * 88 / 100); // nominally 95 %; the bootstrap has an error too
+    EXPECT_GE(held, samples * 88 / 100); // nominally 95 %, but the bootstrap is not exact
     EXPECT_LT(held, samples);            // the interval is no wider than necessary
 }
 
-TEST(Statistics, TheIntervalByRankContainsTheTrueMedianInMostSamples) {
+TEST(Statistics, TheIntervalFromOrderStatisticsContainsTheTrueMedianInMostSamples) {
     std::mt19937 random(5);
     std::exponential_distribution<double> draw(1);
     for (const std::size_t size : {7u, 20u, 41u}) {
@@ -52,7 +52,7 @@ TEST(Statistics, TheIntervalByRankContainsTheTrueMedianInMostSamples) {
     EXPECT_EQ(few.high, 3);
 }
 
-TEST(Statistics, AQuantileIsTheSmallestValueNotExceededByThatFraction) {
+TEST(Statistics, AQuantileIsTheSmallestValueNotExceededByTheGivenFractionOfValues) {
     const std::vector<double> values = {5, 1, 4, 2, 3};
     EXPECT_EQ(quantile(values, 0), 1);
     EXPECT_EQ(quantile(values, .5), 3);

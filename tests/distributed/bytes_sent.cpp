@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data volume, counted on the schedules with the lists of real tiles.
+// Data volume of merging contours, counted on the schedules with the lists of real tiles.
 #include "tests/support/sent_lists.hpp"
 #include <gtest/gtest.h>
 

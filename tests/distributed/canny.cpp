@@ -96,7 +96,7 @@ std::vector<kernel::Direction> edges_at_scale(const std::vector<float>& samples,
     return all;
 }
 
-TEST(DistributedCanny, finds_the_same_lines_by_quantiles_at_any_image_scale) {
+TEST(DistributedCanny, finds_the_same_edges_by_quantiles_if_all_samples_are_scaled) {
     const ImageShape shape{90, 70};
     Random random(4);
     std::vector<float> samples;

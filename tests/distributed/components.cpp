@@ -56,7 +56,7 @@ TEST(DistributedComponents, refuse_unsupported_sample_types_on_every_rank) {
             label_components(distributed::Image(communicator, {4, 4, 2, 1}, rgba_f32), {},
                              contour::catalogue()[0]);
         } catch (const AgreedFailure& failure) {
-            EXPECT_THAT(failure.what(), testing::HasSubstr("these are rgba f32"));
+            EXPECT_THAT(failure.what(), testing::HasSubstr("samples of rgba f32"));
             ++refused;
         }
     });

@@ -27,7 +27,7 @@ void take_nothing(LineReader&) {
     ADD_FAILURE() << "contours of a run that failed";
 }
 
-TEST(ContourTracing, finds_the_serial_contours_in_memory_and_in_strips) {
+TEST(ContourTracing, finds_the_contours_of_serial_tracing_in_memory_and_in_strips) {
     const TemporaryFolder folder;
     for (const int ranks : {1, 3, 6})
         run_threads(ranks, [&](const Communicator& communicator) {
@@ -105,7 +105,7 @@ TEST(ContourTracing, reports_the_merging_of_images_held_in_memory) {
     });
 }
 
-TEST(ContourTracing, refuses_invalid_options_with_value_and_expected_value) {
+TEST(ContourTracing, refuses_invalid_options_naming_the_given_and_expected_values) {
     run_threads(3, [](const Communicator& communicator) {
         const auto refusal = [&](const ContoursOptions& options) -> std::string {
             try {

@@ -60,7 +60,7 @@ TEST(FilterPlan, changes_the_grid_between_filters_if_that_is_faster) {
     EXPECT_EQ(on_das(task).configuration.retilings.size(), 0u) << "asked for";
 }
 
-TEST(FilterPlan, predicts_that_images_of_bytes_move_less_data) {
+TEST(FilterPlan, predicts_less_time_for_moving_8_bit_images_than_for_floats) {
     const distributed::FilterTask floats = five_of({512, 512}, 16),
                                   bytes = five_of({512, 512}, 16, gray_u8);
     const auto seconds = [](const distributed::FilterTask& task) {
@@ -186,7 +186,7 @@ machine::Profile where_files_come(double alone, double together, machine::Profil
     return machine;
 }
 
-TEST(FilterPlan, compares_ways_of_reading_if_the_profile_has_file_rates) {
+TEST(FilterPlan, compares_ways_of_reading_if_the_profile_contains_file_reading_rates) {
     const auto plan = [&](const machine::Profile& machine) {
         return distributed::plan_filter(five_of({512, 512}, 4),
                                         {.machine = machine, .element_size = 4});
@@ -226,11 +226,11 @@ TEST(FilterPlan, predicts_the_time_of_reading_and_writing_whole_rows_of_tiles) {
     EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "whole rows are read";
     EXPECT_NEAR(predicted({1, 4, scatter}, 512).read.value_or(0), image, 1e-9);
     EXPECT_NEAR(predicted({1, 4}, 512).write.value_or(0), 5 * image, 1e-9);
-    // Four planes are also kept in a file, which is written and read once.
+    // With two windows, all planes but the first are also written to a temporary file and read.
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
-TEST(FilterPlan, predicts_windows_including_preceding_filters) {
+TEST(FilterPlan, predicts_the_time_of_windows_including_that_of_preceding_filters) {
     const machine::Profile machine = where_filters_take(1e-7, das());
     const planner::Setting setting{.machine = machine, .element_size = 4};
     distributed::FilterTask task = five_of({512, 512}, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole operation, over threads: results and errors.
+// The whole filter operation over threads: results and errors.
 #include "sextant/distributed/filtering.hpp"
 
 #include "sextant/comm/threads.hpp"

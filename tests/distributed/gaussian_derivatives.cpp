@@ -90,7 +90,7 @@ TEST(DistributedDerivatives, have_the_same_bits_when_written_into_existing_image
     }
 }
 
-TEST(DistributedDerivatives, of_invalid_filters_are_refused_identically_on_every_rank) {
+TEST(DistributedDerivatives, are_refused_identically_on_every_rank_for_invalid_filters) {
     run_threads(3, [](Communicator communicator) {
         const Grid grid{9, 9, 1, 3};
         const distributed::Image image(communicator, grid, gray_f32);

@@ -42,7 +42,7 @@ struct Workplace {
     distributed::StripWork work{communicator, tiles, scratch, control};
 };
 
-/// Expects the lines of a serial traversal of the whole image from a map in strips.
+/// Expects a map in strips to give the lines of a serial traversal of the whole image.
 void strips_give_the_serial_lines(const Communicator& communicator, const DirectionMap& map,
                                   const distributed::StripTiles& tiles,
                                   const TemporaryFolder& folder) {
@@ -64,7 +64,7 @@ void strips_give_the_serial_lines(const Communicator& communicator, const Direct
                             tiles.grid.rows / tiles.strips));
 }
 
-TEST(ContourStrips, equal_the_serial_lines_of_every_map) {
+TEST(ContourStrips, give_the_contour_lines_of_serial_tracing_for_every_edge_map) {
     const TemporaryFolder folder;
     for (const int ranks : {1, 2, 3}) {
         run_threads(ranks, [&](Communicator communicator) {

@@ -131,8 +131,8 @@ TEST(WindowFilter, gives_the_same_bits_for_filter_chains_in_every_configuration)
     }
 }
 
-/// Configurations that change between strips, columns and a grid in different orders, some with
-/// fewer tiles than ranks at the beginning or in the middle.
+/// Configurations that change the tiles between filters: strips, columns and grids in different
+/// orders, some with fewer tiles than ranks for a filter.
 std::vector<filtering::Configuration> changing_configurations(int ranks) {
     const Grid middle = near_square(ranks, 1, 1);
     const int fewer = std::max(1, ranks - 1);

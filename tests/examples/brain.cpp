@@ -298,7 +298,7 @@ TEST_F(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
     EXPECT_EQ(volume.values[3], 0.25F);
 }
 
-TEST_F(Reading, RefusesFilesThatDoNotContainOneRealVolume) {
+TEST_F(Reading, RefusesFilesThatDoNotContainOneVolumeOfRealNumbers) {
     const std::vector<char> voxels(64, 'a');
     expect_refused(write(header({2, 2, 2, 3}, DT_UINT8, 8), voxels),
                    "has 4 dimensions, expected 3");

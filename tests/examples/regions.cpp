@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions of similar brightness: known regions of an image, the same on any number of ranks.
+// Regions of similar brightness: the expected regions are found on any number of ranks.
 #include "regions.hpp"
 
 #include "sextant/comm/agreement.hpp"

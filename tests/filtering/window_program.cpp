@@ -10,8 +10,8 @@
 namespace sextant::filtering {
 namespace {
 
-/// A window of `rows` rows from `first` on, in an image of 13 × 31, for filters with these margins.
-/// Each filter also computes the rows that the next one needs.
+/// A window of `rows` rows starting at row `first`, in an image of 13 × 31, for filters with these
+/// margins. Each filter also computes the rows that the next one needs.
 WindowTask task_of(const Configuration& configuration, const std::vector<halo::Margin>& margins,
                    Elements first, Elements rows) {
     constexpr Elements width = 13, height = 31;
@@ -36,7 +36,7 @@ WindowTask task_of(const Configuration& configuration, const std::vector<halo::M
 const std::vector<std::vector<halo::Margin>> chains = {{2}, {{1, 3}, 2}, {1, {2, 1}, 0}};
 
 /// Configurations with every scatter and one gather, with every gather and one scatter, and with
-/// neither.
+/// neither scatter nor gather.
 std::vector<Configuration> configurations_of(int ranks) {
     std::vector<Configuration> configurations;
     for (Configuration configuration : grids_of(ranks)) {
@@ -80,7 +80,8 @@ TEST(WindowProgram, is_proved_for_tiles_smaller_than_the_margin) {
     }
 }
 
-/// Changes to every grid of all ranks or of one rank less, before one filter or before each.
+/// Changes to each grid of all ranks or of all but one, before a single filter or before every
+/// filter.
 std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
     std::vector<std::vector<Retiling>> all;
     for (const int count : {ranks, ranks - 1}) {
@@ -160,7 +161,7 @@ TEST(WindowProgram, is_refused_if_it_exchanges_one_pixel_too_few) {
                 testing::HasSubstr("from the wrong input pixels"));
 }
 
-TEST(WindowProgram, sends_an_image_of_bytes_as_bytes) {
+TEST(WindowProgram, sends_an_8_bit_image_as_bytes) {
     const Configuration configuration{1, 2, &collective::find("flat-scatter"),
                                       &collective::find("flat-gather"), true};
     WindowTask task = task_of(configuration, {2}, 8, 9);

@@ -64,12 +64,12 @@ TEST(AtomicFolder, replaces_only_folders_of_its_own_kind) {
     EXPECT_EQ(test::content(path + "/anchor"), "new");
     EXPECT_EQ(around.entries(), 1);
     test::fill_file(path + "/diary", "mine");
-    EXPECT_THAT(refusal_of(path), HasSubstr("run: cannot be written: the existing folder also "
+    EXPECT_THAT(refusal_of(path), HasSubstr("run: cannot be written: the existing folder "
                                             "holds 'diary', which would be lost"));
     EXPECT_EQ(test::content(path + "/diary"), "mine");
     test::fill_file(around.path("file"), "mine");
     EXPECT_THAT(refusal_of(around.path("file")),
-                HasSubstr("the path is a file, expected a folder or nothing"));
+                HasSubstr("the path is a file, expected a folder or an unused name"));
     EXPECT_EQ(test::content(around.path("file")), "mine");
 }
 

@@ -17,7 +17,7 @@ TEST(FormatCatalogue, FindsAFormatByItsExtensionInAnyCase) {
     EXPECT_EQ(format::format_of("a.rgba32f.zst").name, "zstd");
 }
 
-TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownOne) {
+TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownFormat) {
     const std::string known = "expected one of .exr, .png, .rgba32f, .rgbaz32f, .zst";
     EXPECT_EQ(failure([] { format::format_of("a.jpg"); }),
               "a.jpg: is not of a known image format: its extension is \".jpg\", " + known);

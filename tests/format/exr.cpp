@@ -22,7 +22,8 @@ namespace {
 using testing::HasSubstr;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A file as other programs write it: each channel has its own type; here each is constant.
+/// A file as other programs write it: each channel has its own type and, in these tests, a constant
+/// value.
 struct Exr {
     Imf::Header header{4, 3};
     std::map<std::string, float> values;
@@ -151,7 +152,7 @@ TEST_F(ExrFile, WithConstantColourIsAcceptedHoweverSmallTheFileIs) {
     }
 }
 
-TEST_F(ExrFile, IsTransparentAndInfinitelyFarOutsideItsDataWindow) {
+TEST_F(ExrFile, HasTransparentInfinitelyDistantPixelsOutsideItsDataWindow) {
     exr.header = Imf::Header(Imath::Box2i({10, 20}, {14, 22}), Imath::Box2i({11, 21}, {12, 21}));
     exr.add_colour(Imf::FLOAT);
     exr.add("Z", 7, Imf::FLOAT);

@@ -87,8 +87,8 @@ class Hdf5File {
         H5Sclose(from);
         create(name, sides, H5T_STD_U8LE, created);
     }
-    /// A virtual stack with an unlimited number of source files, whose numbers, from 0 on, replace
-    /// the %b of `pattern`.
+    /// A virtual stack with an unlimited number of source files, whose numbers (0, 1, ...) replace
+    /// %b in `pattern`.
     void growing_stack(const std::string& name, const std::string& pattern, hsize_t frames,
                        hsize_t height, hsize_t width) {
         const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
@@ -123,7 +123,7 @@ class Hdf5File {
     }
 
   private:
-    /// Closes `created`.
+    /// Creates a dataset with the creation property list `created`, and closes this list.
     void create(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
                 hid_t created) {
         const hid_t space = H5Screate_simple(static_cast<int>(sides.size()), sides.data(), nullptr);

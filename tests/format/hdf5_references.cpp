@@ -60,7 +60,8 @@ TEST_F(Hdf5ExternalData, ExternalStorageIsReadOnlyIfAllowed) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)))
         << "a relative path starts at the file's folder";
     fill_file(other, std::string(50, 'x'));
-    EXPECT_THAT(opening_fails(path, allowed), EndsWith("has 50 bytes, expected 91 from byte 0 on"));
+    EXPECT_THAT(opening_fails(path, allowed),
+                EndsWith("has 50 bytes, expected 91 starting at byte 0"));
 }
 
 TEST_F(Hdf5ExternalData, OnlyRegularFilesAreOpened) {
@@ -138,8 +139,8 @@ TEST_F(Hdf5ExternalData, FramesWithAMissingSourceAreReportedAsUnreadable) {
         EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {13, 7})) << frame;
     std::filesystem::remove(folder.path("a/0.h5"));
     std::filesystem::remove(folder.path("a/2.h5"));
-    EXPECT_EQ(opening_fails(path),
-              path + ": dataset /x lacks all of its 3 sources of samples: 0.h5 is missing");
+    EXPECT_EQ(opening_fails(path), path + ": dataset /x lacks samples, because all 3 of its "
+                                          "sources are missing: 0.h5 is missing");
 }
 
 TEST_F(Hdf5ExternalData, FramesBeyondTheEndOfTheirSourceAreReportedAsUnreadable) {
@@ -191,8 +192,8 @@ TEST_F(Hdf5ExternalData, AChunkLargerThanItsPossibleDecodedSizeIsRefused) {
     Hdf5File(path).chunk("/x", sides, H5T_IEEE_F32LE, sides, {H5Z_FILTER_DEFLATE},
                          std::string(200000, 'x'));
     EXPECT_EQ(opening_fails(path),
-              path + ": has chunks of 3600000000 bytes in a dataset of which 200000 bytes are "
-                     "stored: damaged or truncated");
+              path + ": has chunks of 3600000000 bytes in a dataset that stores only 200000 "
+                     "bytes: damaged or truncated");
 }
 
 /// Number of decoded chunks, in memory shared with the reading process.

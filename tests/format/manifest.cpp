@@ -169,10 +169,10 @@ TEST_F(Manifest, WithInvalidFileNamesIsRejected) {
         fails(size, order, R"([{"id": 0}, {"id": 1, "file": "a.jpg"}])"),
         testing::AllOf(StartsWith("bricks[1].file: "), HasSubstr("a.jpg"), HasSubstr(".exr")));
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": "c.exr"}])"),
-              "partial 1 is " + folder.path("c.exr") + ", which does not exist");
+              "partial image 1 is " + folder.path("c.exr") + ", which does not exist");
     std::filesystem::create_directory(folder.path("d.exr"));
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": "d.exr"}])"),
-              "partial 1 is " + folder.path("d.exr") + ", which is not a file");
+              "partial image 1 is " + folder.path("d.exr") + ", which is not a file");
 }
 
 TEST_F(Manifest, ThatIsMissingOrAFolderIsRejected) {

@@ -84,7 +84,7 @@ TEST_F(PngFile, ConvertsEvery8BitSampleToItsExactQuotientBy255) {
     }
 }
 
-TEST_F(PngFile, OfAnyShapeIsReadBackWithinItsRounding) {
+TEST_F(PngFile, OfAnyShapeIsReadBackWithinRoundingErrors) {
     for (const ImageShape shape : {ImageShape{1, 1}, {997, 1}, {1, 997}, {33, 17}}) {
         const Image image = any_colours(shape, 5);
         format::write_image(path, image);
@@ -118,7 +118,7 @@ TEST_F(PngFile, RoundsColoursToTheNearestStep) {
     }
 }
 
-TEST_F(PngFile, KeepsItsPixelsWhenReadAndWrittenAgain) {
+TEST_F(PngFile, IsUnchangedWhenReadAndWrittenAgain) {
     format::write_image(path, any_colours({256, 64}, 9));
     const std::string first = content(path);
     format::write_image(path, format::read_image(path));
@@ -196,7 +196,7 @@ TEST_F(PngFile, TooSmallForItsStatedSizeIsRejected) {
     png.samples.assign(8, 0);
     png.write(path);
     std::string bytes = content(path);
-    // 65536×65536, with the checksum of this header.
+    // Changes the size to 65536×65536 and updates the checksum of the header.
     bytes.replace(16, 8, std::string("\0\1\0\0\0\1\0\0", 8));
     std::uint32_t sum = 0xffffffffU;
     for (std::size_t i = 12; i < 29; ++i) {

@@ -95,7 +95,7 @@ TEST_F(RawFile, IsReadWithSkippableZstdFramesAndAnyWindowSize) {
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
-TEST_F(RawFile, LargerThanEveryBufferIsRead) {
+TEST_F(RawFile, LargerThanAnyBufferIsRead) {
     fill_file(folder.path("manifest.json"), R"({"size": [997, 301]})");
     const Image large = any_bits({997, 301}, rgba_f32, 4);
     format::write_image(packed, large);

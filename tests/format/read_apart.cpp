@@ -104,7 +104,7 @@ TEST(IsolatedReading, ReportsACrashForOneFrameAndReadsTheNext) {
     EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading has failed 3 times"));
 }
 
-TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsOfOpening) {
+TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
     const auto open = [](const Opening& opening) {
         return failure([&] { read_apart("a.h5", opening, .05); });
     };

@@ -175,7 +175,7 @@ std::string stored_stream(const std::string& bytes) {
            Bytewise(std::endian::big).put<std::uint32_t>(high << 16 | low).bytes();
 }
 
-TEST_F(Sequence, ReadsInterlacedPngRowByRowToo) {
+TEST_F(Sequence, ReadsInterlacedPngRowByRow) {
     Bytewise file(std::endian::big);
     file.text("\x89PNG\r\n\x1a\n");
     const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);

@@ -308,7 +308,7 @@ void write_by_library(const std::string& path, const Codec& codec, ImageShape sh
     TIFFClose(file);
 }
 
-TEST_P(TiffCodec, IsReadInGreyAndInColour) {
+TEST_P(TiffCodec, DecodesGreyAndColourFrames) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a.tif");
     const ImageShape shape{37, 41};

@@ -94,8 +94,8 @@ class TiffBytes {
         std::uint64_t count, value;
     };
 
-    /// Number of tiles, three or more, and the positions in the file of the lists of their
-    /// positions and sizes.
+    /// Number of tiles, three or more, and the file offsets of two lists: the tiles' offsets and
+    /// their sizes.
     struct Tiles {
         std::uint64_t count = 0, positions = 0, sizes = 0;
     };

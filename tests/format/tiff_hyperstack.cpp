@@ -28,7 +28,7 @@ std::string plane(std::int64_t number) {
 
 class TiffHyperstack : public testing::Test {
   protected:
-    /// A file of this many pages, described in the first.
+    /// Writes a file of this many pages, with the description in the first page.
     void write(const std::string& description, std::int64_t pages) {
         TiffBytes file(std::endian::little, false);
         for (std::int64_t page = 0; page < pages; ++page)
@@ -80,7 +80,7 @@ TEST_F(TiffHyperstack, RefusesChannelsAndSlicesThatItDoesNotHave) {
               folder.path("a.mrc") + ": has no channel 1, expected channel 0");
 }
 
-TEST_F(TiffHyperstack, AfterASinglePageIsReadByItsAxes) {
+TEST_F(TiffHyperstack, StoredAfterASinglePageIsReadByItsAxes) {
     TiffBytes file(std::endian::little, false);
     std::string planes;
     for (std::int64_t i = 0; i < 12; ++i)
@@ -99,7 +99,7 @@ TEST_F(TiffHyperstack, AfterASinglePageIsReadByItsAxes) {
     EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
 }
 
-TEST_F(TiffHyperstack, OfSlicesOnlyGivesThemAsFrames) {
+TEST_F(TiffHyperstack, OfSlicesOnlyGivesEachSliceAsAFrame) {
     write("ImageJ=1.53t\nimages=4\nslices=4\n", 4);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3}));
     EXPECT_EQ(remarks(*source), "");
@@ -137,7 +137,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadInItsAxisOrder) {
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadPageByPageIfSoStated) {
+TEST_F(TiffHyperstack, OfOmeIsReadByTheStatedPositionOfEachPage) {
     std::string data;
     for (const auto& [page, channel, frame] :
          std::vector<std::array<int, 3>>{{0, 1, 1}, {1, 0, 1}, {2, 1, 0}, {3, 0, 0}}) {
@@ -150,7 +150,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadPageByPageIfSoStated) {
     EXPECT_EQ(planes_read(1), (Planes{2, 0}));
 }
 
-TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedOne) {
+TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedFile) {
     const std::string data =
         "<TiffData FirstT=\"0\" IFD=\"0\" PlaneCount=\"2\"><UUID "
         "FileName=\"a.tif\">urn:uuid:1</UUID></TiffData><TiffData FirstT=\"2\" IFD=\"0\" "
@@ -218,7 +218,7 @@ TEST_F(TiffHyperstack, TreatsSamplesWithoutAStatedMeaningAsChannels) {
     }
 }
 
-TEST_F(TiffHyperstack, LeavesOutAlpha) {
+TEST_F(TiffHyperstack, LeavesOutTheAlphaChannel) {
     for (const int alpha : {1, 2}) {
         TiffBytes file(std::endian::little, false);
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = alpha}, pairs());

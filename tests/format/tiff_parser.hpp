@@ -13,7 +13,7 @@ namespace sextant::test {
 struct TiffDirectory {
     struct Entry {
         std::uint64_t type = 0, count = 0, value = 0;
-        std::string field; ///< as stored
+        std::string field; ///< the value field as stored
     };
     std::map<int, Entry> entries;
 

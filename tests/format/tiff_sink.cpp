@@ -209,7 +209,7 @@ TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(TiffSink, StoresSamplesExactlyThatFloatsWouldRound) {
+TEST_F(TiffSink, StoresSamplesThatFloatsWouldRoundWithoutLoss) {
     const std::vector<std::uint32_t> labels = {1, 16777217, 4294967295U, 0};
     const auto sink = format::create_frames(path, {1, {2, 2}, Sample::u32, 1, {}, {}});
     sink->write_samples(std::as_bytes(std::span(labels).first(2)));

@@ -191,7 +191,7 @@ TEST_F(Writing, OneFileFromManyThreadsLeavesOneCompleteVersion) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST_F(Writing, AfterSeekingOverwritesAndRemembersFailures) {
+TEST_F(Writing, AfterSeekingOverwritesDataAndCommitReportsEarlierFailures) {
     AtomicFile file(folder.path("a"));
     file.write("abcdef");
     file.seek(2);

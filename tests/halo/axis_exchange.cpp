@@ -28,7 +28,7 @@ TEST(AxisExchange, sends_at_most_four_messages_per_rank_and_moves_corners_twice)
     EXPECT_EQ(proof.most_moved, 2 * 2 * 10 + 2 * 2 * 14);
 }
 
-TEST(AxisExchange, has_one_direction_per_round_and_completes_each_round_first) {
+TEST(AxisExchange, has_one_direction_per_round_and_completes_each_round_before_the_next) {
     const Grid grid{26, 27, 4, 4, 2};
     const Program middle = axis_exchange(grid, 5);
     EXPECT_EQ(middle.window, 1);

@@ -56,7 +56,7 @@ TEST(Redistribution, between_equal_tiles_moves_nothing) {
     }
 }
 
-TEST(Redistribution, between_different_images_is_refused) {
+TEST(Redistribution, between_images_of_different_sizes_is_refused) {
     EXPECT_THROW(redistribution({11, 17, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
     EXPECT_THROW(redistribution({10, 16, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
 }

@@ -97,7 +97,7 @@ TEST(Stencil, with_a_halo_shifted_by_one_pixel_is_refused) {
     EXPECT_GT(wrong, 60);
 }
 
-TEST(Stencil, with_a_margin_other_than_the_kernels_is_refused) {
+TEST(Stencil, with_a_margin_that_differs_from_that_of_the_kernel_is_refused) {
     const Stencil meant{{{17, 19, 3, 2}, 2}, 1, 0, true};
     for (const Margin margin : {Margin(1), Margin(3), Margin(2, 1), Margin(3, 2)}) {
         Stencil other = meant;

@@ -8,8 +8,8 @@
 namespace sextant::test {
 namespace {
 
-/// The samples of an extended line, from 5 before its start to 5 after its end; `v` is the
-/// constant.
+/// The samples of an extended line, from 5 before its start to 5 after its end; `v` stands for the
+/// constant border value.
 std::string seen(kernel::Border border, const std::string& line) {
     std::string all;
     const auto size = static_cast<Elements>(line.size());

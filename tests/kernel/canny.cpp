@@ -101,7 +101,7 @@ std::vector<std::uint8_t> thinned(std::vector<std::uint8_t> edges, ImageShape sh
     return edges;
 }
 
-TEST(Canny, thins_and_directs_edges_like_the_reference) {
+TEST(Canny, thins_edges_and_assigns_directions_like_the_reference) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
@@ -113,7 +113,7 @@ TEST(Canny, thins_and_directs_edges_like_the_reference) {
     }
 }
 
-TEST(Canny, directs_a_tile_in_place_using_only_its_margin) {
+TEST(Canny, assigns_directions_in_a_tile_in_place_using_only_its_margin) {
     const ImageShape shape{37, 29};
     for (const GradientField& field : gradient_fields(shape)) {
         const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});

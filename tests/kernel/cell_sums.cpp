@@ -53,7 +53,7 @@ TEST(Gradients, are_exact_for_polynomials_of_degree_four) {
     }
 }
 
-TEST(Gradients, are_unknown_within_two_samples_of_the_border_and_beyond_rows) {
+TEST(Gradients, are_NaN_within_two_samples_of_the_border_and_beyond_the_end_of_rows) {
     for (const ImageShape shape : {ImageShape{9, 7}, {64, 5}, {3, 9}, {9, 4}, {1, 1}}) {
         const auto image = plane_of(shape, [](Elements x, Elements y) { return x * y; });
         FloatPlane along_x(shape), along_y(shape);

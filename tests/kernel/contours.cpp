@@ -18,7 +18,7 @@ using kernel::DirectionView;
 using kernel::Ranked;
 using testing::HasSubstr;
 
-/// Head and rank of each pixel, from the planes and chains of a whole image.
+/// Head and rank of each pixel, as `ranking` computes them for a whole image.
 std::vector<Ranked> ranked(const ContourRanking& ranking, ImageShape image) {
     constexpr Elements frame = 3;
     const Elements stride = image.width + frame;
@@ -92,7 +92,7 @@ TEST(Contours, that_are_closed_are_marked_and_start_at_their_smallest_pixel) {
     EXPECT_EQ(made[1].rank, 2 * (9 + 7) - 5) << "the first point after the head";
 }
 
-TEST(Contours, continue_from_the_lowest_direction_at_a_junction_and_count_the_others) {
+TEST(Contours, at_a_junction_only_the_contour_with_the_lowest_direction_continues) {
     // Three points link to the central one, from the left, from above and from the right.
     DirectionMap map = no_directions("junction", {3, 3});
     map.at(1, 1) = 2;
@@ -152,7 +152,7 @@ std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
     return made;
 }
 
-TEST(Contours, of_tiles_join_at_entry_points_to_those_of_the_image) {
+TEST(Contours, of_tiles_joined_at_entry_points_equal_those_of_the_image) {
     const ImageShape image{37, 23};
     for (const DirectionMap& map : direction_maps(image)) {
         if (map.name == "rings" || map.name.find("blobs") != std::string::npos)

@@ -105,7 +105,7 @@ TEST(Feature, magnitudes_and_eigenvalues_are_right_for_derivatives_of_any_scale)
     });
 }
 
-TEST(Feature, a_magnitude_is_infinite_or_NaN_only_for_such_input_or_on_overflow) {
+TEST(Feature, a_magnitude_is_infinite_or_NaN_only_for_infinite_or_NaN_input_or_on_overflow) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x = {infinite, nan, 3e38F, 0, 1e-45F, 2e38F};

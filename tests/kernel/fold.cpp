@@ -18,7 +18,7 @@ class Fold : public testing::Test {
 
 TYPED_TEST_SUITE(Fold, Kinds);
 
-TYPED_TEST(Fold, equals_the_plain_fold_for_any_number_of_layers_and_pixels) {
+TYPED_TEST(Fold, equals_the_reference_fold_for_any_number_of_layers_and_pixels) {
     for (int k = 1; k <= most_layers; ++k) {
         for (Elements size : sizes) {
             Layers<TypeParam> layers(k, size, 11);
@@ -68,7 +68,7 @@ std::vector<typename Kind::Pixel> folded_in_runs(const Operator& op, Layers<Kind
     return sum;
 }
 
-TYPED_TEST(Fold, split_into_runs_has_the_same_bits_only_if_the_operator_declares_it) {
+TYPED_TEST(Fold, split_into_runs_has_the_same_bits_only_for_operators_that_declare_it) {
     Random random(13);
     int different = 0;
     for (int k = 2; k <= most_layers; ++k) {
@@ -82,7 +82,7 @@ TYPED_TEST(Fold, split_into_runs_has_the_same_bits_only_if_the_operator_declares
     EXPECT_EQ(different == 0, this->op.exact_when_split) << different << " differ";
 }
 
-TYPED_TEST(Fold, in_reverse_order_has_the_same_bits_only_if_it_is_commutative) {
+TYPED_TEST(Fold, in_reverse_order_has_the_same_bits_only_if_the_operator_is_commutative) {
     Layers<TypeParam> layers(2, 5000, 17);
     auto sources = layers.sources();
     auto forward = layers[0], backward = layers[0];

@@ -120,7 +120,7 @@ TEST(GaussianAccuracy, with_scipys_truncation_equals_scipy) {
     EXPECT_EQ(rows, 3 * 5 * 9 + 9);
 }
 
-TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_an_offset_step) {
+TEST(GaussianAccuracy, holds_for_noise_and_an_offset_step_with_all_orders_and_borders) {
     const ImageShape image{57, 43};
     auto noise = random_picture(image, 1);
     Picture<float> step(image);
@@ -141,7 +141,7 @@ TEST(GaussianAccuracy, holds_for_all_orders_and_borders_of_noise_and_an_offset_s
     }
 }
 
-TEST(GaussianAccuracy, is_kept_for_a_sine_much_longer_than_the_scale) {
+TEST(GaussianAccuracy, is_kept_for_a_sine_whose_period_far_exceeds_the_scale) {
     const ImageShape image{160, 9};
     Picture<float> waves(image);
     waves.fill([](Elements x, Elements) { return 50 + 40 * std::sin(static_cast<double>(x) / 9); });

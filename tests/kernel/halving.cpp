@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The next level of a pyramid, compared with the smoothed image at even positions, from the
-// definition of the Gaussian.
+// The next level of a pyramid, compared with the even positions of an image smoothed according to
+// the definition of the Gaussian.
 #include "sextant/kernel/filter/float_plane.hpp"
 
 #include "tests/kernel/float_planes.hpp"

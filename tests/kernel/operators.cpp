@@ -20,7 +20,7 @@ std::vector<RgbaDepthF32> samples() {
     return all;
 }
 
-/// The number (1 or 2) of the pixel that `nearest` returns; it is the red channel.
+/// The number (1 or 2) of the pixel that `nearest` returns, stored in its red channel.
 float winner(float first_depth, float second_depth, float first_a = 1, float second_a = 1) {
     const RgbaDepthF32 first{1, 0, 0, first_a, first_depth},
         second{2, 0, 0, second_a, second_depth};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Images under rigid maps, and the sums of their fit, compared with their definitions for each
-// instruction set.
+// Images moved by rigid maps, and the sums for fitting such maps, compared with their definitions
+// for each instruction set.
 #include "sextant/kernel/fit/rigid_map.hpp"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ TEST(RigidSums, skip_pixels_next_to_gaps_on_every_instruction_set) {
     }
 }
 
-TEST(RigidSums, omit_only_matrices_at_lower_levels_of_detail) {
+TEST(RigidSums, omit_only_derivative_sums_at_lower_levels_of_detail) {
     const kernel::FloatPlane reference = random_plane({90, 61}, 1),
                              moved = random_plane({84, 66}, 2);
     const kernel::RigidComparison comparison{

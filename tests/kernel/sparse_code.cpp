@@ -110,7 +110,7 @@ TYPED_TEST(Sparse, codes_are_the_same_on_every_instruction_set) {
     });
 }
 
-/// Damaged bytes cause an error or are decoded to other elements; no byte outside is read.
+/// Damaged bytes cause an error or are decoded to other elements; no byte outside the code is read.
 TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_bounds) {
     using Pixel = typename TypeParam::Pixel;
     const Elements n = 2000;
@@ -147,7 +147,7 @@ TYPED_TEST(Sparse, sampled_density_is_the_fraction_of_nonempty_cells) {
     EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }
 
-TEST(Density, locates_active_pixels_by_bands) {
+TEST(Density, is_estimated_for_each_band_of_an_image) {
     const Operator& op = kernel::find("over");
     const Elements pixels = 30000;
     std::vector<RgbaF32> images(2 * pixels);

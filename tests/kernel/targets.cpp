@@ -31,7 +31,7 @@ TEST(InstructionSets, are_several_unless_the_build_targets_one) {
     }
 }
 
-TYPED_TEST(OnEveryInstructionSet, small_folds_give_the_bits_of_the_plain_fold_at_any_offset) {
+TYPED_TEST(OnEveryInstructionSet, small_folds_have_the_same_bits_as_the_reference_at_any_offset) {
     for (int k = 1; k <= 9; ++k) {
         for (Elements size = 0; size <= 70; ++size) {
             Layers<TypeParam> layers(k, size, static_cast<unsigned>(100 * k + size));
@@ -55,7 +55,7 @@ TYPED_TEST(OnEveryInstructionSet, small_folds_give_the_bits_of_the_plain_fold_at
     }
 }
 
-TYPED_TEST(OnEveryInstructionSet, folds_into_any_source_give_the_bits_of_the_plain_fold) {
+TYPED_TEST(OnEveryInstructionSet, folds_into_any_source_have_the_same_bits_as_the_reference) {
     for (int k = 1; k <= 9; ++k) {
         for (const Elements size : {17, 64, 307}) {
             const Layers<TypeParam> layers(k, size, static_cast<unsigned>(k + size));
@@ -72,7 +72,8 @@ TYPED_TEST(OnEveryInstructionSet, folds_into_any_source_give_the_bits_of_the_pla
     }
 }
 
-TYPED_TEST(OnEveryInstructionSet, folds_larger_than_the_caches_give_the_bits_of_the_plain_fold) {
+TYPED_TEST(OnEveryInstructionSet,
+           folds_larger_than_the_caches_have_the_same_bits_as_the_reference) {
     constexpr Elements whole = Elements{1} << 40;
     for (const Elements size : {1, 15, 64, 333, 4099}) {
         Layers<TypeParam> layers(3, size, static_cast<unsigned>(size));

@@ -29,7 +29,7 @@ ScanCase small_case() {
     return what;
 }
 
-TEST(BenchScan, times_every_configuration_and_counts_its_applications) {
+TEST(BenchScan, times_every_configuration_and_counts_its_operator_applications) {
     ContestOptions options;
     options.rounds = 5;
     options.least_turn = 0;
@@ -76,7 +76,7 @@ TEST(BenchScan, with_constant_times_on_a_simulated_clock_matches_published_bound
     EXPECT_NEAR(results.results[0].usage.efficiency, .25, .001);
 }
 
-TEST(BenchScan, draws_the_fastest_configuration_with_one_bar_per_application) {
+TEST(BenchScan, draws_the_fastest_configuration_with_one_bar_per_operator_application) {
     const ScanResults results = rehearse_scan(small_case(), 3, 1);
     const std::string picture = picture_of(results);
     const auto json = to_json(results);

@@ -48,7 +48,7 @@ TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
     expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
 }
 
-TEST(Reproduce, algorithms_send_the_amounts_of_data_in_table_1) {
+TEST(Reproduce, algorithms_send_the_amounts_of_data_in_table_1_of_the_shift_based_paper) {
     const Result table = experiment("shift-based", "Table 1").run(Extent::quick);
     for (const char* label : {"direct-send, messages", "binary-swap, messages", "radix-k, messages",
                               "shift-based, messages", "shift-based, images"})
@@ -62,7 +62,7 @@ TEST(Reproduce, shift_based_routing_slows_binary_swap_on_a_fat_tree) {
     EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1);
 }
 
-TEST(Reproduce, random_halves_get_slightly_more_than_half_of_the_bandwidth) {
+TEST(Reproduce, random_bisections_of_a_fat_tree_get_slightly_more_than_half_of_the_bandwidth) {
     const Result found = experiment("shift-based", "section 2.1.3").run(Extent::quick);
     for (const Row& each : found.rows) {
         EXPECT_GT(each.ours.front(), .5) << each.label;
@@ -70,7 +70,7 @@ TEST(Reproduce, random_halves_get_slightly_more_than_half_of_the_bandwidth) {
     }
 }
 
-TEST(Reproduce, scatters_on_the_delta_match_the_measurements_of_figure_8) {
+TEST(Reproduce, scatters_on_the_delta_match_the_measurements_in_the_c3_paper) {
     const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
     for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
         EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
@@ -125,7 +125,7 @@ TEST(Reproduce, every_disagreement_is_explained) {
     }
 }
 
-TEST(Reproduce, costs_on_the_delta_equal_those_of_figure_6) {
+TEST(Reproduce, costs_on_the_delta_equal_those_in_figure_6_of_the_c3_paper) {
     for (const Row& each : experiment("c3", "Figure 6").run(Extent::quick).rows)
         EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
 }
@@ -135,7 +135,7 @@ TEST(Reproduce, c3_chooses_the_fastest_algorithm_at_one_of_eleven_sizes) {
               "at 1 of 11 sizes; 10.2 % lost on average, 45.5 % at most");
 }
 
-TEST(Reproduce, schedules_with_busy_ports_take_the_times_of_table_1) {
+TEST(Reproduce, schedules_with_busy_ports_take_the_times_in_the_shift_based_paper) {
     const Result theory = experiment("shift-based", "Figure 2").run(Extent::quick);
     for (const Row& each : theory.rows) {
         if (each.label.starts_with("shift-based") || each.label.starts_with("binary-swap")) {
@@ -149,10 +149,10 @@ TEST(Reproduce, messages_on_a_crossbar_have_the_measured_bandwidth) {
     EXPECT_NEAR(ratio(found.rows.front()).value(), 1, .05) << found.rows.front().label;
 }
 
-TEST(Reproduce, a_single_message_takes_the_full_path_time_of_table_1) {
+TEST(Reproduce, a_single_message_takes_the_full_path_time_in_the_p3pc_paper) {
     const Result figure = experiment("p3pc", "Figure 2").run(Extent::quick);
     expect_all_claims(figure);
-    // Times are longer if one side is busy for longer than the full path takes.
+    // Times are longer if the sender or receiver is busy for longer than the full path takes.
     for (const Row& each : figure.rows) {
         EXPECT_GT(ratio(each).value(), .97) << each.label;
         EXPECT_LT(ratio(each).value(), 1.3) << each.label;
@@ -171,7 +171,7 @@ TEST(Reproduce, simulated_schedules_take_the_times_estimated_in_the_p3pc_paper) 
     }
 }
 
-TEST(Reproduce, local_scatters_are_compared_with_models_with_and_without_layouts) {
+TEST(Reproduce, scatters_on_this_machine_are_compared_with_models_with_and_without_memory_layouts) {
     const Result figure = experiment("p3pc", "Figures 2, 4 on this machine").run(Extent::quick);
     ASSERT_EQ(figure.rows.size(), 16u);
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {

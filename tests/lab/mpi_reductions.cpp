@@ -17,8 +17,8 @@ Schedule schedule_of(Reduction reduction, int ranks) {
     return make_schedule(ranks, [&](int rank) { return reduction(elements, ranks, rank); });
 }
 
-/// Each rank has a vector, and ends with `each` elements of the sum of all vectors: with its own
-/// part, or with the whole sum if `of_all`.
+/// Each rank contributes one vector and ends with `each` elements of the sum of all vectors: its
+/// own part, or the whole sum if `of_all`.
 Claim sums(int ranks, Elements each, bool of_all) {
     Claim claim;
     claim.given = [](int rank, int, Elements element) { return Symbol{element, rank, rank + 1}; };

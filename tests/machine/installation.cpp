@@ -23,7 +23,7 @@ TEST(Installation, is_found_relative_to_a_program_before_the_configured_path) {
     EXPECT_NE(found.data.back().string().rfind("/opt/moved/", 0), 0u) << found.data.back();
 }
 
-TEST(Installation, is_found_relative_to_a_shared_library_too) {
+TEST(Installation, is_found_relative_to_a_shared_library) {
     const filesystem::path data = installation_of("/opt/moved/bin/sextant").data.front();
     std::vector<filesystem::path> found;
     for (const char* libraries :

@@ -40,7 +40,7 @@ TEST(Interpolation, of_a_single_point_is_constant) {
     }
 }
 
-TEST(Interpolation, interpolates_confidence_intervals_too) {
+TEST(Interpolation, interpolates_confidence_intervals) {
     const std::vector<Point> points = {{0, 0, {2, 1, 4, 9}}, {10, 10, {4, 3, 8, 9}}};
     const Estimate middle = at_size(points, 5);
     EXPECT_DOUBLE_EQ(middle.low, 2);
@@ -82,7 +82,7 @@ TEST(Interpolation, is_linear_in_the_logarithm_of_the_block_length) {
     EXPECT_EQ(at_size_and_block(points, 0, 8).median, 0);
 }
 
-TEST(Interpolation, uses_the_nearest_block_length_outside_their_range_and_reports_it) {
+TEST(Interpolation, uses_the_nearest_block_length_outside_the_measured_range_and_reports_it) {
     const std::vector<Point> points = {point(64, 4, 8), point(64, 16, 4), point(128, 4, 16),
                                        point(128, 16, 8)};
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 64, 2).median, 8);

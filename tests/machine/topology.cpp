@@ -75,7 +75,7 @@ TEST(Topology, refuses_sizes_that_a_topology_does_not_support) {
     EXPECT_THROW(exact_wiring(of(Shape::butterfly, {8})), std::invalid_argument);
 }
 
-TEST(Topology, an_oblong_mesh_takes_distance_and_bisection_from_its_longer_side) {
+TEST(Topology, the_longer_side_of_an_oblong_mesh_determines_distance_and_bisection) {
     const Wiring half = published_wiring(of(Shape::mesh, {8, 16}));
     EXPECT_NEAR(half.latency, 2.0 / 3 * 16, 1e-9);
     EXPECT_EQ(half.bisection, 8);

@@ -24,7 +24,7 @@ TEST(ProfileValues, list_every_value_of_a_profile_with_its_precision) {
     const Precision worth = worth_of(profile, .02);
     EXPECT_EQ(worth.values, 4);
     EXPECT_EQ(worth.wide, 1);
-    EXPECT_NEAR(worth.nine_in_ten, .5, 1e-9); // the largest, because there are only four values
+    EXPECT_NEAR(worth.nine_in_ten, .5, 1e-9); // the largest of only four values
     EXPECT_EQ(worth_of({}, .02).values, 0);
 }
 

@@ -56,8 +56,8 @@ TEST(C3, converts_the_units_of_all_rounds_to_seconds) {
     EXPECT_FALSE(prediction.timeline.events.empty());
 }
 
-/// The units charged on the Delta for one round of messages of one packet, each within a group of
-/// its own or without groups. The latency equals h.
+/// The units charged on the Delta for one round of messages of one packet each; every message is in
+/// a group of its own if `grouped`. The latency equals h.
 Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) {
     const Schedule schedule = make_schedule(256, [&](int rank) {
         ProgramBuilder builder;

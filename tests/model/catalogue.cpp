@@ -90,8 +90,9 @@ TEST(CostModels, name_costs_missing_from_a_profile) {
             return error.what();
         }
     };
-    EXPECT_THAT(refusal("p3pc", "ddr-infiniband"),
-                HasSubstr("ddr-infiniband lacks the cost of the send path, layout nc, datatype"));
+    EXPECT_THAT(
+        refusal("p3pc", "ddr-infiniband"),
+        HasSubstr("ddr-infiniband lacks the cost of the send path, layout nc, strategy datatype"));
     EXPECT_THAT(refusal("hockney", "delta256"), HasSubstr("has no costs of messages to the other"));
     EXPECT_THAT(refusal("c3", "das"), HasSubstr("das has no C3 parameters"));
     EXPECT_EQ(refusal("hockney", "das"), "");
@@ -221,14 +222,14 @@ TEST(P3pcExtended, predicts_longer_times_for_shared_and_slow_links) {
     EXPECT_THROW(seconds("p3pc-extended", crowd(), machine), CannotExpress);
 }
 
-TEST(P3pcExtended, has_no_contention_without_a_network) {
+TEST(P3pcExtended, predicts_no_contention_if_the_profile_has_no_network) {
     const Schedule schedule = crowd();
     const machine::Profile machine = detailed_machine(Link::other_node);
     const Prediction prediction =
         find("p3pc-extended")
             .predict({.schedule = schedule, .machine = machine, .element_size = 1});
     EXPECT_GE(prediction.seconds, 15 * 101) << "each rank sends fifteen messages of 100 bytes";
-    EXPECT_THAT(prediction.remarks, Contains(HasSubstr("no contention")));
+    EXPECT_THAT(prediction.remarks, Contains(HasSubstr("contention is not modelled")));
 }
 
 /// Rank 1 combines rank 0's element with its own.

@@ -72,7 +72,7 @@ Schedule stream(int messages) {
 
 TEST(CriticalPath, predicts_the_times_of_shift_based_and_binary_swap_in_table_1) {
     const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
-    const double alpha = 1e-6, beta = 16 * .53e-9; // per pixel
+    const double alpha = 1e-6, beta = 16 * .53e-9; // s per message, s per pixel
     for (int p : {2, 8, 16, 64}) {
         const Elements n = 64 * 1000;
         const double data = beta * n * (p - 1) / p;
@@ -124,7 +124,8 @@ TEST(CriticalPath, receives_the_messages_of_a_rank_one_after_another) {
                      10 + 4 * 4);
 }
 
-TEST(CriticalPath, delays_only_the_next_message_if_a_path_is_shorter_than_a_side) {
+TEST(CriticalPath,
+     delays_only_the_next_message_if_transfer_takes_less_time_than_sending_or_receiving) {
     const auto machine = plain_machine();
     // Rank 1 forwards a message from rank 0 to rank 2; the times of both paths add up.
     const Schedule chain = make_schedule(3, [](int rank) {
@@ -253,7 +254,7 @@ TEST(CriticalPath, waits_for_the_receive_in_a_rendezvous) {
     };
     // The message has arrived before rank 1 receives it, so only the receive time is added.
     EXPECT_DOUBLE_EQ(priced(false), 21);
-    EXPECT_DOUBLE_EQ(priced(true), 25); // the transfer starts only with the receive
+    EXPECT_DOUBLE_EQ(priced(true), 25); // the transfer starts when the receive is posted
 }
 
 TEST(CriticalPath, propagates_confidence_intervals) {

@@ -86,7 +86,7 @@ const BorderRow borders[] = {{4, false, {441.3, 449.0, 474.1, 683.6, 1043.5}, 56
                              {19, false, {1780.6, 1721.8, 1853.1, 2751.8, 4551.1}, 2268.3, 4867.3},
                              {19, true, {1780.6, 1354.6, 1142.5, 1354.6, 1780.6}, 0, 0}};
 
-TEST(Das, the_border_exchange_costs_as_in_figure_6_with_and_without_nonexistent_neighbours) {
+TEST(Das, border_exchange_costs_equal_figure_6_with_and_without_messages_to_absent_neighbours) {
     for (const BorderRow& row : borders) {
         const DasCosts T(row.loggp_star);
         for (std::size_t i = 0; i < 5; ++i) {
@@ -117,7 +117,7 @@ TEST(Das, p3pc_prefers_2x8_and_loggp_star_4x4_as_in_the_paper) {
     }
 }
 
-TEST(Das, the_replayed_exchange_is_fastest_in_strips_at_sigma_1) {
+TEST(Das, the_corrected_exchange_is_fastest_in_strips_only_at_sigma_1) {
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 4), 1);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 12), 2);
     EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 19), 2);
@@ -131,7 +131,7 @@ double played_border(const Grid& grid, Elements margin) {
     return 1e3 * predicted("p3pc", schedule, das, 4);
 }
 
-TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
+TEST(Das, the_exchange_by_axis_costs_as_much_as_in_the_corrected_formula) {
     for (const Grid& grid : das_grids) {
         const DasCosts T;
         // The formula counts corners on both sides, but with two columns a tile has a neighbour on
@@ -147,9 +147,9 @@ TEST(Das, the_exchange_by_axis_costs_as_in_the_corrected_formula) {
         2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, Layout::cc, (256 + 4) * 4), 1e-6);
 }
 
-TEST(Das, a_receive_that_outlasts_its_path_costs_more_than_in_figure_6) {
-    // In six cells of Table 1 the full path takes less time than one of its sides; the formula uses
-    // only the path.
+TEST(Das, a_receive_that_takes_longer_than_the_full_path_costs_more_than_in_figure_6) {
+    // In six cells of Table 1, the full path takes less time than its send or receive alone; the
+    // formula uses only the full path.
     const DasCosts T;
     const Elements strip = 19 * 512;
     ASSERT_GT(T(Path::receive, Layout::cc, strip), T(Path::full, Layout::cc, strip));
@@ -176,7 +176,7 @@ int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, i
     return 0;
 }
 
-TEST(Das, replayed_strips_are_fastest_for_fewer_filters_than_in_figure_6) {
+TEST(Das, replaying_schedules_favours_strips_for_fewer_filters_than_figure_6) {
     const DasCosts T;
     struct Threshold {
         Elements margin;
@@ -215,7 +215,7 @@ TEST(Das, replayed_strips_are_fastest_for_fewer_filters_than_in_figure_6) {
     }
 }
 
-TEST(Das, table_1_has_six_paths_shorter_than_one_of_their_sides) {
+TEST(Das, six_path_times_in_table_1_are_shorter_than_the_send_or_receive_time) {
     const DasCosts T;
     int cells = 0;
     for (const Layout layout : {Layout::cc, Layout::cn, Layout::nc, Layout::nn}) {

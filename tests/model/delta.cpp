@@ -140,7 +140,8 @@ TEST(Delta, all_to_all_by_butterfly_has_8_supersteps_and_8_setups_instead_of_4) 
 }
 
 TEST(Delta, all_to_all_accesses_all_data_of_a_processor_in_each_superstep) {
-    // Data is counted as in the paper. Sextant does not pack regions explicitly and touches less.
+    // Data is counted as in the paper. Sextant does not pack regions explicitly and touches less
+    // data.
     struct Row {
         int supersteps;
         double units;

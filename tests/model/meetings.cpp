@@ -64,7 +64,7 @@ TEST(MessageWaves, count_previously_received_messages) {
     EXPECT_EQ(of_sends, (std::vector{0, 1, 2}));
 }
 
-TEST(MessageWaves, of_direct_send_are_one_without_and_several_with_a_window) {
+TEST(MessageWaves, of_direct_send_number_one_without_a_window_and_several_with_a_window) {
     const Schedule open = schedule("direct-send", 5, {}),
                    shift = schedule("shift-based", 5, {{}, 1});
     std::vector<int> last;
@@ -81,7 +81,7 @@ TEST(MessageWaves, of_direct_send_are_one_without_and_several_with_a_window) {
     EXPECT_EQ(last, (std::vector{0, 3}));
 }
 
-/// Binary swap on 8 ranks, relative to one message of each round without contention.
+/// Time of Binary-Swap on 8 ranks, relative to one message of each round without contention.
 TEST(LinkContention, divides_the_bandwidth_of_a_link_among_all_messages_that_cross_it) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);

@@ -67,8 +67,8 @@ TEST(BandwidthSharing, gives_capacity_unused_by_a_limited_message_to_others) {
 TEST(BandwidthSharing, weights_messages_by_the_inverse_latency_of_their_paths) {
     machine::Wires far = wires(1e-6);
     far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
-    // The message over both links has a quarter of the capacity until the other one has ended, then
-    // all of it.
+    // The message over both links has a quarter of link 0's capacity until the other message has
+    // ended, and then all of it.
     EXPECT_THAT(times(far, {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
@@ -80,7 +80,7 @@ TEST(BandwidthSharing, is_recomputed_when_a_message_starts) {
                 ElementsAre(DoubleNear(1, 1e-12), DoubleNear(1, 1e-12)));
 }
 
-TEST(BandwidthSharing, includes_the_loss_of_shared_links) {
+TEST(BandwidthSharing, includes_the_capacity_loss_of_shared_links) {
     machine::Wires losing = wires();
     losing.busy = [](int, double bytes, int messages) { return messages > 1 ? 2 * bytes : bytes; };
     EXPECT_THAT(times(losing, {{{0, 1, 1}}, {{0, 1, 2}}}),

@@ -33,7 +33,7 @@ double packets(const Case& c) {
     return std::ceil(static_cast<double>(c.L) / 512);
 }
 
-TEST(Superstep, one_to_one_costs_as_in_figure_4) {
+TEST(Superstep, one_to_one_costs_as_much_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 0; i < c.p; ++i)
@@ -44,7 +44,7 @@ TEST(Superstep, one_to_one_costs_as_in_figure_4) {
     }
 }
 
-TEST(Superstep, one_to_all_costs_as_in_figure_4) {
+TEST(Superstep, one_to_all_costs_as_much_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 1; i < c.p; ++i)
@@ -55,7 +55,7 @@ TEST(Superstep, one_to_all_costs_as_in_figure_4) {
     }
 }
 
-TEST(Superstep, all_to_one_costs_as_in_figure_4) {
+TEST(Superstep, all_to_one_costs_as_much_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 1; i < c.p; ++i)
@@ -66,7 +66,7 @@ TEST(Superstep, all_to_one_costs_as_in_figure_4) {
     }
 }
 
-TEST(Superstep, all_to_all_costs_as_in_figure_4) {
+TEST(Superstep, all_to_all_costs_as_much_as_in_figure_4) {
     for (const Case& c : cases) {
         std::map<Pair, Bytes> messages;
         for (int i = 0; i < c.p; ++i) {
@@ -120,7 +120,7 @@ void expect_units(const Units& units, double setups, double latency, double pack
     EXPECT_DOUBLE_EQ(units.packets, packets);
 }
 
-TEST(Superstep, costs_as_in_figure_3_under_all_four_protocols) {
+TEST(Superstep, costs_as_much_as_in_figure_3_under_all_four_protocols) {
     const double h = 5;
     using machine::Routing;
     expect_units(busiest(Routing::store_and_forward, false, h), 2, 0, h * 3 + 4 + 2);

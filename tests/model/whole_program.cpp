@@ -93,7 +93,7 @@ TEST(WholeProgram, is_fastest_in_strips_until_exchanges_outweigh_scatter_and_gat
     EXPECT_EQ(threshold(by_figure_6(4), 5), never);
 }
 
-TEST(WholeProgram, is_fastest_on_2x8_beyond_a_threshold_that_no_single_filter_reaches) {
+TEST(WholeProgram, is_fastest_on_a_2x8_grid_only_for_more_than_one_filter) {
     for (Elements margin : {12, 19}) {
         const AllParts parts = by_figure_6(margin);
         EXPECT_EQ(columns_of_best(parts, threshold(parts, 1), 1), 2);
@@ -103,8 +103,8 @@ TEST(WholeProgram, is_fastest_on_2x8_beyond_a_threshold_that_no_single_filter_re
 }
 
 TEST(WholeProgram, needs_fewer_filters_to_prefer_other_grids_if_schedules_are_replayed) {
-    // In schedules, strips also cost more because a receive may take longer than its path, which
-    // Figure 6 ignores.
+    // In schedules, strips also cost more because a receive may take longer than the full path of
+    // its message, which Figure 6 ignores.
     for (int gathers : {1, 5}) {
         const int figure = threshold(by_figure_6(19), gathers);
         const int replayed = threshold(by_playing_schedules(19), gathers);

@@ -31,7 +31,7 @@ TEST(ChangingOrderOverMpi, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
 TEST(ChangingOrderOverMpi, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
     turning_in_every_group(tunings_support_changing_orders);
 }
-TEST(ChangingOrderOverMpi, RacesAllowChangingOrders) {
+TEST(ChangingOrderOverMpi, AlgorithmRacesAllowChangingOrders) {
     turning_in_every_group(races_allow_changing_orders);
 }
 TEST(ChangingOrderOverMpi, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own, which a
-// benchmark checks before it times them.
+// Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own
+// collectives, which a benchmark checks before it times them.
 #include "sextant/lab/bench_collective.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 
@@ -34,7 +34,7 @@ void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline
     EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
 }
 
-TEST(Mpi, EveryCollectiveGivesTheClaimedResultInEveryGroup) {
+TEST(Mpi, EveryCollectiveGivesTheSpecifiedResultInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, every_collective_gives_the_claimed_result);
 }

@@ -27,10 +27,10 @@ TEST(CompositorOverMpi, SeveralCompositorsMayBeUsedAlternately) {
 TEST(CompositorOverMpi, EmptyRanksAndABackgroundGiveTheRightImage) {
     in_every_group(empty_ranks_and_a_background_give_the_right_image);
 }
-TEST(CompositorOverMpi, FramesOfARaceEqualTheSerialFold) {
+TEST(CompositorOverMpi, FramesOfAnAlgorithmRaceEqualTheSerialFold) {
     in_every_group(frames_of_a_race_equal_the_serial_fold);
 }
-TEST(CompositorOverMpi, AFailedFrameDoesNotBreakARace) {
+TEST(CompositorOverMpi, AFailedFrameDoesNotBreakAnAlgorithmRace) {
     for (const int size : {3, 4, 7})
         on_group(size, a_failed_frame_does_not_break_a_race);
 }

@@ -6,7 +6,7 @@ namespace sextant::test {
 namespace {
 
 TEST(DeepCompositorOverMpi, NestedShellsAreBlendedInDepthOrder) {
-    for (int size = 1; size <= 17; ++size) // sizes up to the number of ranks
+    for (int size = 1; size <= 17; ++size) // on_group ignores sizes above the number of ranks
         on_group(size, nested_shells_are_blended_in_depth_order);
 }
 TEST(DeepCompositorOverMpi, RanksMayHaveSeveralImagesOrNone) {

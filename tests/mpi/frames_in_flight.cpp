@@ -22,7 +22,7 @@ TEST(FramesInFlightOverMpi, AFailedFrameDoesNotAffectOtherFrames) {
 TEST(FramesInFlightOverMpi, FramesOfABatchAreWrittenToTheirDestinations) {
     flights_in_every_group(frames_of_a_batch_are_written_to_their_destinations);
 }
-TEST(FramesInFlightOverMpi, DifferentCompositorsMayShareAFlight) {
+TEST(FramesInFlightOverMpi, DifferentCompositorsMayShareFramesInFlight) {
     flights_in_every_group(different_compositors_may_share_a_flight);
 }
 TEST(FramesInFlightOverMpi, InvalidOrDifferingNumbersOfFramesFailOnAllRanks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that share their nodes' memory, in groups of 1, 2, 3, 4 and 7 and nodes of 1, 2, 3 and
-// all ranks: the same bits as with messages.
+// Processes that share their nodes' memory, in groups of 1, 2, 3, 4 and 7 and on nodes of 1, 2, 3
+// and all ranks: results are bitwise identical to those with messages.
 #include "tests/mpi/groups.hpp"
 #include "tests/support/node_runs.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scan over MPI, and MPI's own, in groups of 1, 2, 3, 4 and 7 ranks, with an operator that is
-// exact and not commutative.
+// Every scan over MPI, and MPI's own scans, in groups of 1, 2, 3, 4 and 7 ranks, with an operator
+// that is exact and not commutative.
 #include "sextant/lab/mpi_baselines.hpp"
 
 #include "tests/mpi/groups.hpp"

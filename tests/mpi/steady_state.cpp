@@ -47,7 +47,7 @@ TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
           CollectiveKind::all_reduce, CollectiveKind::scan}) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
             if (algorithm == "binary-swap")
-                continue; // does not support seven ranks
+                continue; // binary-swap does not support seven ranks
             Collective collective(communicator, {kind, {3001}, sizeof(double), add},
                                   {.algorithm = std::string(algorithm)});
             const std::vector<double> send(static_cast<std::size_t>(collective.send_count()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that cannot create shared memory themselves, as in some sandboxes: MPI's shared memory
-// is used instead, with the same bits, or messages if that is not available either.
+// Processes that cannot create shared memory themselves, as in some sandboxes, use MPI's shared
+// memory, or messages if that is not available; results are bitwise identical.
 #include "sextant/core/error.hpp"
 
 #include <cerrno>
@@ -88,7 +88,7 @@ TEST_F(MpiWindows, ProvideZeroedMemoryWhenItIsReused) {
     });
 }
 
-TEST_F(MpiWindows, AreReportedIfTheyAreUnavailableToo) {
+TEST_F(MpiWindows, FailuresAreReportedAfterThoseOfSharedMemory) {
     on_group(3, [](const Communicator& communicator) {
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);

@@ -15,7 +15,7 @@ std::string chosen(const std::string& name, const compositing::Tuning& requested
     return choose_by_name(name, requested, positions).text();
 }
 
-TEST(RequestedConfiguration, uses_default_parameters_that_were_not_given) {
+TEST(RequestedConfiguration, uses_defaults_for_parameters_that_were_not_given) {
     EXPECT_EQ(chosen("shift-based", {}, 6), "shift-based, window 1");
     EXPECT_EQ(chosen("direct-send", {{}, 2}, 6), "direct-send, window 2");
     EXPECT_EQ(chosen("radix-k", {}, 48), "radix-k, radices 8,6");

@@ -261,7 +261,7 @@ TEST(Choose, lower_bounds_do_not_exceed_predictions) {
     }
 }
 
-TEST(Choose, marks_candidates_with_bounds_only_for_thousands_of_ranks) {
+TEST(Choose, marks_candidates_evaluated_only_by_a_lower_bound_for_thousands_of_ranks) {
     const Question question(2048, 1 << 20);
     const Choice choice = question.ask(machine::built_in(), 100'000);
     EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "although it is cheap to evaluate";
@@ -328,7 +328,7 @@ TEST(Choose, reports_that_no_model_describes_the_schedules) {
     machine::Profile nothing;
     nothing.name = "nothing";
     EXPECT_THAT([&] { Question(4, 100).ask(nothing); },
-                testing::ThrowsMessage<model::CannotExpress>(HasSubstr("no cost model")));
+                testing::ThrowsMessage<model::CannotExpress>(HasSubstr("no available cost model")));
 }
 
 TEST(SingleRank, predicts_one_rank_with_peers_that_mirror_its_messages) {

@@ -55,7 +55,7 @@ TEST(Interlacing, is_not_used_for_distributed_results_or_single_images) {
     EXPECT_FALSE(interlacing_pays(nobody, {}));
 }
 
-TEST(Interlacing, counts_several_layers_and_a_root_without_images) {
+TEST(Interlacing, counts_the_data_of_several_layers_and_of_a_root_without_images) {
     Task task = one_image_each(3, 4096, 2);
     task.order = {1, 0};
     task.layers = {3, 1};

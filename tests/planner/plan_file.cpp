@@ -80,7 +80,7 @@ TEST(PlanFile, lists_configurations_in_the_order_of_the_ranking) {
     EXPECT_FALSE(Plan<Boxes>{}.expected());
 }
 
-TEST(PlanFile, has_the_same_parts_for_every_family) {
+TEST(PlanFile, has_the_same_fields_for_every_kind_of_plan) {
     for (const Parsed& json : {Parsed::parse(json_text(of_three(one_to_three))),
                                Parsed::parse(to_json(of_three(windows)))}) {
         EXPECT_EQ(json["plan_version"], 1);
@@ -98,7 +98,7 @@ TEST(PlanFile, has_the_same_parts_for_every_family) {
     }
 }
 
-TEST(PlanFile, omits_parts_that_a_family_does_not_use) {
+TEST(PlanFile, omits_fields_that_a_kind_of_plan_does_not_use) {
     const auto json = Parsed::parse(
         json_text(of_three(one_to_three), {.list = "others", .ranges = false, .remarks = false}));
     EXPECT_FALSE(json.contains("rivals"));
@@ -117,7 +117,7 @@ TEST(PlanFile, is_read_with_its_configuration_and_reason) {
     EXPECT_EQ(composite.reason, "fastest of 3");
 }
 
-TEST(PlanFile, of_another_family_or_a_newer_version_is_refused) {
+TEST(PlanFile, of_another_kind_or_a_newer_version_is_refused) {
     const auto refusal = [](const auto& parse, const std::string& text) -> std::string {
         try {
             parse(text);

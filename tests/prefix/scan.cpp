@@ -134,7 +134,7 @@ TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
     EXPECT_GT(stolen, 0);
 }
 
-TEST(SeriesOnThreads, ThreadsRequireReduceThenScan) {
+TEST(SeriesOnThreads, SeveralThreadsPerRankRequireReduceThenScan) {
     run_threads(2, [](const Communicator& communicator) {
         prefix::ScanOptions options;
         options.threads = 2;
@@ -144,7 +144,7 @@ TEST(SeriesOnThreads, ThreadsRequireReduceThenScan) {
     });
 }
 
-TEST(SeriesOnThreads, ATraceHasOneBarPerApplication) {
+TEST(SeriesOnThreads, ATraceHasOneBarPerOperatorApplication) {
     for (const int threads : {1, 3}) {
         run_threads(2, [&](const Communicator& communicator) {
             std::atomic<Elements> applied = 0;

@@ -97,7 +97,7 @@ TEST(FrameConsensus, outvotes_a_frame_that_is_displaced_by_a_period) {
         expect_right(forth_and_back(frame), "frame " + std::to_string(frame));
 }
 
-TEST(FrameConsensus, doubts_a_displaced_frame_near_an_end_with_equal_votes) {
+TEST(FrameConsensus, doubts_a_displaced_frame_near_an_end_of_the_series_where_votes_are_equal) {
     for (const std::size_t frame : {std::size_t{1}, std::size_t{14}})
         EXPECT_TRUE(forth_and_back(frame).votes()[frame].in_doubt()) << frame;
 }

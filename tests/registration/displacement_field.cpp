@@ -59,7 +59,7 @@ TEST(DisplacementField, composed_with_its_inverse_is_the_identity) {
     }
 }
 
-TEST(DisplacementField, with_folds_is_not_inverted) {
+TEST(DisplacementField, is_not_inverted_where_it_folds) {
     const DisplacementField folding = smooth(1, .7, 30);
     try {
         for (double y = 0; y < 45; ++y) {

@@ -101,7 +101,8 @@ TEST(FieldSeries, does_not_accumulate_errors_unlike_composed_neighbour_fields) {
     const std::vector<double> errors = errors_of(made, series, 0);
     EXPECT_LT(worst_of(errors, 1, 13), .25);
     EXPECT_LT(worst_of(errors, 7, 13), 2 * worst_of(errors, 1, 7));
-    // For comparison, motions between neighbours composed without refinement are worse.
+    // For comparison: motions between neighbours that are composed without refinement are less
+    // accurate.
     registration::NonrigidRegistration registration(shape);
     std::vector<SplineMotion> neighbours;
     for (std::size_t i = 1; i < 13; ++i)
@@ -113,7 +114,7 @@ TEST(FieldSeries, does_not_accumulate_errors_unlike_composed_neighbour_fields) {
         return x;
     };
     EXPECT_LT(1.5 * errors.back(), error_of_field(made, chained, 0, 12));
-    // A rigid motion would not suffice either.
+    // A rigid motion would not suffice.
     const Displacement rigid = [&](Point x) {
         return apply(series.frames[12].result.motion, x, registration::centre(shape));
     };
@@ -150,8 +151,9 @@ TEST(FieldSeries, on_several_ranks_agrees_with_the_serial_result_within_the_nois
     expect_brackets_agree(warped_series(8));
 }
 
-/// Only the rigid part of such fields is kept. Its rotation must be computed from the frames: if it
-/// were taken from the start value, results would depend on the order of association.
+/// If frames move rigidly, only the rigid part of a displacement field is kept. Its rotation must
+/// be computed from the frames: if it were taken from the start value, results would depend on the
+/// order of association.
 TEST(FieldSeries, on_several_ranks_agrees_for_frames_that_move_rigidly) {
     for (const char* specimen : {"lattice", "carbon"}) {
         SCOPED_TRACE(specimen);

@@ -32,11 +32,11 @@ std::string fault_among_ramps(const std::vector<float>& samples) {
     return fault_of(odd, usual_statistics(all), {});
 }
 
-TEST(FrameStatistics, report_the_fault_of_a_frame) {
+TEST(FrameStatistics, report_why_a_frame_is_unusable) {
     EXPECT_EQ(fault_among_ramps(ramp()), "");
     EXPECT_THAT(fault_among_ramps(std::vector<float>(100, 7)), HasSubstr("every sample is 7"));
     EXPECT_THAT(fault_among_ramps(ramp(.1F)),
-                HasSubstr("its mean is 4.95, that of the other frames 49.5"));
+                HasSubstr("the mean is 4.95, but 49.5 in the other frames"));
     std::vector<float> holes = ramp();
     std::fill(holes.begin(), holes.begin() + 51, gap);
     EXPECT_THAT(fault_among_ramps(holes), HasSubstr("51 of 100 samples are not finite"));
@@ -48,14 +48,14 @@ TEST(FrameStatistics, detect_clipped_frames_but_accept_electron_counts) {
     std::vector<float> clipped = ramp(3);
     for (float& sample : clipped)
         sample = std::min(sample, 200.F);
-    EXPECT_THAT(fault_among_ramps(clipped), HasSubstr("33 % of its samples are saturated at 200"));
+    EXPECT_THAT(fault_among_ramps(clipped), HasSubstr("33 % of the samples are saturated at 200"));
     std::vector<float> counts(100, 0);
     std::fill(counts.begin(), counts.begin() + 40, 1.F);
     const std::vector<FrameStatistics> all = {statistics_of(counts)};
     EXPECT_EQ(fault_of(all[0], usual_statistics(all), {}), "");
 }
 
-TEST(FrameStatistics, report_a_fault_for_a_frame_of_NaNs) {
+TEST(FrameStatistics, report_a_frame_of_NaNs_as_unusable) {
     const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
     EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));
 }

@@ -78,7 +78,7 @@ TEST(Gaps, dead_pixels_hide_only_their_own_information) {
     EXPECT_GT(result.overlap, .9);
 }
 
-TEST(Gaps, predicted_deviations_match_the_errors) {
+TEST(Gaps, predicted_standard_deviations_match_the_errors) {
     Registrar registrar(shape);
     std::vector<Outcome> outcomes;
     for (std::uint64_t seed = 1; seed <= 16; ++seed) {
@@ -93,7 +93,7 @@ TEST(Gaps, predicted_deviations_match_the_errors) {
     EXPECT_LT(rms_z(outcomes), 1.35);
 }
 
-TEST(Gaps, are_unknown_in_fields_without_affecting_the_rest) {
+TEST(Gaps, make_displacements_unknown_only_where_a_gap_is_large) {
     const ImageShape small{192, 160};
     const Motion phi = warp(small, 150, 1.2, {.003, .6, -.4});
     WarpedPair pair = exposed_pair(Specimen::amorphous(3), small, phi, 40, 5);

@@ -40,7 +40,7 @@ TEST(GradientFlow, follows_a_curved_valley_without_ever_increasing_the_energy) {
     EXPECT_NEAR(flow.parameters[0], 1, 1e-2);
 }
 
-TEST(GradientFlow, takes_the_step_that_the_rule_allows_extended_while_that_helps) {
+TEST(GradientFlow, takes_the_longest_step_that_the_step_rule_allows) {
     // For E = a p², the rule allows steps up to τ = 1/(2a), which reaches E = 0 in one step.
     for (const double a : {.5, 1. / 4096, 4096.}) {
         const Functional bowl{[a](const Parameters& p) { return a * p[0] * p[0]; },
@@ -54,7 +54,7 @@ TEST(GradientFlow, takes_the_step_that_the_rule_allows_extended_while_that_helps
     }
 }
 
-TEST(GradientFlow, ends_after_too_small_a_gain_enough_steps_or_at_zero_gradient) {
+TEST(GradientFlow, ends_at_a_small_gain_the_step_limit_or_a_zero_gradient) {
     FlowOptions options;
     options.iterations = 7;
     options.stop = 0;

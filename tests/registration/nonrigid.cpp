@@ -38,7 +38,7 @@ TEST(Nonrigid, finds_the_warp_of_sparse_particles) {
     }
 }
 
-TEST(Nonrigid, does_not_mistake_short_warps_for_rigid_motions) {
+TEST(Nonrigid, does_not_mistake_warps_of_short_wavelength_for_rigid_motions) {
     for (const char* specimen : {"waves", "lattice of waves"}) {
         WarpTrial trial;
         trial.specimen = specimen;
@@ -61,7 +61,7 @@ TEST(Nonrigid, hardly_changes_rigid_motions) {
     EXPECT_FALSE(outcome.result.refined);
 }
 
-TEST(Nonrigid, predicts_the_errors_of_its_field) {
+TEST(Nonrigid, predicts_the_errors_of_its_displacement_field) {
     for (const char* specimen : {"waves", "lattice of waves"}) {
         double squares = 0;
         for (unsigned seed = 1; seed <= 4; ++seed) {
@@ -136,7 +136,7 @@ TEST(Nonrigid, marks_regions_of_noise_as_unknown) {
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
 }
 
-TEST(Nonrigid, returns_the_start_without_known_nodes_for_frames_of_noise) {
+TEST(Nonrigid, returns_the_initial_motion_with_all_nodes_unknown_for_frames_of_noise) {
     const ImageShape shape{128, 96};
     const WarpedPair pair =
         exposed_pair([](Point) { return 1.; }, shape, warp(shape, 400, 0, start_of_warps), 10, 1);
@@ -192,7 +192,7 @@ TEST(Nonrigid, gives_the_same_field_every_time_and_for_any_sample_type) {
     EXPECT_EQ(again.sigma, first.sigma);
 }
 
-TEST(Nonrigid, reports_the_fault_of_its_frames) {
+TEST(Nonrigid, reports_why_a_frame_is_unusable) {
     const ImageShape shape{40, 32};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
@@ -208,7 +208,7 @@ TEST(Nonrigid, reports_the_fault_of_its_frames) {
         return std::string();
     };
     EXPECT_THAT(complaint(good, constant), HasSubstr("the template: every sample is 4"));
-    EXPECT_THAT(complaint(odd, good), HasSubstr("the reference: none of its 1280 samples"));
+    EXPECT_THAT(complaint(odd, good), HasSubstr("the reference: none of the 1280 samples"));
     EXPECT_THAT(complaint(frame_of({40, 30}, Specimen::amorphous(1)), good),
                 HasSubstr("the reference: the frame has 40x30 pixels, expected 40x32"));
     EXPECT_EQ(complaint(good, good), "");

@@ -77,7 +77,7 @@ TEST(Rigid, gives_inverse_motions_for_swapped_frames_within_the_noise) {
     EXPECT_LT(registration::rms_distance(compose(there, back), {}, {192, 192}), pair.bound);
 }
 
-TEST(Rigid, from_a_given_start_agrees_with_the_full_search_in_fewer_steps) {
+TEST(Rigid, from_a_given_initial_motion_agrees_with_the_full_search_in_fewer_steps) {
     const Trial trial = carbon({256, 256});
     Registrar registrar(trial.shape);
     const Outcome cold = run(trial, registrar);
@@ -131,7 +131,7 @@ TEST(Rigid, frames_that_cannot_be_registered_are_refused_with_the_reason) {
     for (Elements y = 0; y < shape.height; ++y)
         std::fill_n(plane.row(y), shape.width, std::numeric_limits<float>::quiet_NaN());
     EXPECT_THAT(fill,
-                ThrowsMessage<UnusableFrame>(HasSubstr("none of its 2560 samples is a finite")));
+                ThrowsMessage<UnusableFrame>(HasSubstr("none of the 2560 samples is a finite")));
     for (Elements y = 0; y < shape.height; ++y)
         std::fill_n(plane.row(y), shape.width, std::numeric_limits<float>::max());
     EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("too large to be summed")));
@@ -152,7 +152,7 @@ TEST(Rigid, frames_of_different_shapes_are_refused) {
         ThrowsMessage<InvalidTask>(HasSubstr("at least 16x16")));
 }
 
-TEST(Pyramid, has_levels_that_keep_detail_but_stay_small) {
+TEST(Pyramid, has_more_levels_for_larger_frames) {
     EXPECT_EQ(registration::default_levels({16, 16}), 1);
     EXPECT_EQ(registration::default_levels({256, 256}), 3);
     EXPECT_EQ(registration::default_levels({1024, 1024}), 3);

@@ -65,7 +65,7 @@ TEST(Series, empty_frames_are_left_out_with_the_reason) {
         const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
         for (const int dark : {0, 4, 5})
             EXPECT_THAT(places[static_cast<std::size_t>(dark)].left_out,
-                        HasSubstr("that of the other frames"));
+                        HasSubstr("in the other frames"));
         EXPECT_THAT(places[7].left_out, HasSubstr("every sample is 0"));
         EXPECT_THAT(places[8].left_out, HasSubstr("samples are not finite"));
         EXPECT_EQ(places[9].gaps, 1);
@@ -109,7 +109,7 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
     made.frames[3] = make_pair({.specimen = "particles", .shape = {128, 128}}).moved;
     for (const int ranks : {1, 2}) {
         const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
-        EXPECT_THAT(places[3].left_out, HasSubstr("no adjacent frame resembles it"));
+        EXPECT_THAT(places[3].left_out, HasSubstr("no adjacent frame resembles this frame"));
         for (const int frame : {1, 2, 4, 5, 6})
             EXPECT_LT(error_of_place(made, places[static_cast<std::size_t>(frame)], 0),
                       4 * made.bound);

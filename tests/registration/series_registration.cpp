@@ -148,7 +148,7 @@ TEST(SeriesRegistration, gives_the_same_bits_for_any_memory_limit_and_number_of_
     expect_same(roomy, registered(made.frames, 2, options));
 }
 
-TEST(SeriesRegistration, keeps_fields_in_memory_or_in_a_checkpoint) {
+TEST(SeriesRegistration, keeps_displacement_fields_in_memory_or_in_a_checkpoint) {
     const MadeSeries made = make_series(5);
     RegistrationOptions options = reproducible(MotionModel::nonrigid);
     for (const int stages : {1, 3}) {
@@ -228,7 +228,7 @@ void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOption
     EXPECT_EQ(folder.entries(), 0) << "the checkpoint was not removed";
 }
 
-TEST(SeriesRegistration, is_cancelled_on_all_ranks_by_one_and_resumes_with_the_same_result) {
+TEST(SeriesRegistration, is_cancelled_on_all_ranks_by_one_rank_and_resumes_with_the_same_result) {
     const MadeSeries made = make_series(12);
     for (const Work work : {Work::link, Work::combined, Work::averaged}) {
         for (const int rank : {0, 2}) {
@@ -238,7 +238,7 @@ TEST(SeriesRegistration, is_cancelled_on_all_ranks_by_one_and_resumes_with_the_s
     }
 }
 
-TEST(SeriesRegistration, can_be_cancelled_in_every_stage_of_fields) {
+TEST(SeriesRegistration, can_be_cancelled_while_computing_displacement_fields_in_any_stage) {
     const MadeSeries made = make_series(9);
     for (const Work work : {Work::neighbour_field, Work::combined_field, Work::field}) {
         SCOPED_TRACE(static_cast<int>(work));
@@ -310,7 +310,7 @@ TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted)
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST(SeriesRegistration, names_an_invalid_option_with_its_value_and_the_expected_one) {
+TEST(SeriesRegistration, names_an_invalid_option_with_its_value_and_the_expected_value) {
     const MadeSeries made = make_series(3);
     const auto refused = [&](const RegistrationOptions& options, const char* words) {
         EXPECT_THAT([&] { registered(made.frames, 2, options); },

@@ -11,7 +11,7 @@
 
 #include "tests/support/random.hpp"
 
-// Specimens defined by formulas, so that moved specimens are exact between pixels too.
+// Specimens defined by formulas, so that they can be moved exactly by fractions of a pixel.
 namespace sextant::test {
 
 using kernel::SampleView;
@@ -44,7 +44,7 @@ class Specimen {
         }
         return made;
     }
-    /// A hexagonal lattice with this period, and a fraction of amorphous texture.
+    /// A hexagonal lattice with this period, mixed with a fraction of amorphous texture.
     static Specimen lattice(unsigned seed, double period = 12, double share = .38) {
         Specimen made = amorphous(seed, 60, 7, 24, .3 * std::sqrt(share));
         for (int i = 0; i < 3; ++i)

@@ -54,7 +54,7 @@ struct Stacked {
     }
 };
 
-TEST(CombinedFrames, have_less_noise_and_count_their_samples) {
+TEST(CombinedFrames, have_less_noise_than_one_frame_and_count_the_samples_per_pixel) {
     const MadeSeries made = make_series(12);
     const registration::Combined all = Stacked(made).combined(1);
     const kernel::FloatPlane truth = made.series.expected(0);
@@ -67,7 +67,7 @@ TEST(CombinedFrames, have_less_noise_and_count_their_samples) {
     EXPECT_LT(difference(all.median, truth), .4 * difference(alone, truth));
 }
 
-TEST(CombinedFrames, have_the_same_bits_for_any_ranks_threads_and_memory) {
+TEST(CombinedFrames, have_the_same_bits_for_any_number_of_ranks_and_threads_and_any_memory_limit) {
     const MadeSeries made = make_series(5);
     Stacked stacked(made);
     const registration::Combined once = stacked.combined(1);
@@ -141,7 +141,7 @@ TEST(RegistrationStages, registration_to_the_average_makes_frames_more_consisten
     });
 }
 
-TEST(RegistrationStages, fields_are_stored_in_the_ledger_and_align_frames) {
+TEST(RegistrationStages, displacement_fields_are_stored_and_align_frames) {
     const MadeSeries made = make_series(3);
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {

@@ -57,7 +57,7 @@ TEST(Noise, is_zero_for_a_dose_of_zero) {
         EXPECT_EQ(noise.poisson(0), 0);
 }
 
-TEST(Synthetic, frames_show_the_specimen_moved_as_stated) {
+TEST(Synthetic, frames_show_the_specimen_displaced_by_the_stated_motion) {
     const SyntheticSeries series(drifting(), slope);
     const Point c = registration::centre({40, 30});
     for (int frame = 0; frame < 4; ++frame) {

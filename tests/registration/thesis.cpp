@@ -22,7 +22,7 @@ Nodal values_of(const WarpedFrame& frame) {
     return {frame.samples.begin(), frame.samples.end()};
 }
 
-/// Two images of a non-square grid that differ by a small motion.
+/// Two images on a non-square grid that differ by a small motion.
 CrossCorrelation some_images() {
     const ImageShape shape{37, 24};
     const WarpedPair pair =
@@ -59,7 +59,7 @@ TEST(ThesisEnergy, has_the_right_derivative_for_rigid_motions) {
     expect_derivatives_as_differences(energy, {.03, .021, -.013}, 1e-7);
 }
 
-TEST(ThesisEnergy, has_the_right_derivative_for_fields) {
+TEST(ThesisEnergy, has_the_right_derivative_for_displacement_fields) {
     const CrossCorrelation images = some_images();
     for (const double lambda : {0., .02, 200.}) {
         Random random(3);
@@ -156,7 +156,7 @@ std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
     return "";
 }
 
-TEST(ThesisRigid, reports_the_fault_of_its_frames) {
+TEST(ThesisRigid, reports_why_a_frame_is_unusable) {
     const ImageShape shape{20, 16};
     const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
     const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-// Pairs of frames with known motions, registered, and the Cramér-Rao bound of the error.
+// Registers pairs of frames with known motions, and computes the Cramér-Rao bound of the error.
 namespace sextant::test {
 
 using registration::Point;
@@ -86,7 +86,8 @@ struct Outcome {
     RigidMotion truth;
     double error = 0, bound = 0; ///< RMS, in pixels
 
-    /// True if the error is a period jump: some pixels, whereas noise causes fractions of a pixel.
+    /// True if the error is a period jump, which is several pixels, whereas noise causes errors of
+    /// a fraction of a pixel.
     bool hopped() const { return error > 2; }
     bool flagged() const { return result.ambiguous || result.unrelated || !result.converged; }
 };
@@ -143,7 +144,7 @@ inline Accuracy accuracy(const std::vector<Outcome>& outcomes) {
     return accuracy;
 }
 
-/// RMS over all parameters of the errors in units of their predicted standard deviations; 1 if the
+/// RMS of the errors of all parameters, each divided by its predicted standard deviation; 1 if the
 /// predictions are right.
 inline double rms_z(const std::vector<Outcome>& outcomes) {
     double sum = 0;

@@ -10,7 +10,7 @@
 #include "tests/registration/specimens.hpp"
 #include <fmt/format.h>
 
-// Pairs of frames with a known warp, registered.
+// Registers pairs of frames with a known warp.
 namespace sextant::test {
 
 using registration::NonrigidRegistration;
@@ -42,8 +42,8 @@ inline std::function<double(Point)> specimen_of(const WarpTrial& trial) {
 
 struct WarpOutcome {
     NonrigidResult result;
-    double error = 0, error_of_start = 0; ///< RMS over known points of the central 88 %, pixels
-    double z = 0;                         ///< RMS at nodes of errors in units of their deviations
+    double error = 0, error_of_start = 0; ///< RMS at known points of the central 88 %, in pixels
+    double z = 0;                         ///< RMS at nodes of the errors over their deviations
 
     std::string text() const {
         return fmt::format("error {:.3f} px, of the start {:.3f}; z {:.2f}, freedom {:.0f}, "

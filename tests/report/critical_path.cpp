@@ -13,7 +13,7 @@ constexpr double near = 1e-12;
 
 TEST(Messages, TheKthSendOfARankPairMatchesTheKthReceive) {
     Trace trace;
-    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second send, by its step
+    trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second send: higher step number
                     {0, 3, Activity::send, 0, 1, 8, 1, 2},
                     {0, 5, Activity::send, 0, 2, 8, 0, 1}, // its receive is missing
                     {1, 0, Activity::receive, 0, 0, 8, 0, 3},
@@ -72,7 +72,7 @@ TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
     EXPECT_EQ(critical_path(recording).messages, 10);
 }
 
-TEST(CriticalPath, ItsPartsAddUpToTheTotalDuration) {
+TEST(CriticalPath, HasPartsThatAddUpToTheTotalDuration) {
     for (const Recording& recording : {test::ring(5, 20), test::ring(1, 3), test::relay()}) {
         const CriticalPath path = critical_path(recording);
         EXPECT_NEAR(path.work + path.messages + path.between, recording.trace.duration, near);

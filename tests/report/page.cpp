@@ -61,7 +61,7 @@ TEST(Page, RequiresNoOtherFiles) {
     EXPECT_THAT(html, Not(HasSubstr("<link")));
     EXPECT_THAT(html, Not(HasSubstr("@import")));
     EXPECT_THAT(html, Not(HasSubstr("url(")));
-    EXPECT_EQ(test::occurrences(html, "http"), // XML namespaces, and http-equiv
+    EXPECT_EQ(test::occurrences(html, "http"), // only in XML namespaces and in http-equiv
               test::occurrences(html, "xmlns=\"http://www.w3.org/") + 1);
 }
 

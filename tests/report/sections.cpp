@@ -47,7 +47,7 @@ TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
     recording.name = std::string(test::hostile_name) + "</script><script>alert(1)";
     const std::string page = page_of({recording});
     EXPECT_EQ(test::markup_error(page), "");
-    EXPECT_EQ(test::occurrences(page, "<script"), 2); // for the data and for the page
+    EXPECT_EQ(test::occurrences(page, "<script"), 2); // one for the data, one for the page
     EXPECT_THAT(page, Not(HasSubstr("alert(1)<")));
 }
 
@@ -87,7 +87,7 @@ TEST(Comparison, ClocksThatDisagreeAreReported) {
         if (event.rank == 0)
             event.begin += 20e-6, event.end += 20e-6; // sent at 30 µs, received at 14 µs
     }
-    EXPECT_THAT(page_of({recording}), HasSubstr("its clocks differ by 16.0 µs or more"));
+    EXPECT_THAT(page_of({recording}), HasSubstr("the clocks differ by 16.0 µs or more"));
 }
 
 std::vector<std::byte> png_header() {
@@ -157,7 +157,7 @@ TEST(AlternativesSection, TimesFarAbovePredictionsAreDrawnAtTheEdge) {
     Alternatives alternatives{"", "", {}};
     alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
     EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("Times at the right edge"));
-    alternatives.all[0].predicted.reset(); // a single range has the whole width
+    alternatives.all[0].predicted.reset(); // without a prediction, the chart covers all times
     EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("Times at the right edge")));
 }
 

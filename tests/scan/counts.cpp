@@ -92,7 +92,7 @@ TEST(ScanCounts, inclusive_circuits_have_the_span_and_work_of_their_formulas) {
     }
 }
 
-TEST(ScanCounts, an_exclusive_form_costs_as_much_as_the_inclusive_one_on_one_rank_fewer) {
+TEST(ScanCounts, an_exclusive_scan_costs_as_much_as_an_inclusive_scan_on_one_rank_fewer) {
     for (const Formula& formula : formulas) {
         for (int p = 2; p <= most_ranks; ++p) {
             const Circuit exclusive = circuit_of(formula.name, p, Form::exclusive);
@@ -102,7 +102,7 @@ TEST(ScanCounts, an_exclusive_form_costs_as_much_as_the_inclusive_one_on_one_ran
     }
 }
 
-TEST(ScanCounts, blelloch_costs_follow_their_formulas_in_both_forms) {
+TEST(ScanCounts, blelloch_costs_follow_the_formulas_of_inclusive_and_exclusive_scans) {
     for (int p = 2; p <= most_ranks; ++p) {
         const Circuit exclusive = circuit_of("blelloch", p, Form::exclusive);
         EXPECT_EQ(exclusive.span, D(p - 1)) << p;
@@ -175,24 +175,24 @@ TEST(ScanCounts, no_circuit_violates_snirs_bound) {
     });
 }
 
-/// Number of messages of an algorithm in its own form or in the derived one.
+/// Number of messages of an algorithm as an inclusive or exclusive scan.
 std::int64_t messages(std::string_view name, int ranks, Form form) {
     return prove(test::scan_case(find(name), {ranks, 1, form}, {}).schedule,
                  claim(Task{ranks, 1, form}), Delivery::rendezvous)
         .messages;
 }
 
-TEST(ScanCounts, each_application_needs_one_message_and_exclusive_forms_a_shift) {
+TEST(ScanCounts, each_operator_application_needs_one_message_and_exclusive_forms_need_a_shift) {
     for (const Formula& formula : formulas) {
         for (int p = 2; p <= most_ranks; ++p) {
             EXPECT_EQ(messages(formula.name, p, Form::inclusive), formula.work(p));
-            // The other form adds these messages, which have no application.
+            // The exclusive form adds these messages, which need no application of the operator.
             const Elements shift = formula.name == "serial" ? 1 : p - 1;
             EXPECT_EQ(messages(formula.name, p, Form::exclusive), formula.work(p - 1) + shift)
                 << formula.name << " " << p;
         }
     }
-    for (int p = 2; p <= most_ranks; ++p) { // rank 0 already has its result
+    for (int p = 2; p <= most_ranks; ++p) { // the inclusive form adds no message for rank 0
         EXPECT_EQ(messages("blelloch", p, Form::inclusive),
                   messages("blelloch", p, Form::exclusive) + p - 2);
     }

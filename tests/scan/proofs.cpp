@@ -22,7 +22,7 @@ constexpr int most_ranks = 50;
 constexpr int most_ranks = 200;
 #endif
 
-TEST(ScanProof, covers_1_to_200_ranks_in_both_forms) {
+TEST(ScanProof, covers_inclusive_and_exclusive_scans_on_1_to_200_ranks) {
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
         for (int ranks = 1; ranks <= most_ranks; ++ranks) {
             const Case c = test::scan_case(algorithm, {ranks, 1, form}, tuning);
@@ -42,7 +42,7 @@ TEST(ScanProof, covers_any_number_of_values_per_rank) {
     });
 }
 
-TEST(ScanProof, covers_ladner_fischer_at_any_k) {
+TEST(ScanProof, covers_ladner_fischer_for_any_parameter_k) {
     for (int k : {0, 1, 2, 3, 4, 5, 8, 20}) {
         for (int ranks = 1; ranks <= 70; ++ranks) {
             const Case c = test::scan_case(find("ladner-fischer"), {ranks, 1}, {k});
@@ -61,7 +61,7 @@ TEST(ScanProof, agrees_with_the_slow_reference_implementation) {
     });
 }
 
-TEST(ScanProof, accepts_only_the_results_of_the_requested_form) {
+TEST(ScanProof, accepts_only_the_results_of_the_requested_inclusive_or_exclusive_scan) {
     const Claim inclusive = claim(Task{3, 1, Form::inclusive});
     const Claim exclusive = claim(Task{3, 1, Form::exclusive});
     EXPECT_EQ(inclusive.wanted(1, {{0, 0, 2, 1}}), "");
@@ -125,7 +125,8 @@ TEST(Scan, both_sides_of_a_message_have_the_same_round_and_rounds_increase) {
 TEST(Scan, a_program_is_created_independently_of_the_other_ranks) {
     constexpr int ranks = 1 << 20;
     test::for_each_scan([](const Algorithm& algorithm, const Tuning& tuning, Form form) {
-        // Only the last rank of a block or half has many steps: it sends to all ranks of the next.
+        // Only the last rank of a block or half has many steps: it sends to all ranks of the next
+        // block or half.
         const Program own = program(algorithm, {ranks, 4, form}, tuning, ranks - 3);
         EXPECT_LE(own.steps.size(), 3 * 20 + 2u) << algorithm.name;
         EXPECT_LE(Dependences(own).edges(), 4 * 20 + 4u) << algorithm.name;

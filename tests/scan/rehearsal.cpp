@@ -165,7 +165,7 @@ TEST(RandomTimes, are_the_same_for_equal_seeds_and_have_the_requested_mean) {
     }
 }
 
-TEST(RecordedTimes, keep_their_order_and_repeat) {
+TEST(RecordedTimes, are_used_in_recorded_order_and_repeat_cyclically) {
     const Distribution recorded{Distribution::Kind::recorded, 0, 0, 0, {1, 2, 3}};
     const Draws draws(recorded, 5, 0);
     EXPECT_EQ(draws({0, 1, 2}), 2);

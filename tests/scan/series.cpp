@@ -18,7 +18,7 @@ namespace {
 
 using test::Case;
 
-TEST(Series, gives_the_first_ranks_one_value_more) {
+TEST(Series, gives_the_first_ranks_one_more_value_if_values_do_not_divide_evenly) {
     EXPECT_EQ(even_blocks(7, 3), (Series{3, 2, 2}));
     EXPECT_EQ(even_blocks(2, 4), (Series{1, 1, 0, 0}));
     EXPECT_EQ(even_blocks(0, 2), (Series{0, 0}));
@@ -36,7 +36,7 @@ TEST(SeriesProof, covers_any_number_of_values_on_1_to_12_ranks) {
     });
 }
 
-TEST(SeriesProof, covers_uneven_numbers_of_values_and_ranks_without_any) {
+TEST(SeriesProof, covers_uneven_numbers_of_values_and_ranks_without_values) {
     test::Random random(71);
     test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
         for (int trial = 0; trial < 60; ++trial) {
@@ -118,7 +118,7 @@ TEST(SeriesCounts, an_inclusive_global_scan_saves_computing_the_last_values) {
     });
 }
 
-TEST(SeriesCounts, an_exclusive_global_scan_saves_all_last_values_except_the_last_workers) {
+TEST(SeriesCounts, an_exclusive_global_scan_saves_the_last_values_of_all_workers_but_the_last) {
     for_each_series(
         true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
             const Elements K = even_blocks(N, P).front(), K_last = even_blocks(N, P).back();

@@ -16,7 +16,7 @@ namespace {
 
 /// The result of a simulated run.
 struct Outcome {
-    std::vector<int> owner; ///< by value, the thread that processed it
+    std::vector<int> owner; ///< for each value, the thread that processed it
     std::vector<Interval> segments;
     Elements stolen = 0;
     Seconds end = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scan of the ranks' totals, and the remaining work of threads after it.
+// The scan of the ranks' totals, and the work of each thread after this scan.
 #include "sextant/scan/stealing.hpp"
 
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 /// Every rank ends with the values that its `Totals` request: the prefix before its own values, and
 /// the prefix that includes them. The operands are the totals of the ranks with values, in order.
 sextant::Claim claim_of(const Series& series, const std::vector<Totals>& totals) {
-    std::vector<int> place; // by rank: its number among the ranks with values
+    std::vector<int> place; // for each rank, its index among the ranks with values
     int next = 0;
     for (const Elements own : series)
         place.push_back(own > 0 ? next++ : -1);
@@ -84,7 +84,7 @@ TEST(LastPhase, skips_values_that_the_next_thread_computes_anyway) {
     EXPECT_FALSE(last_phase({4, 9}, 1, true, none, true).joins);
 }
 
-TEST(EmployedThreads, are_at_most_as_many_as_values) {
+TEST(ThreadsUsed, never_outnumber_the_values) {
     EXPECT_EQ(employed(0, 4), 0);
     EXPECT_EQ(employed(3, 4), 3);
     EXPECT_EQ(employed(9, 4), 4);

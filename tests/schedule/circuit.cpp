@@ -15,7 +15,7 @@ TEST(Circuit, counts_dependences_rather_than_program_order) {
     const Region in = builder.input(4), out = builder.scratch(4);
     const auto element = [](const Region& of, Elements e) { return block(of.buffer, e, 1); };
     builder.fold(element(out, 0), {element(in, 0), element(in, 1)});
-    builder.fold(element(out, 1), {element(in, 2), element(in, 3)}); // does not depend on the first
+    builder.fold(element(out, 1), {element(in, 2), element(in, 3)}); // independent of the first
     builder.fold(element(out, 2), {element(out, 0), element(out, 1)});
     builder.copy(element(out, 3), element(out, 2));
     builder.fold(element(out, 3), {element(out, 3), element(in, 0), element(in, 1)});

@@ -117,7 +117,7 @@ TEST(KernelStep, is_omitted_if_there_are_no_outputs) {
     EXPECT_EQ(program.elements_of(program.steps[0]), 4);
 }
 
-TEST(ElementSizes, are_those_of_the_run_unless_a_buffer_has_its_own) {
+TEST(ElementSizes, are_those_of_the_run_unless_a_buffer_has_its_own_element_size) {
     ProgramBuilder builder;
     const Region bytes = builder.input(10, 1), floats = builder.output(10);
     builder.send(1, bytes);

@@ -20,7 +20,7 @@ namespace {
 using test::Random;
 using testing::HasSubstr;
 
-using Closure = std::vector<std::vector<bool>>; // [earlier][later]
+using Closure = std::vector<std::vector<bool>>; // [earlier step][later step]
 
 /// The transitive closure of the dependences: for each step, the later steps that must wait for it.
 Closure closure_of(std::vector<std::vector<int>> earlier) {
@@ -51,7 +51,7 @@ Program random_program(Random& random) {
     return test::RandomProgram(random).make(random.number(2, 16), 1, 0);
 }
 
-TEST(Dependences, order_exactly_the_steps_ordered_by_conflicts) {
+TEST(Dependences, order_two_steps_exactly_if_a_chain_of_conflicts_connects_them) {
     Random random(21);
     std::size_t ordered = 0;
     for (int trial = 0; trial < 20000; ++trial) {
@@ -145,7 +145,7 @@ TEST(Dependences, list_every_step_that_writes_to_the_result) {
     }
 }
 
-TEST(Dependences, grow_linearly_if_a_slot_is_reused) {
+TEST(Dependences, grow_linearly_if_a_buffer_is_reused) {
     ProgramBuilder builder;
     const Region in = builder.input(10), slot = builder.scratch(10), sum = builder.scratch(10);
     const int times = 1000;

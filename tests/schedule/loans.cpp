@@ -33,7 +33,7 @@ TEST(ZeroCopyMessages, require_that_the_sender_does_not_overwrite_the_region) {
     EXPECT_FALSE(lender.loans.may_lend(3));
 }
 
-TEST(ZeroCopyMessages, have_uses_only_for_receives) {
+TEST(ZeroCopyMessages, list_uses_only_for_receive_steps) {
     ProgramBuilder builder;
     const Region in = builder.input(4), s = builder.scratch(4);
     builder.send(1, in);
@@ -123,7 +123,7 @@ TEST(ZeroCopyMessages, are_not_used_for_strided_regions_or_operands) {
     EXPECT_TRUE(lender.loans.uses(2).empty());
 }
 
-TEST(ZeroCopyMessages, are_used_if_the_slot_is_refilled_afterwards) {
+TEST(ZeroCopyMessages, are_used_if_the_receive_buffer_is_refilled_afterwards) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
     builder.receive(1, slot);       // step 0
@@ -137,7 +137,7 @@ TEST(ZeroCopyMessages, are_used_if_the_slot_is_refilled_afterwards) {
     EXPECT_EQ(lender.loans.uses(2)[0].step, 3u);
 }
 
-TEST(ZeroCopyMessages, are_used_if_the_sum_is_accumulated_in_the_slot) {
+TEST(ZeroCopyMessages, are_used_if_the_sum_is_accumulated_in_the_receive_buffer) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(2);
     builder.receive(1, slot);
@@ -153,13 +153,13 @@ TEST(ZeroCopyMessages, are_not_used_if_an_operand_was_partly_overwritten) {
     builder.receive(1, slot);                                       // step 0
     builder.fold(sum, {in, slot});                                  // step 1: reads the message
     builder.copy(block(slot.buffer, 0, 2), block(in.buffer, 0, 2)); // step 2: replaces half of it
-    builder.fold(sum, {sum, slot});                                 // step 3: mixes old and new
+    builder.fold(sum, {sum, slot});                                 // step 3: reads old and new
     const Lender lender(builder.finish(sum));
     for (const Loans::Use& use : lender.loans.uses(0))
         EXPECT_NE(use.step, 3u);
 }
 
-TEST(ZeroCopyMessages, are_not_used_if_an_earlier_fold_overwrites_part_of_the_slot) {
+TEST(ZeroCopyMessages, are_not_used_if_an_earlier_fold_overwrites_part_of_the_receive_buffer) {
     ProgramBuilder builder;
     const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
     const Region half = block(slot.buffer, 2, 2);
@@ -213,7 +213,7 @@ class Origins {
 /// that buffer, all other elements must not.
 void check_read(const Lender& lender, const Origins& origins, int step, std::uint32_t region) {
     const Region& read = lender.program.regions[region];
-    std::map<int, Elements> loans; // by receive: offset of the operand in its message
+    std::map<int, Elements> loans; // offset of the operand in the message, by receive step
     for (int i = 0; i < step; ++i) {
         for (const Loans::Use& use : lender.loans.uses(i)) {
             if (static_cast<int>(use.step) == step && use.region == region)

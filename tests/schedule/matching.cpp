@@ -106,7 +106,7 @@ TEST(MatchMessages, names_both_steps_if_sizes_differ) {
               "rank 0, step 1 sends 4 elements; rank 1, step 1 expects 5");
 }
 
-TEST(MatchMessages, refuses_peers_that_do_not_exist_or_equal_the_rank) {
+TEST(MatchMessages, refuses_peers_that_do_not_exist_or_are_the_rank_itself) {
     for (int peer : {0, -1, 2, 1000000}) {
         Schedule schedule = two_ranks({3}, {3});
         schedule[0].steps[0].peer = peer;

@@ -156,7 +156,7 @@ TEST(SubPrograms, that_do_not_fit_their_regions_are_refused) {
                  std::logic_error);
 }
 
-TEST(SubPrograms, with_a_window_require_the_same_window_in_the_whole) {
+TEST(SubPrograms, with_a_window_require_the_same_window_in_the_whole_program) {
     const halo::Grid grid{{8, 8, 2, 2}, 1};
     const Program part = halo::axis_exchange(grid, 0);
     ASSERT_EQ(part.window, 1);

@@ -33,7 +33,7 @@ TEST(Prove, refuses_an_in_place_exchange_unless_sends_are_buffered) {
                 StartsWith("rendezvous delivery: rank 0, step 0 (send to rank 1): deadlock"));
 }
 
-TEST(Prove, an_eager_message_keeps_its_contents_when_its_slot_is_overwritten) {
+TEST(Prove, an_eager_message_keeps_its_contents_when_the_send_buffer_is_overwritten) {
     Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
         const Region all = builder.in_out(4);
         builder.send(1 - rank, all);

@@ -24,7 +24,7 @@ int taker_of_sum(After&& after) {
     return Lender(builder.finish(result)).loans.taker(1);
 }
 
-TEST(DirectWrite, is_possible_if_one_send_takes_the_whole_result_of_a_fold) {
+TEST(DirectWrite, is_possible_if_one_message_sends_the_whole_result_of_a_fold) {
     EXPECT_EQ(taker_of_sum([](ProgramBuilder& builder, const Region& in, const Region& sum) {
                   builder.send(0, sum); // step 2
                   builder.copy(sum, in);
@@ -89,7 +89,7 @@ bool made_for_step_2(After&& after) {
     return takes;
 }
 
-TEST(DirectWrite, is_possible_if_one_send_takes_all_results_of_kernels) {
+TEST(DirectWrite, is_possible_if_one_message_sends_all_results_of_kernels) {
     EXPECT_TRUE(made_for_step_2([](ProgramBuilder& builder, const Region& in, const Region& made) {
         builder.send(0, made); // step 2
         builder.copy(made, in);

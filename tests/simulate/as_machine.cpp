@@ -75,7 +75,7 @@ TEST(ProfileOfPlatform, can_be_written_and_read_back_for_every_shipped_platform)
     }
 }
 
-TEST(WiresOfPlatform, follow_its_routes_and_lose_capacity_when_shared) {
+TEST(PlatformLinks, follow_the_routes_of_the_platform_and_lose_capacity_when_shared) {
     const Platform small = platform(R"({"shape": "crossbar", "hosts": 4})");
     const machine::Wires wires = wires_of(small);
     EXPECT_EQ(wires.links, static_cast<int>(small.network.links.size()));
@@ -83,7 +83,7 @@ TEST(WiresOfPlatform, follow_its_routes_and_lose_capacity_when_shared) {
     wires.route(1, 3, path);
     EXPECT_EQ(path, path_of(small.network, 1, 3));
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 2), 1);
-    // Two flows lose no capacity; eight flows are two doublings more, with one loss each.
+    // Two flows lose no capacity. Eight flows are two doublings more, each of which loses capacity.
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2);
     EXPECT_DOUBLE_EQ(wires.latency(path[0]), 1e-6);
 }
@@ -108,7 +108,7 @@ double prediction_by_simulation(const std::string& name, const std::string& algo
                                                         .seconds;
 }
 
-TEST(WiresOfPlatform, make_a_windowed_prediction_equal_the_simulation) {
+TEST(PlatformLinks, make_predictions_with_a_window_agree_with_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
     // With a window, a round starts after the previous one on all ranks, so every error
@@ -117,7 +117,7 @@ TEST(WiresOfPlatform, make_a_windowed_prediction_equal_the_simulation) {
         EXPECT_NEAR(prediction_by_simulation(name, "shift-based", {}), 1, .05) << name;
 }
 
-TEST(WiresOfPlatform, make_a_prediction_equal_the_simulation) {
+TEST(PlatformLinks, make_predictions_without_a_window_agree_with_the_simulation) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";
     // Without a window, messages to near ranks end before those to distant ranks, and ranks get out

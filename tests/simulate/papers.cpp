@@ -148,7 +148,7 @@ TEST_P(PublishedResults, with_ranks_mapped_to_blocks_the_best_radices_on_a_torus
         EXPECT_LT(eight, radix_k(high, torus, blocks)) << high.front();
 }
 
-TEST_P(PublishedResults, high_radices_lose_most_on_a_mesh) {
+TEST_P(PublishedResults, high_radices_lose_most_on_a_mesh_compared_with_a_torus) {
     const auto loss = [](const std::vector<int>& radices) {
         return radix_k(radices, "mesh-8x8x4.json") / radix_k(radices, "torus-8x8x4.json");
     };

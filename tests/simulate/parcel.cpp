@@ -40,7 +40,7 @@ class Parcel : public testing::Test {
     std::unique_ptr<Channel> here, there;
 };
 
-TEST_F(Parcel, transfers_a_question_unchanged) {
+TEST_F(Parcel, transfers_a_simulation_request_unchanged) {
     const Schedule schedule = test::star(4, 1000);
     const Question question{.schedule = schedule,
                             .platform = "torus.json",
@@ -81,7 +81,7 @@ TEST_F(Parcel, transfers_a_question_unchanged) {
     EXPECT_TRUE(arrived.question.timeline);
 }
 
-TEST_F(Parcel, transfers_a_simulation_unchanged) {
+TEST_F(Parcel, transfers_a_simulation_result_unchanged) {
     Simulation found;
     found.seconds = 3;
     found.finished = {1, 3};

@@ -66,7 +66,7 @@ TEST_F(Simulate, sparse_elements_are_sent_as_fewer_bytes) {
     EXPECT_NEAR(run.seconds, 4e-3 + 2e-6, 1e-12);
 }
 
-TEST_F(Simulate, computing_takes_a_time_per_element) {
+TEST_F(Simulate, computing_takes_a_fixed_time_per_element) {
     const Schedule alone = test::line_sums_case(1).schedule;
     EXPECT_DOUBLE_EQ(simulated(alone, {.seconds_per_computed_element = {2}}).seconds,
                      2.0 * test::each);
@@ -102,7 +102,7 @@ TEST_F(Simulate, a_link_loses_capacity_when_flows_share_it) {
     write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,
         "latency": 1e-6, "loss": {"flows": 2, "per_doubling": 0.5}}})");
-    // Two flows share a link without loss; with four, 1 / (1 + .5) of its capacity remains.
+    // Two flows share a link without loss; if four share it, 1 / (1 + .5) of its capacity remains.
     EXPECT_NEAR(simulated(test::star(3, million)).seconds, 32e-3 + 2e-6, 1e-9);
     EXPECT_NEAR(simulated(test::star(5, million)).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
 }
@@ -181,8 +181,6 @@ TEST_F(Simulate, one_rank_without_messages_takes_the_time_of_its_work) {
     const Schedule alone = test::compositing_schedule("direct-send", 1, 1000);
     EXPECT_EQ(simulated(alone).seconds, 0);
 }
-
-// Tests of invalid input.
 
 TEST_F(Simulate, ranks_that_wait_forever_are_named_with_their_steps) {
     const Schedule schedule = make_schedule(3, [](int rank) {

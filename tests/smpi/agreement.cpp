@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares run times obtained by two methods: the executor itself over SimGrid's MPI, and
 // simulation of the schedules that the executor runs. Both use the same network, with the same
-// routes and losses, and the same programs. They differ where the simulation misjudges what the
-// executor does with its processor and messages.
+// routes and losses, and the same programs. The times differ where the simulation misjudges what
+// the executor does with its processor and messages.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/platform.hpp"
@@ -119,7 +119,7 @@ Seconds of_executor(const Case& each, const Platform& platform) {
 
 class SimulatedSchedule : public testing::TestWithParam<Case> {};
 
-TEST_P(SimulatedSchedule, takes_the_time_of_the_executor_over_simgrids_mpi) {
+TEST_P(SimulatedSchedule, takes_as_long_as_the_executor_over_simgrids_mpi) {
     const Case& each = GetParam();
     const Platform platform = read_platform(file_of(each.platform));
     const Seconds executor = of_executor(each, platform), schedule = of_schedule(each, platform);

@@ -34,8 +34,8 @@ inline GradientField gradient_of(const GradientField& image, double sigma) {
     return field;
 }
 
-/// Expects the edge directions of the reference from every pattern on every grid, or from every
-/// n-th combination.
+/// Expects every pattern on every grid, or every n-th combination, to give the edge directions of
+/// the reference.
 inline void every_pattern_gives_the_serial_edges(const Communicator& communicator, ImageShape shape,
                                                  int every = 1, double sigma = 1) {
     int turn = 0;
@@ -61,7 +61,7 @@ inline void every_pattern_gives_the_serial_edges(const Communicator& communicato
     }
 }
 
-/// Expects the quantiles of the whole image's gradient magnitude from an image in tiles.
+/// Expects an image in tiles to give the quantiles of the whole image's gradient magnitude.
 inline void quantiles_are_those_of_the_whole_image(const Communicator& communicator,
                                                    ImageShape shape, double sigma) {
     const GradientField waves = gradient_fields(shape)[4];

@@ -86,8 +86,8 @@ inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false
     return rows * shape.image.width * (by_value ? 15 : 12);
 }
 
-/// Expects the labels and components of the serial kernel from the class Labelling, in memory and
-/// in strips.
+/// Expects the class Labelling to give the labels and components of the serial kernel, in memory
+/// and in strips.
 inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                               const Shape& shape) {
     using kernel::Neighbours;

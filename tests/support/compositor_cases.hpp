@@ -160,7 +160,7 @@ inline void empty_ranks_and_a_background_give_the_right_image(const Communicator
     }
 }
 
-/// The file of a profile whose intervals are so wide that no two predictions differ significantly.
+/// A machine profile file whose intervals are so wide that no two predictions differ significantly.
 /// The file exists during the object's lifetime; only rank 0 writes and reads it. Collective.
 class UndecidedMachine {
   public:

@@ -39,7 +39,8 @@ inline void apply_to_tile(kernel::ContourRanking& ranking, const DirectionMap& m
     ranking.apply({part.codes.data(), read.width, read, map.image}, own);
 }
 
-/// Expects the heads and ranks of a serial traversal of the whole image in this rank's tile.
+/// Expects the heads and ranks in this rank's tile to equal those of a serial traversal of the
+/// whole image.
 inline void gives_the_serial_contours(const Communicator& communicator, const DirectionMap& map,
                                       const Grid& grid, const contour::Pattern& pattern,
                                       const std::vector<kernel::Ranked>& expected) {

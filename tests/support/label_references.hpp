@@ -39,7 +39,7 @@ Labelling labels_reference(const ValueView& input, Connection connection);
 /// The position of an edge point on its contour.
 struct Ranked {
     Elements head = -1; ///< the last pixel of its contour, as y · width + x; −1: not an edge point
-    Elements rank = -1; ///< number of links from here to the head
+    Elements rank = -1; ///< number of links from the point to the head
     bool operator==(const Ranked&) const = default;
 };
 

@@ -105,7 +105,7 @@ class Mutator {
         return true;
     }
 
-    /// Repeats a message, into its own scratch memory.
+    /// Repeats a message; the second copy is received into new scratch memory.
     bool repeat_transfer_elsewhere() {
         const Transfer t = any_transfer();
         if (t.from < 0)
@@ -277,7 +277,7 @@ class Mutator {
         return true;
     }
 
-    /// Folds the first operands in a separate step, into new scratch memory.
+    /// Combines the first operands of a fold in a separate step, into new scratch memory.
     bool fold_in_two_steps() {
         const std::size_t rank = random_.index(schedule_.size());
         LooseProgram& own = schedule_[rank];
@@ -454,7 +454,8 @@ class Mutator {
     LooseSchedule& schedule_;
 };
 
-/// A kind of change. `always`: it changes the meaning of any schedule; `never`: of none.
+/// A kind of change. `always`: it changes the meaning of every schedule; `never`: it changes the
+/// meaning of no schedule.
 struct Mutation {
     enum class Meaning { always, sometimes, never };
 

@@ -44,8 +44,8 @@ inline std::vector<RgbaF32> composite_from(const Communicator& communicator, Ima
     return part;
 }
 
-/// Expects the same bits over shared memory as over messages from every algorithm, with images in
-/// either memory, for all tunings or only the first.
+/// Expects every algorithm to give the same bits over shared memory as over messages, with images
+/// in private or shared memory, for all tunings or only the first.
 inline void expect_bits_of_messages(const Communicator& messages, const Communicator& shared,
                                     const compositing::Task& task, bool every_tuning = false) {
     const int rank = messages.rank(), positions = task.positions();

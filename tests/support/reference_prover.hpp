@@ -24,7 +24,8 @@ class ReferenceProver {
     ReferenceProver(const Schedule& schedule, const Claim& claim)
         : schedule_(schedule), claim_(claim) {}
 
-    /// The first error found in several orders, with buffered and unbuffered sends, or "".
+    /// The first error found in several orders, with buffered and unbuffered sends; "" if the
+    /// schedule is correct.
     std::string judge() {
         try {
             for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
@@ -348,7 +349,7 @@ class ReferenceProver {
     std::vector<bool> used_;                             // elements of messages
 };
 
-/// The error of a schedule, or "".
+/// The error of a schedule; "" if it is correct.
 inline std::string what_is_wrong(const Schedule& schedule, const Claim& claim) {
     return ReferenceProver(schedule, claim).judge();
 }

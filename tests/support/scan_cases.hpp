@@ -46,7 +46,7 @@ inline Case series_case(const scan::Strategy& strategy, const scan::GlobalScan& 
 }
 
 /// Calls `visit(strategy, global)` for every strategy with every algorithm and tuning of the global
-/// scan, which either gives the last values or not.
+/// scan, with and without GlobalScan::gives_last.
 template <class Visit>
 void for_each_strategy(Visit visit) {
     for (const scan::Strategy& strategy : scan::strategies()) {

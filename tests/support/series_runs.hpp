@@ -46,7 +46,7 @@ inline std::vector<scan::Series> series_on(int ranks) {
     return all;
 }
 
-/// Expects the serial scan from every strategy with every global scan.
+/// Expects every strategy with every global scan to give the serial scan.
 template <class Value>
 void every_strategy_gives_the_serial_scan(const Communicator& communicator,
                                           Association association) {
@@ -80,8 +80,8 @@ void expect_agreed_failure(std::string_view word, Body body) {
     }
 }
 
-/// Expects the serial scan from reduce-then-scan with several threads per rank and some global
-/// scans, for any order of stealing. Some ranks have fewer values than threads, or none.
+/// Expects reduce-then-scan with several threads per rank and some global scans to give the serial
+/// scan, for any order of stealing. Some ranks have fewer values than threads, or none.
 template <class Value>
 void several_threads_give_the_serial_scan(const Communicator& communicator) {
     const int rank = communicator.rank();

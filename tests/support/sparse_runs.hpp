@@ -11,7 +11,7 @@
 #include "tests/support/sparse_layers.hpp"
 #include <fmt/format.h>
 
-// Tests that images composited by messages that skip empty pixels have the same bits as without, on
+// Tests that composited images are bitwise identical whether or not messages skip empty pixels, on
 // any communicator. Used by the tests over threads and over MPI.
 namespace sextant::test {
 

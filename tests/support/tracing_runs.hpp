@@ -32,7 +32,7 @@ inline DirectionMap edges_of(const GradientField& image, const ContoursOptions& 
                 .directions};
 }
 
-/// Expects the contours of a serial traversal of `map` from an image, in memory and in strips.
+/// Expects an image, in memory and in strips, to give the contours of a serial traversal of `map`.
 inline void traces(const Communicator& communicator, const std::vector<float>& samples,
                    ContoursOptions options, const DirectionMap& map) {
     const ContourLines expected = lines_of_walk(map, options.min_length);
@@ -65,7 +65,7 @@ inline void traces(const Communicator& communicator, const std::vector<float>& s
     }
 }
 
-/// Expects the serial contours of an image, and of every n-th direction map.
+/// Expects ContourTracing to give the serial contours of an image and of every n-th direction map.
 inline void tracing_gives_the_serial_contours(const Communicator& communicator, ImageShape shape,
                                               const std::string& scratch, int every = 1) {
     ContoursOptions options;

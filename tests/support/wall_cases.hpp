@@ -30,7 +30,8 @@ inline std::vector<WallTile> wall_tiles(int ranks) {
     return tiles;
 }
 
-/// The area in which a rank draws: one tile, several, or none for every fourth of five ranks.
+/// The area in which a rank draws; it overlaps one or several tiles, and is empty for one rank in
+/// five.
 inline Rectangle wall_bounds(int rank) {
     if (rank % 5 == 3)
         return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a registering thread, in frames: how the peak grows with the frame size. Each case is a
-// separate process.
+// Peak memory of a registering thread, in frames, derived from its growth with the frame size. Each
+// case runs in a separate process.
 #include "sextant/command/commands.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -60,8 +60,8 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
            });
 }
 
-/// Additional memory per thread and frame size, measured with two frame sizes that are not powers
-/// of two.
+/// Growth of the memory per thread, divided by the growth of a frame, between two frame sizes that
+/// are not powers of two.
 double frames_a_thread(const char* model, bool masked) {
     const TemporaryFolder folder;
     const ImageShape small{384, 384}, large{768, 768};
@@ -73,7 +73,7 @@ double frames_a_thread(const char* model, bool masked) {
 
 class FramesPerThread : public testing::TestWithParam<const char*> {};
 
-TEST_P(FramesPerThread, number_at_most_ten_at_peak_memory) {
+TEST_P(FramesPerThread, are_at_most_ten_at_peak_memory_use) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers take memory of their own";
 #endif

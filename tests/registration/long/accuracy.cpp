@@ -16,7 +16,7 @@ struct Goal {
 /// filter blurs the edges.
 constexpr Goal goals[] = {{"lattice", 1.3, 3}, {"carbon", 1.5, 3}, {"particles", 1.6, 3}};
 
-TEST(RigidAccuracyAtLength, is_close_to_the_cramer_rao_bound_at_every_dose_and_size) {
+TEST(LongRigidAccuracy, is_close_to_the_cramer_rao_bound_at_every_dose_and_size) {
     fmt::print("{:<10} {:>5} {:>5} {:>8} {:>8} {:>7} {:>7} {:>6}   seeds 1 to 20\n", "specimen",
                "side", "dose", "RMS, px", "bound", "ratio", "worst", "rms z");
     for (const Goal& goal : goals) {
@@ -44,7 +44,7 @@ TEST(RigidAccuracyAtLength, is_close_to_the_cramer_rao_bound_at_every_dose_and_s
     }
 }
 
-TEST(RigidAccuracyAtLength, is_close_to_the_cramer_rao_bound_at_1024_pixels) {
+TEST(LongRigidAccuracy, is_close_to_the_cramer_rao_bound_at_1024_pixels) {
     for (const char* specimen : {"lattice", "carbon"}) {
         Trial trial;
         trial.specimen = specimen;
@@ -57,7 +57,7 @@ TEST(RigidAccuracyAtLength, is_close_to_the_cramer_rao_bound_at_1024_pixels) {
     }
 }
 
-TEST(RigidAccuracyAtLength, does_not_depend_on_the_size_of_the_motion_of_large_frames) {
+TEST(LongRigidAccuracy, does_not_depend_on_the_size_of_the_motion_of_large_frames) {
     for (const Goal& goal : goals) {
         Trial trial;
         trial.specimen = goal.specimen;
@@ -67,7 +67,7 @@ TEST(RigidAccuracyAtLength, does_not_depend_on_the_size_of_the_motion_of_large_f
     }
 }
 
-TEST(RigidAccuracyAtLength, flags_every_period_jump) {
+TEST(LongRigidAccuracy, flags_every_period_jump) {
     for (const Elements side : {256, 512}) {
         for (const double amorphous : {0., .03, .07, .1, .15, .2, .3}) {
             Trial trial;

@@ -40,7 +40,7 @@ Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     return counted;
 }
 
-TEST(SeriesAtLength, flags_every_wrong_frame_of_nearly_perfect_lattices) {
+TEST(LongSeries, flags_every_wrong_frame_of_nearly_perfect_lattices) {
     int wrong = 0;
     for (const double amorphous : {0., .04, .07, .1}) {
         Lattices all;

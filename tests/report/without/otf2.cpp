@@ -10,7 +10,7 @@
 namespace sextant::report {
 namespace {
 
-TEST(Otf2Without, reports_the_missing_package) {
+TEST(BuildWithoutOtf2, reports_the_missing_package) {
     EXPECT_FALSE(otf2_available());
     for (const auto& write :
          {+[] { require_otf2("run.otf2"); },

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A deliberate error: OTF2 outside report.
+// A deliberate error: OTF2 is used outside the report layer.
 #include <otf2/otf2.h>
