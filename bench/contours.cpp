@@ -99,8 +99,8 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
     }
 }
 
-/// True if both give each pixel the same head and rank; ours stores a contour's number, the walk
-/// its head.
+/// True if both methods give each pixel the same head and rank. Ours stores the number of a
+/// contour, the walk its head.
 bool same_contours(const kernel::ContourRanking& ranking, const DirectionMap& map,
                    const kernel::RankPlanes& ours, const kernel::RankPlanes& theirs) {
     for (Elements i = 0; i < map.image.elements(); ++i) {

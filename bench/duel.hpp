@@ -26,8 +26,8 @@ double milliseconds(Body&& body) {
     return now() - begin;
 }
 
-/// The times of each round, and their ratio within the round, so that drift of the machine affects
-/// both.
+/// The times of both implementations in each round, and their ratio within the round, which drift
+/// of the machine hardly affects.
 struct Duel {
     std::vector<double> ours, theirs, ratios;
 };

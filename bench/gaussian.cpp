@@ -7,7 +7,7 @@
 // samples with the same weights and border rule; the results are compared before anything is timed.
 // OpenCV is called once per image, as its interface requires. Both use one thread. Ours is timed
 // twice: the kernel alone, and gaussian_derivatives() as a program calls it, for an image on one
-// rank and with reused output planes. All pages are touched before. Times are CPU times of the
+// rank and with reused output planes. All pages are touched first. Times are CPU times of the
 // thread, which other programs hardly affect. In each round both run one after the other, ours
 // first in every second round; ratios are taken within a round, so that drift of the machine
 // affects both. Medians over the rounds with bootstrap intervals are reported, never minima. Built

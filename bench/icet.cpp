@@ -175,7 +175,7 @@ class Match {
     }
 
     /// Aborts unless all composited images are equal up to rounding: a byte may differ by one unit
-    /// per rank, a float by a few.
+    /// per rank, a float by 1e-6 per rank.
     void compare() {
         std::vector<float> first;
         for (const auto& contender : configurations_) {

@@ -187,7 +187,7 @@ struct Record {
     }
 };
 
-/// The record of our method, with further results.
+/// The times and errors of our method, and those results that only our method gives.
 struct OurRecord : Record {
     std::vector<double> warm, of_bound, z, bounds;
 

@@ -63,7 +63,7 @@ Frames frames_of(Elements side) {
     return {series.counted(0), series.counted(1)};
 }
 
-/// Registers a pair of frames; returns one number of the result, to compare runs.
+/// A registration of a pair of frames; returns one number of the result, to compare runs.
 using Work = std::function<double()>;
 
 Work rigid(const Frames& frames, Team* team) {

@@ -5,9 +5,9 @@
 //
 // Method: in the control, two ranks process the two halves of the image concurrently as separate
 // images: nothing is exchanged or merged, but memory and caches are shared in the same way. The
-// gain of the control over one rank is the upper limit on these two cores; the gain of two ranks is
-// compared with it. Times are wall-clock times from the start of both ranks to the end of both. One
-// rank, two ranks and the control run once in each round; medians are shown.
+// gain of the control over one rank is the upper limit on two cores of this machine; the gain of
+// two ranks is compared with it. Times are wall-clock times from the start of both ranks to the end
+// of both. One rank, two ranks and the control run once in each round; medians are shown.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/canny.hpp"

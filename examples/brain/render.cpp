@@ -22,7 +22,7 @@ using Imath::V3i;
 using sextant::RgbaF32;
 
 constexpr double step = 0.5;             // sample k of a ray is (k + 1/2) steps from the eye
-constexpr float opaque = 1.0F - 1.0e-6F; // samples behind this opacity are skipped
+constexpr float opaque = 1.0F - 1.0e-6F; // a ray ends at this opacity
 
 double radians(double degrees) {
     return degrees * std::numbers::pi / 180;

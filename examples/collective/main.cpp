@@ -16,7 +16,7 @@ void run(const sextant::Communicator& communicator) {
     const Values own(static_cast<std::size_t>(count), rank + .5);
     const auto sum = sextant::element_operator<double>("sum", std::plus());
 
-    // The number of values on all lower ranks; no result on rank 0.
+    // Computes the number of values on all lower ranks; rank 0 gets no result.
     sextant::Collective numbering(communicator, {.kind = exclusive_scan, .counts = {1}, .op = sum});
     const Values counted{static_cast<double>(count)};
     const auto before = numbering.run<double>(counted); // may be called again when values change

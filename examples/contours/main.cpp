@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { trace(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // unless launch() has printed the error
+    if (!agreed || !agreed->reported()) // launch() has not printed the error
         std::fprintf(stderr, "contours: %s\n", error.what());
     return 1;
 }

@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
     launch(threads, [&](const Communicator& ranks) { filter(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // unless launch() has printed the error
+    if (!agreed || !agreed->reported()) // launch() has not printed the error
         std::fprintf(stderr, "filter: %s\n", error.what());
     return 1;
 }

@@ -16,15 +16,15 @@ struct Region {
 };
 
 /// Finds regions of similar brightness: samples are quantised into bands, and a region consists of
-/// 4-connected pixels of one band, also across tile borders. Regions are connected components by
-/// value, and the parts in different tiles are merged in the same way.
+/// 4-connected pixels of one band. Regions are connected components by value; parts of a region in
+/// different tiles are merged as parts of a component are.
 ///
 /// Input     samples of gray_u8 in tiles; the number of bands, 1 to 255.
 /// Output    at rank 0 the regions in the order of their first pixels, row by row; nothing
 ///           elsewhere.
 /// Throws    AgreedFailure on every rank if samples or bands are invalid.
 /// Collective.
-/// Deterministic  the same for every grid, pattern and number of ranks.
+/// Deterministic  the same for every grid, merging pattern and number of ranks.
 std::vector<Region> grow_regions(const distributed::Image& image, int bands,
                                  const contour::Pattern& pattern);
 

@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
     launch(2, [&](const Communicator& ranks) { average(ranks, argv[1], argv[2]); });
 } catch (const std::exception& error) {
     const auto* const agreed = dynamic_cast<const AgreedFailure*>(&error);
-    if (!agreed || !agreed->reported()) // unless launch() has printed the error
+    if (!agreed || !agreed->reported()) // launch() has not printed the error
         std::fprintf(stderr, "registration: %s\n", error.what());
     return 1;
 }

@@ -22,7 +22,7 @@ double half_interval(const Point& point) {
     return (point.seconds.high - point.seconds.low) / 2;
 }
 
-/// True if a protocol switch between the two sizes is located precisely enough.
+/// True if the two sizes are so close that a protocol switch between them needs no bisection.
 bool close(const Point& a, const Point& b) {
     return b.bytes - a.bytes <= 16 ||
            static_cast<double>(b.bytes) <= 1.05 * static_cast<double>(a.bytes);
@@ -42,7 +42,7 @@ bool jumps(const Point& a, const Point& b) {
            std::max({.1 * a.seconds.median, 3 * half_interval(a), 3 * half_interval(b)});
 }
 
-/// The geometric mean, rounded to a multiple of `unit`: sizes span seven orders of magnitude.
+/// The mean, rounded to a multiple of `unit`; geometric, as sizes span seven orders of magnitude.
 Bytes between(Bytes a, Bytes b, Bytes unit) {
     const double middle = a == 0 ? static_cast<double>(b) / 2
                                  : std::sqrt(static_cast<double>(a) * static_cast<double>(b));

@@ -19,8 +19,8 @@ namespace sextant::calibrate {
 /// interval), and bisects the intervals on both sides until neighbouring sizes are within 5 % or 16
 /// bytes of each other.
 ///
-/// Input     points of one curve by size, each size once.
-/// Output    new sizes, multiples of `unit`, by size.
+/// Input     points of one curve in order of size, each size once.
+/// Output    new sizes in increasing order, multiples of `unit`.
 std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
 
 /// The sizes above which the protocol changes: the lower of two points that refinement would not
@@ -48,7 +48,7 @@ class Series {
 };
 
 struct CampaignOptions {
-    Seconds budget = 10; ///< time limit, by the stopwatch
+    Seconds budget = 10; ///< time limit, measured by the stopwatch
     double ci =
         .02; ///< half-width of the interval, relative to the median, at which a cell is done
     unsigned seed = 1; ///< seed of the order of cells

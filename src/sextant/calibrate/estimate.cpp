@@ -78,7 +78,7 @@ class Costs {
     }
 
   private:
-    /// The round trip of a cell over the whole launch.
+    /// The round-trip time of a cell, from its samples in the whole launch.
     Value trip(const Cell& cell) const {
         const auto found = measured_.cells.find(cell);
         return found == measured_.cells.end() ? Value{} : found->second.value(0);
@@ -312,7 +312,7 @@ std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
     return merged;
 }
 
-/// Merges operators, or kernels.
+/// Merges the operators, or the kernels, of several launches.
 std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profile::*which) {
     std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
     for (const Profile* launch : launches) {
@@ -341,7 +341,7 @@ std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
     return merged;
 }
 
-/// The launches that stayed in one state, or all if most did not.
+/// The launches during which the state did not change, or all launches if it changed in most.
 Launches steady(std::span<const Profile> launches) {
     Launches all, steady;
     for (const Profile& launch : launches) {
@@ -402,8 +402,8 @@ std::vector<Profile> merged(std::span<const Profile> launches) {
     for (const Launches& group : groups) {
         Profile profile = merged_state(group);
         profile.origin.method =
-            fmt::format("executor's programs between two ranks; {} of {} launches", group.size(),
-                        launches.size());
+            fmt::format("executor programs timed between two ranks; {} of {} launches used",
+                        group.size(), launches.size());
         if (used < launches.size()) {
             profile.origin.method += fmt::format(
                 ", {} excluded because the machine was in a different state or its state changed",

@@ -10,7 +10,8 @@
 
 namespace sextant::calibrate {
 
-/// The maximum ratio of the probe's round trips in one state, between launches or within one.
+/// The maximum ratio of two round trips of the probe, in one launch or in two, that belong to the
+/// same state of the machine.
 inline constexpr double one_state = 1.4;
 /// The state name of a launch whose state changed.
 inline constexpr std::string_view unsteady = "unsteady";

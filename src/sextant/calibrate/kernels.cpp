@@ -134,7 +134,7 @@ const TimedFilter& filter_of(const Cell& cell) {
         if (filter.bank().multiply_adds() == cell.operands)
             return filter;
     }
-    throw std::logic_error("no timed filter has this number of multiply-adds");
+    throw std::logic_error("no timed filter has the requested number of multiply-adds");
 }
 
 /// Filters a square image as a step of a schedule would.

@@ -13,7 +13,7 @@ inline constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 
 /// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access
 /// to the page cache; disk access is not part of any profile.
-/// Throws    std::system_error if there is no room for such a file.
+/// Throws    std::system_error if there is no space for the file.
 Timed timed_reading(const Cell& cell);
 Timed timed_writing(const Cell& cell);
 
@@ -24,9 +24,9 @@ struct TimedKernel {
     /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
     /// Makes one rank's runs of a cell: about `cell.elements` results, each with the work
-    /// `cell.operands`, which is one of the values above.
+    /// `cell.operands`, which is one of the values that `operands` returns.
     Timed (*timed)(const Cell& cell);
-    /// True if it is also timed with the other rank idle.
+    /// True if the kernel is also timed while the other rank is idle.
     bool alone = false;
     /// Elements of the smallest run to time; other runs have up to 128 times as many.
     Elements smallest = Elements{1} << 14;
@@ -34,7 +34,7 @@ struct TimedKernel {
 
 std::span<const TimedKernel> timed_kernels();
 
-/// Finds a kernel by name. Throws std::logic_error if there is none.
+/// Finds a kernel by name. Throws std::logic_error for unknown names.
 const TimedKernel& find_timed_kernel(std::string_view name);
 
 } // namespace sextant::calibrate

@@ -37,7 +37,7 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 
 /// The planner for the ranks of this communicator: planner::default_planner with the profile
 /// `machine`, or with this machine's profile. If there is no profile, this machine is probed, which
-/// takes about a second; the probe is cached (kept_probe). The name of such a profile states that
+/// takes about a second; the probe is cached (kept_probe). The name of a probed profile states that
 /// it is provisional.
 ///
 /// Input     the nodes of the ranks; a profile, or "".

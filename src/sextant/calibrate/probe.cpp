@@ -171,8 +171,8 @@ void smooth(Measurements& measured) {
     }
 }
 
-/// Replaces work that was measured at too few sizes for extrapolation by the work of the built-in
-/// machine.
+/// If work was measured at too few sizes for extrapolation, takes it from the built-in machine
+/// instead.
 void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in) {
     std::erase_if(measured, [](const machine::Work& work) {
         return work.passes.empty() || work.passes.front().elements == work.passes.back().elements;

@@ -82,7 +82,8 @@ class Side {
 
     /// The data region of each slot.
     const std::vector<Region>& data() const { return lies_; }
-    /// The first byte of a slot; steps that use it depend on the slot.
+    /// The first byte of a slot. A step that sends or receives it depends on other steps of the
+    /// slot.
     Region first(int slot) const {
         return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
     }
@@ -333,10 +334,10 @@ Rig::Rig(Communicator communicator, Bytes memory, int first_core)
     exchange({}, {});
 }
 
-/// Fills memory with numbers that are neither zero nor denormal in any format, and depths in random
-/// order.
+/// Fills memory with random numbers that are neither zero nor denormal in any format, so that
+/// depths are in random order.
 void Rig::fill_up_to(Bytes bytes) {
-    constexpr Bytes first = Bytes{1} << 20; // the rest repeats these bytes
+    constexpr Bytes first = Bytes{1} << 20; // random bytes; the rest repeats them
     std::minstd_rand random(1);
     for (; filled_ < std::min(first, memory_.size()); filled_ += 4) {
         const std::uint32_t word =

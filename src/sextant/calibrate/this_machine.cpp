@@ -104,7 +104,7 @@ machine::Profile describe_machine(const std::string& transport) {
         profile.mpi = mpi.substr(0, space);
         profile.mpi_version = space == std::string::npos ? "" : mpi.substr(space + 1);
     }
-    profile.origin = {now(), "executor's programs between two ranks, one launch"};
+    profile.origin = {now(), "executor programs timed between two ranks; one launch"};
     return profile;
 }
 

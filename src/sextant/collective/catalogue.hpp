@@ -72,7 +72,7 @@ struct Algorithm {
 /// Every algorithm; each supports any number of ranks.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds an algorithm by name. Throws InvalidTask, suggesting similar names, for unknown names.
 const Algorithm& find(std::string_view name);
 
 } // namespace sextant::collective

@@ -72,8 +72,8 @@ Program three_level_gather(const Partition& data, int rank);
 
 /// logp-lev-sq and logp-lev-rec(γ): the machine is cut in two along its longer side, repeatedly. At
 /// each cut the leader, on rank 0's side, keeps a fraction γ and sends the other tiles to the
-/// leader of the other part. γ = ½ halves: squares after every second cut. The gather is the
-/// reverse. Published values are γ = .75 for the scatter and .60 for the gather.
+/// leader of the other part. With γ = ½, every second cut gives squares. The gather is the reverse.
+/// Published values are γ = .75 for the scatter and .60 for the gather.
 ///
 /// Input     of the scatter, at rank 0 the image; of the gather, tile `rank`.
 /// Output    tile `rank`; at rank 0 the image.

@@ -37,7 +37,7 @@ class Partition {
     Elements elements(int rank) const;
     /// The first element of a rank's block in a buffer with all blocks.
     Elements first(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
-    /// The length of a block of `pairs`.
+    /// The length of the block from one rank to another; for partitions made by `pairs`.
     Elements between(int from, int to) const {
         return lengths_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks()) +
                         static_cast<std::size_t>(to)];

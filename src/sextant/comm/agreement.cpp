@@ -161,7 +161,7 @@ int rounds_for(int ranks) {
 }
 
 /// True if `a` sorts before `b`: by request, then by run, ignoring the rank. Requests come first so
-/// that an error names two different requests, if there are any.
+/// that an error message can name two different requests.
 bool is_before(std::span<const int> a, std::span<const int> b) {
     const auto numbers = [](std::span<const int> said) {
         return said.subspan(numbers_field, static_cast<std::size_t>(said[count_field]));
@@ -312,12 +312,12 @@ void Comparison::fail() {
     };
     const bool other_run = low[run_field] != high[run_field];
     throw AgreedFailure(fmt::format("ranks request different frames{}: {}; {}",
-                                    other_run ? ", or are at different frames" : "",
+                                    other_run ? ", or have reached different frames" : "",
                                     said(in_order ? low : high), said(in_order ? high : low)),
                         true);
 }
 
-/// Returns the earliest run among the requests received; the largest int if there is none.
+/// Returns the earliest run among the requests received; the largest int if none was received.
 int Comparison::earliest_requested() {
     int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {

@@ -42,8 +42,8 @@ struct ExecuteOptions {
     /// results. More than one requires a thread-safe operator.
     int fold_threads = 1;
     /// Compress messages by skipping empty pixels (kernel/fold/sparse_code.hpp), and fold directly
-    /// from the compressed form: the same bits in fewer bytes, for an additional pass over the data
-    /// sent. Must be the same on all ranks.
+    /// from the compressed form. Messages get shorter, at the cost of an additional pass over the
+    /// data sent; results are bitwise identical. Must be the same on all ranks.
     bool sparse = false;
     /// Resources shared by executions that never run at the same time (buffers.hpp), created with
     /// `fold_threads`; null: each execution has its own.

@@ -14,8 +14,8 @@ namespace sextant {
 
 std::vector<std::byte> nothing_of(const Operator& op) {
     if (!op.fill_identity || op.element.size % 4 != 0) {
-        throw std::logic_error(
-            fmt::format("{} on {}: messages cannot skip empty pixels", op.name, op.element.name));
+        throw std::logic_error(fmt::format("operator {} on {}: messages cannot skip empty pixels",
+                                           op.name, op.element.name));
     }
     std::vector<std::byte> nothing(static_cast<std::size_t>(op.element.size));
     op.fill_identity(nothing.data(), 1);
@@ -107,8 +107,8 @@ kernel::Stretch FoldPass::stretch(Item& item, Elements element) const {
     return {item.data + element * size, std::numeric_limits<Elements>::max()};
 }
 
-/// Lists the data of the sources to fold. Adjacent empty operands are folded as one, which gives
-/// the same bits (Operator::fill_identity).
+/// Lists the data of the sources to fold. Adjacent empty operands are folded as one, which does not
+/// change the bits of the result (Operator::fill_identity).
 void FoldPass::gather(Elements count) {
     sources_.clear();
     const std::byte* const nothing = patches_.nothing();
@@ -247,7 +247,7 @@ bool Folding::destination_free(const Fold& fold, Group group) const {
 }
 
 int Folding::combine_some(const Walk& walk) {
-    // With Association::in_order, the bits must not depend on the order of arrival.
+    // With Association::in_order, the result must not depend on the order of arrival.
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return Walk::none;
     while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished) {

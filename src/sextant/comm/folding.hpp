@@ -96,7 +96,8 @@ class Folding {
     /// A contiguous alternative destination of a fold; null if it writes to its own destination.
     struct ReceiveBuffer {
         std::byte* at = nullptr;
-        /// True if the address may still arrive. It is not awaited once all operands have arrived.
+        /// True if the address may still arrive. The fold waits for it only until all operands have
+        /// arrived.
         bool awaited = false;
     };
 

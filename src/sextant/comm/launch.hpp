@@ -33,8 +33,8 @@ std::string launcher_mismatch(const LaunchedBy& by);
 ///
 /// Under a launcher, rank 0 prints an AgreedFailure, which is rethrown on every rank after MPI has
 /// been finalized. Any other error is printed with its rank and ends all processes at once (exit
-/// code 1), because others may wait for this one. For programs: callers of the library manage MPI
-/// themselves (mpi.hpp).
+/// code 1), because other ranks may wait for the failed one. For programs: callers of the library
+/// manage MPI themselves (mpi.hpp).
 /// Throws    InvalidTask on a launcher mismatch; what `body` throws.
 void launch(int ranks, const std::function<void(Communicator)>& body);
 

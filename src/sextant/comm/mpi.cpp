@@ -201,7 +201,7 @@ class HostGroup {
 
     MPI_Comm get() const { return comm_; }
 
-    /// The numbers of these ranks in the whole communicator.
+    /// The ranks on this host, numbered as in the whole communicator.
     std::vector<int> members() const {
         int size = 0;
         MPI_Comm_size(comm_, &size);

@@ -7,15 +7,17 @@
 
 namespace sextant {
 
-/// Makes a Communicator from a caller's MPI communicator. The first call duplicates it, without
-/// blocking inside MPI, and caches the duplicate as an attribute of it; later calls return the same
-/// one. The duplicate is freed once the caller's communicator has been freed and nothing uses the
-/// duplicate any more. After MPI_Finalize a Communicator may be destroyed but not used.
+/// Makes a Communicator from a caller's MPI communicator. The first call duplicates the caller's
+/// communicator, without blocking inside MPI, and caches the duplicate as an MPI attribute; later
+/// calls use the cached duplicate. It is freed once the caller's communicator has been freed and
+/// nothing uses the duplicate any more. After MPI_Finalize a Communicator may be destroyed but not
+/// used.
 ///
 /// Requires  MPI initialised; a call on every rank of `communicator` (collective the first time).
 ///           MPI calls must not be made from several threads at once unless MPI was initialised for
 ///           that.
-/// Throws    InvalidTask if it is MPI_COMM_NULL or an intercommunicator; CommunicationFailed.
+/// Throws    InvalidTask if `communicator` is MPI_COMM_NULL or an intercommunicator;
+///           CommunicationFailed.
 Communicator from_mpi(MPI_Comm communicator);
 
 /// The duplicate behind a Communicator, for direct MPI calls; MPI_COMM_NULL on threads. Its errors

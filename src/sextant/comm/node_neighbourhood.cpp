@@ -213,7 +213,7 @@ void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
     // In another PID namespace, the process number may belong to a different process.
     if (head(rank).token != card.token) {
         throw CommunicationFailed(
-            fmt::format("process {} is not rank {} in this PID namespace", card.process, rank));
+            fmt::format("process {} of this PID namespace is not rank {}", card.process, rank));
     }
     peers_.push_back(std::move(peer));
     processes_.add(card.process);

@@ -69,7 +69,7 @@ std::string shortage_of(const Communicator& communicator) {
 
 Record record_of(const NodeSharingChoice& choice) {
     return {{"used", choice.shares, "processes of a node read each other's memory"},
-            {"reason", choice.reason, "reason for the choice"}};
+            {"reason", choice.reason, "why shared memory or messages are used"}};
 }
 
 std::string within_nodes(const NodeSharingChoice& choice) {
@@ -83,7 +83,7 @@ NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional
     const std::array own{shared.value_or(unknown), messages.value_or(unknown)};
     const auto [in_memory, by_messages] = communicator.all_gather(own).front();
     if (in_memory < 0 || by_messages < 0)
-        return {true, true, "chosen by rule, not predicted"};
+        return {true, true, "chosen by rule, without a prediction"};
     const bool shares = in_memory <= by_messages;
     return {shares, true,
             fmt::format("predicted {:.3g} ms, {} {:.3g} ms",

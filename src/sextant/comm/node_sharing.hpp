@@ -20,7 +20,7 @@ struct NodeSharingChoice {
 Record record_of(const NodeSharingChoice& choice);
 
 struct OfferedSharing {
-    std::optional<Communicator> shared; ///< same ranks, with memory shared within nodes
+    std::optional<Communicator> shared; ///< set if ranks can share memory within nodes
     NodeSharingChoice choice;
     std::string warning; ///< set if sharing is unavailable but was not required
 };

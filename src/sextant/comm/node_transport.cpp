@@ -103,7 +103,7 @@ void NodeExchange::start(int m) {
 
 void NodeExchange::start_short(int m, Bytes bytes) {
     Route& it = route(m);
-    // A shortened message is contiguous, so one copy stages it.
+    // Only contiguous messages are shortened, so one copy stages them.
     if (it.delivery == Delivery::staged)
         std::copy_n(it.blocks.front().base, bytes, it.stage.data());
     if (it.delivery == Delivery::sent)

@@ -266,7 +266,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     try {
         if (comparison_)
             comparison_->settle();
-    } catch (...) { // thrown on all ranks alike
+    } catch (...) { // every rank throws the same error
         outcome_ = std::current_exception();
     }
     tracer_.end();
@@ -495,7 +495,7 @@ Bytes Execution::Runner::used_bytes(const Region& region) const {
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // then both are contiguous
+    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // only for contiguous regions
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});

@@ -23,15 +23,15 @@ struct SharedNodes {
     std::string why_not;
 };
 
-/// Returns a communicator of the same ranks on which ranks of a node read each other's memory. Data
-/// in memory of the communicator (`Communicator::memory`) is not copied between them; other data is
-/// copied once, by its owner. Messages between nodes are unaffected, and results have the same
-/// bits. If processes cannot create memory that others map, MPI's shared memory is used
-/// (MPI_Win_allocate_shared). If memory runs out later, messages are used
+/// Returns a communicator over the same ranks, in which the ranks of a node read each other's
+/// memory. Data in the communicator's memory (`Communicator::memory`) is not copied within a node;
+/// other data is copied once, by its owner. Messages between nodes are unaffected, and results are
+/// bitwise identical. If processes cannot create memory that others map, MPI's shared memory is
+/// used (MPI_Win_allocate_shared). If shared memory runs out later, messages are used
 /// (`Communicator::shortage`).
 ///
-/// Requires  a communicator with no run or collective call in progress. The new communicator uses
-///           its messages: use only one of the two at a time.
+/// Requires  a communicator with no run or collective call in progress. The new communicator sends
+///           its messages through the original one: use only one of the two at a time.
 /// Collective.
 SharedNodes share_nodes(const Communicator& communicator, const NodeSharing& sharing = {});
 

@@ -117,8 +117,8 @@ void LoanExchange::begin() {
         take(note);
 }
 
-/// Announces the destinations before any offer, so that a peer whose fold computes this rank's data
-/// knows where to write it.
+/// Announces the destinations before any offer, so that a peer whose fold computes data for this
+/// rank knows where to write it.
 void LoanExchange::show_rooms() {
     for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))
@@ -154,7 +154,7 @@ void LoanExchange::start(int m) {
 void LoanExchange::start_delivered(int m) {
     offer(m, Note::Kind::delivered, at(m).bytes());
     sends_[static_cast<std::size_t>(m)].ended = true;
-    finished_.push_back({m, at(m).bytes(), {}}); // complete, since no rank reads this rank's memory
+    finished_.push_back({m, at(m).bytes(), {}}); // done: no rank reads this rank's memory
 }
 
 int LoanExchange::poll(std::span<Completion> completions) {
@@ -166,8 +166,8 @@ int LoanExchange::poll(std::span<Completion> completions) {
     return static_cast<int>(count);
 }
 
-/// A peer that has returned may have posted notes before. So this throws only at the second check,
-/// when these notes have been taken and the peer is still awaited.
+/// A peer may have posted notes before it returned, so PeerFailed is thrown only at the second
+/// check, when those notes have been taken and the peer is still awaited.
 void LoanExchange::rest(int idle) {
     constexpr int between_looks = 16, before_looks = 256;
     neighbours_.rest(idle);
@@ -210,7 +210,7 @@ void LoanExchange::return_loan(int m) {
 
 void LoanExchange::copy_loan(int m) {
     const Receive& receive = receives_[static_cast<std::size_t>(m)];
-    if (receive.offer.bytes < at(m).bytes()) // a shortened message is contiguous
+    if (receive.offer.bytes < at(m).bytes()) // shortened, so contiguous
         std::copy_n(receive.lent.front().base, receive.offer.bytes, at(m).blocks.front().base);
     else
         copy(at(m).blocks, receive.lent);
@@ -241,7 +241,7 @@ void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
 }
 
 /// A peer may be one run ahead; its notes are kept for the next run. A note of an earlier run is a
-/// destination announced too late, and ignored: the receiver may have reused the memory.
+/// destination announced too late; it is ignored, as the receiver may have reused the memory.
 void LoanExchange::take(const Note& note) {
     const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
     if (note.kind == Note::Kind::returned) {

@@ -125,7 +125,7 @@ class LoanExchange : public Exchange {
         /// `answered`: the receiver has announced its destination, or that it has none.
         bool started = false, answered = false;
         bool ended = false;
-        Blocks room; ///< destination at the receiver; its base is null if there is none
+        Blocks room; ///< receiver's destination; base is null if none was announced
     };
     /// The peer and tag of a message.
     struct Known {

@@ -108,7 +108,7 @@ int Team::do_parts(int member) {
     return done;
 }
 
-/// True if these were the last unfinished parts.
+/// Marks this number of parts as done; returns true if no unfinished part remains.
 bool Team::finish(int parts) {
     return undone_.fetch_sub(parts, std::memory_order_acq_rel) == parts;
 }

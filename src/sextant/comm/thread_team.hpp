@@ -88,8 +88,9 @@ class FoldTeam {
 
     int threads() const { return team_.size(); }
 
-    /// Divides one call of Operator::fold among the threads, with the same bits, because elements
-    /// are independent. Throws what `fold` throws on any thread, once all threads are done.
+    /// Divides one call of Operator::fold among the threads. The result does not depend on their
+    /// number, because elements are independent. Throws what `fold` throws on any thread, once all
+    /// threads are done.
     /// Requires  a thread-safe `fold`. One caller at a time.
     /// Cost      nothing is allocated.
     void fold(const FoldFunction& fold, FoldFunction::Sources sources, std::byte* to, Bytes size,

@@ -30,8 +30,8 @@ struct Blocks {
     Bytes run_left(Bytes i) const { return contiguous() ? bytes() - i : length - i % length; }
 };
 
-/// Copies all bytes of `from` to `to`, of the same total size; the two may be divided into blocks
-/// and runs differently.
+/// Copies all bytes of `from` to `to`, which must have the same total size but may be divided
+/// differently into blocks and runs.
 void copy(std::span<const Blocks> to, std::span<const Blocks> from);
 
 /// Returns the part of `whole` that begins at byte `first` and has the runs of `shape`; the stride
@@ -48,7 +48,7 @@ const std::byte* in_one_piece(std::span<const Blocks> blocks, Bytes first, Bytes
 struct Message {
     bool sends = false;
     int peer = 0;
-    int tag = 0;        ///< same on both sides; unique per pair and run
+    int tag = 0;        ///< same at sender and receiver; unique per pair and run
     bool lends = false; ///< the receiver may read the data in the sender's memory
     bool free = false;  ///< for a receive: its memory is unused until the message arrives
     std::vector<Blocks> blocks = {};
@@ -71,8 +71,8 @@ struct Completion {
 
 /// The receiver's destination for a send, to which the sender may write directly.
 struct ReceiveBuffer {
-    Blocks at = {};        ///< base is null if none was announced
-    bool open = false;     ///< may still be announced in this run
+    Blocks at = {};        ///< base is null if no buffer was announced
+    bool open = false;     ///< a buffer may still be announced in this run
     bool promised = false; ///< the receiver answers as soon as it begins the run
 };
 

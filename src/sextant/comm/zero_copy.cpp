@@ -93,8 +93,8 @@ bool DirectDelivery::is_settled(const Step& step) {
     return settled;
 }
 
-/// True if the destination of the data that a send takes from kernels is known: the receiver's
-/// memory or this rank's own.
+/// True if it is known where kernels write the data of a send: to the receiver's memory, or to this
+/// rank's own.
 bool DirectDelivery::is_known(int send) {
     const auto at = static_cast<std::size_t>(send);
     if (settled_[at] || sent_as_it_turns_out(send))

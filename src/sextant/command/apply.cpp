@@ -40,8 +40,8 @@ Record record_of(ApplyCommand& command) {
         .file()
         .positional()
         .required();
-    Record source = record_of(command.source,
-                              "series with as many frames as registered, or a .csv of frame, x, y");
+    Record source = record_of(
+        command.source, "series of as many frames as were registered, or a .csv of frame, x, y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
@@ -78,8 +78,8 @@ class Applied {
         return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
     }
 
-    /// The transform of a frame. Throws InvalidTask, naming the frame, if the file lacks it or it
-    /// was left out.
+    /// The transform of a frame. Throws InvalidTask, naming the frame, if the file does not list
+    /// the frame or lists it as left out.
     Transform of(std::int64_t frame) {
         const auto at = places_.find(frame);
         if (at == places_.end())

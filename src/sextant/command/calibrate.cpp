@@ -97,7 +97,7 @@ Record record_of(CalibrateCommand& command) {
              "profile to write; default: the file that commands read by default")
         .file()
         .letter('o');
-    record.add("budget", duration(command.budget), "TIME", "time limit of all launches together");
+    record.add("budget", duration(command.budget), "TIME", "total time limit of all launches");
     record.add("ci", percentage(command.ci), "SHARE",
                "target half-width of confidence intervals, relative to the median");
     record
@@ -126,9 +126,8 @@ struct Request : CalibrateCommand {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
         if (transport != "mpi" || launched)
-            call.refuse(
-                {"launcher"},
-                "it starts processes for --transport mpi, unless a launcher has started them");
+            call.refuse({"launcher"}, "this option starts processes for --transport mpi, unless a "
+                                      "launcher has started them");
         if (launched && transport == "threads") {
             throw InvalidTask("--transport threads: threads run in one process, but a launcher "
                               "started several; run without it");

@@ -18,7 +18,7 @@ struct CompositeCommand {
     std::string output;
     CompositeOptions composite = {.blend = "auto", .probing = planner::Probing::now};
     std::string element = "f32"; ///< pixel element type of colours
-    std::vector<int> order;      ///< images front to back; if empty, as given
+    std::vector<int> order;      ///< image indices, front to back; if empty, 0, 1, 2 ...
     std::optional<std::int64_t> ranks;
     std::string shared_memory = "auto";
     bool race = false;

@@ -150,7 +150,7 @@ double CompositeRun::density() const {
     return all.images > 0 ? all.drawn / all.images : 1;
 }
 
-/// Plans, and if requested races the candidates until one is chosen. The race ends with the same
+/// Plans, and if requested races the candidates until one is chosen. The race ends after the same
 /// frame on all ranks; if a frame fails on any rank, the race ends on all.
 void CompositeRun::plan() {
     if (options_.blend == "deep")
@@ -248,7 +248,7 @@ void CompositeRun::fill_summary() {
     summary_.blend = compositor().blend().name;
     summary_.element = compositor().blend().element.name;
     summary_.element_size = compositor().blend().element.size;
-    summary_.frame = raced_ ? "medians of the race" : "the second frame";
+    summary_.frame = raced_ ? "median times in the race of candidates" : "the second frame";
     summary_.association = name(options_.association);
     summary_.background = call_.options.find("background")->text();
     summary_.plan = compositor().plan();

@@ -59,7 +59,7 @@ class CompositeRun {
     const CompositeCommand& command_;
     const Call& call_;
     const Communicator communicator_;
-    std::optional<Communicator> shared_; // the same ranks, if their nodes can share memory
+    std::optional<Communicator> shared_; // set if ranks can share memory within nodes
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;

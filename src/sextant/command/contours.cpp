@@ -51,14 +51,14 @@ Record record_of(ContoursCommand& command) {
     return record.include(record_of(command.reports));
 }
 
-/// The facts of a run that its texts and its page show.
+/// The facts about a run that are printed or shown on its report page.
 struct Summary {
     const ContoursCommand& command;
     std::string transport;
     int ranks = 1;
     ContoursResult result = {};
-    GatheredMerging merging = {};       ///< set if a page shows it
-    report::OutlinedPicture shown = {}; ///< set if a page shows it
+    GatheredMerging merging = {};       ///< set only for a report page
+    report::OutlinedPicture shown = {}; ///< set only for a report page
     std::vector<std::string> warnings = {};
 };
 
@@ -133,7 +133,8 @@ std::string to_text(const Summary& summary) {
         result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
         summary.transport,
         result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
-                    : fmt::format("in each of {} strips, merged one after another", result.strips));
+                    : fmt::format("in each of {} strips, which are merged one after another",
+                                  result.strips));
     return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
                               result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
                               result.write * 1e3);

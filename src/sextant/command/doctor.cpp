@@ -194,7 +194,7 @@ Finding huge_pages() {
         mode.find("[always]") != std::string::npos || mode.find("[madvise]") != std::string::npos;
     return {"huge pages", on ? State::good : State::note,
             mode.empty() ? "not supported by the kernel" : "transparent: " + mode,
-            on ? "" : "frames cause more page faults; set transparent_hugepage to madvise"};
+            on ? "" : "large buffers cause more page faults; set transparent_hugepage to madvise"};
 }
 
 Finding simd() {

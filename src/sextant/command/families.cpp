@@ -61,7 +61,7 @@ Record record_of(ScheduleRequest& request) {
     Record record;
     record.add("family", request.family, "FAMILY", "").one_of(std::move(names)).positional();
     record.add("algorithm", request.algorithm, "NAME",
-               "algorithm of the family; default: the first, with default parameters");
+               "algorithm; default: the first of the family, with default parameters");
     compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);
     record
         .add("interlace", request.tuning.interlace, "N",

@@ -53,7 +53,7 @@ Record record_of(ScheduleRequest& request);
 inline constexpr std::int64_t most_messages = 2'000'000;
 
 /// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
-/// Throws InvalidTask if the request is invalid or has parameters that do not apply.
+/// Throws InvalidTask if the request is invalid or has parameters that the family does not use.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
 /// Visits the schedules of a family for a number of ranks: each algorithm (or the named one) with

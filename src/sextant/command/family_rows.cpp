@@ -252,7 +252,7 @@ Family halo_family() {
             {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
     }
     family.add("stencil",
-               "exchange of tile margins, then a filter on the tiles with its results on rank 0",
+               "exchange of tile margins, then a filter on each tile; rank 0 collects the results",
                "the ghost-cell pattern", stencil_schedule);
     family.add("redistribution",
                "strips of rows are redistributed to tiles with margins around them", "all-to-all",

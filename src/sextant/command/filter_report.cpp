@@ -132,9 +132,9 @@ std::string to_page(const FilterSummary& summary) {
         {"Image", fmt::format("{}x{}, {}", summary.result.image.width, summary.result.image.height,
                               summary.result.element.name)},
         {"Filters", text_of(summary.filters)},
-        {"Ranks", fmt::format("{} of {} over {}", plan.configuration.ranks(), summary.ranks,
-                              summary.transport)},
-        {"Way", plan.text()},
+        {"Ranks", fmt::format("{} of {} used; transport: {}", plan.configuration.ranks(),
+                              summary.ranks, summary.transport)},
+        {"Configuration", plan.text()},
         {"Why", plan.reason},
         {"Windows", fmt::format("{} of {}, {} for all ranks together",
                                 report::counted(summary.result.windows, "window"),
@@ -152,7 +152,7 @@ std::string to_page(const FilterSummary& summary) {
         page.figures.push_back(
             {tiles_picture(summary, tiles),
              tiles.filter == 0
-                 ? "Each tile with the rank that filters it."
+                 ? "Each tile is labelled with the rank that filters it."
                  : fmt::format("The tiles of filter {} and of later filters.", tiles.filter + 1)});
     return report::render(page);
 }

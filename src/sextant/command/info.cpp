@@ -28,7 +28,7 @@ Record record_of(InfoCommand& command) {
     Record record = record_of(command.source, "a file, folder, pattern or list of frames");
     record["image"].value_name = "FILE";
     record.without("frame");
-    record.add("check", command.check, "also read every frame; exit code 1 if one cannot be read");
+    record.add("check", command.check, "read every frame; exit code 1 if one cannot be read");
     declare_json(record, command.json);
     return record;
 }

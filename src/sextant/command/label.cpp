@@ -97,10 +97,10 @@ class LabelRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
-    std::optional<LabelOverview> overview_; ///< set if a page shows it
+    std::optional<LabelOverview> overview_; ///< set only for a report page
     std::optional<Labelling> labelling_;
     LabelResult result_;
-    GatheredMerging merging_; ///< merging of the first strip, if a page shows it
+    GatheredMerging merging_; ///< merging of the first strip; set only for a report page
 };
 
 void LabelRun::run() {
@@ -194,7 +194,7 @@ std::string LabelRun::page() const {
                      options_.by_value ? " of equal value" : "")},
         {"Tiles", fmt::format("{}x{} on {} of {}", result_.grid.columns, result_.grid.rows, ranks(),
                               transport_of(communicator_))},
-        {"Strips", result_.strips == 1 ? "one: the image fits in memory"
+        {"Strips", result_.strips == 1 ? "one, because the image fits in memory"
                                        : fmt::format("{} of {} rows; the first is shown below",
                                                      result_.strips, result_.grid.height)},
         {"Merged by", result_.plan.text()},

@@ -77,11 +77,12 @@ Section scans() {
     for (const scan::Strategy& row : scan::strategies()) {
         section.rows.push_back(
             {std::string(row.name), std::string(row.summary),
-             fmt::format("strategy for a series, with any of these circuits; {}", row.source)});
+             fmt::format("strategy for a series, with any circuit of this list; {}", row.source)});
     }
     for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
-        section.rows.push_back({std::string(row.name), std::string(row.summary),
-                                "boundaries between the threads of a rank, with reduce-then-scan"});
+        section.rows.push_back(
+            {std::string(row.name), std::string(row.summary),
+             "boundaries between the blocks of a rank's threads, with reduce-then-scan"});
     }
     return section;
 }
@@ -91,7 +92,7 @@ std::vector<Section> sections() {
         models{"models", {}};
     for (const FamilyAlgorithm& row : family_algorithms()) {
         if (row.family == "scan" || row.family == "series")
-            continue; // these have sections of their own
+            continue; // scans and series have their own sections
         algorithms.rows.push_back(
             {std::string(row.name), std::string(row.summary),
              fmt::format("{}; ranks: {}; {}", row.family, row.takes, row.source)});

@@ -327,7 +327,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
     worst.resize(std::min(shown, worst.size()));
     text += "\nlargest differences:\n";
     for (const Twin& twin : worst) {
-        text += fmt::format("  {} {}: {} and {}, {:.2f}\n", twin.a.group, twin.a.what,
+        text += fmt::format("  {} {}: {} and {}, ratio {:.2f}\n", twin.a.group, twin.a.what,
                             report::to_text(twin.a.value.median), report::to_text(twin.b.median),
                             twin.ratio());
     }

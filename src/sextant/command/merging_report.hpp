@@ -27,7 +27,7 @@ GatheredMerging gather_merging(const Communicator& communicator, const TraceCloc
                                const MergingTrace& own);
 
 /// Sections: the alternatives, the predicted and measured timelines, the causes of the difference,
-/// and the bytes that each rank sent. Sections that make no sense for a single rank are omitted.
+/// and the bytes that each rank sent. Sections that are meaningless for one rank are omitted.
 std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
                                               const GatheredMerging& merging);
 

@@ -70,12 +70,13 @@ Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::st
 Field& declare_shared_memory(Record& record, std::string& when);
 
 /// Runs `body` on every rank of the launcher, or else on the given number of threads. Throws
-/// AgreedFailure if a launcher started a different number of ranks than the option states, or if
-/// ranks have different options.
+/// AgreedFailure if a launcher started a different number of ranks than the option named `option`
+/// states, or if ranks have different options.
 void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
                   const char* option = "ranks");
 
-/// Runs `body` as launch_ranks does, on the number of threads given by the option, or one per core.
+/// Runs `body` as launch_ranks does. The number of threads is the value of the option named
+/// `option`; if it is not given, the number of cores.
 void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
                            const char* option = "ranks");
 

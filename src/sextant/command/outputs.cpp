@@ -24,7 +24,7 @@ namespace sextant::command {
 
 namespace {
 
-/// The canonical path, without links and ".."; the path as given if that cannot be determined.
+/// The canonical path, without links and ".."; if it cannot be determined, `path` itself.
 std::string place_of(const std::string& path) {
     std::error_code unknown;
     const auto absolute = std::filesystem::absolute(path, unknown);

@@ -55,9 +55,9 @@ Overview::Overview(ImageShape image, Elements most)
 void Overview::add(Elements first, std::span<const float> rows) {
     const auto count = static_cast<Elements>(rows.size());
     if (count % image_.width != 0 || first + count / image_.width > image_.height)
-        throw std::logic_error(
-            fmt::format("{} samples from row {} on are not whole rows of an image of {}x{} pixels",
-                        rows.size(), first, image_.width, image_.height));
+        throw std::logic_error(fmt::format(
+            "{} samples starting at row {} are not whole rows of an image of {}x{} pixels",
+            rows.size(), first, image_.width, image_.height));
     const float* value = rows.data();
     for (Elements y = first; y < first + count / image_.width; ++y) {
         auto to = static_cast<std::size_t>(y / scale_ * shape_.width);

@@ -25,7 +25,7 @@ struct Placement {
 /// The placement of the ranks of a hypothetical run.
 struct PlacementOptions {
     std::string transport;                      ///< if empty, that of the profile
-    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; if unset, one
+    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; 1 if unset
     std::string machine;
 };
 Record record_of(PlacementOptions& options);
@@ -37,8 +37,8 @@ Record record_of(PlacementOptions& options);
 ///           name, a platform with too few cores, or --transport with a platform.
 Placement placement_of(const PlacementOptions& options, int ranks);
 
-/// A machine described by a file: a measured profile, or a platform (docs/platform.md), whose links
-/// are known too.
+/// A machine described by a file: a measured profile, or a platform (docs/platform.md), which also
+/// describes the links of the machine.
 struct KnownMachine {
     machine::Profile profile;
     std::optional<machine::Wires> wires; ///< links of a platform
@@ -46,7 +46,7 @@ struct KnownMachine {
 };
 
 /// The path of a profile or platform, given as a path or as the name of one that Sextant ships
-/// ("das", "torus-8x8x8"). Throws InvalidTask, suggesting similar names, if there is none.
+/// ("das", "torus-8x8x8"). Throws InvalidTask, suggesting similar names, if it is unknown.
 std::string machine_file(const std::string& given);
 
 /// True if the file describes a platform. Throws InvalidTask, InvalidFile.

@@ -138,7 +138,7 @@ std::string text_of(const Answer& answer) {
     return text;
 }
 
-/// The answers of the named model or of all, in the order of the catalogue.
+/// The answers of the named model, or of all models in the order of the catalogue.
 std::vector<Answer> answers(const std::string& name, const model::Question& question,
                             const std::optional<Grid>& grid) {
     if (name != "all")
@@ -173,7 +173,7 @@ int run_predict(const PredictCommand& command, const Call&) {
     const KnownMachine known = known_machine(command.machine, request.ranks);
     const NamedSchedule made = make_schedule(request);
     if (!known.profile.find_operator(command.operator_name, command.element))
-        kernel::find_family(command.operator_name); // throws if there is no such operator
+        kernel::find_family(command.operator_name); // throws if the operator is unknown
     const bool timeline = !command.trace.empty() || !reports.report.empty();
     const std::vector<Answer> all = answers(command.model,
                                             {.schedule = made.schedule,

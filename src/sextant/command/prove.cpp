@@ -250,7 +250,7 @@ void require_some(const Tallies& tallies, const Call& call) {
     if (!tallies.empty())
         return;
     const auto& algorithm = compositing::find(call.options.find("algorithm")->text());
-    throw InvalidTask(fmt::format("nothing to prove: {} requires {}, and --ranks {} has none",
+    throw InvalidTask(fmt::format("nothing to prove: {} requires {}, and --ranks {} contains none",
                                   algorithm.name, algorithm.takes,
                                   call.options.find("ranks")->text()));
 }

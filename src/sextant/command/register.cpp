@@ -337,8 +337,7 @@ Record record_of(RegisterCommand& command) {
         .file()
         .letter('o')
         .required();
-    record.add("aligned", command.aligned,
-               "also write the aligned frames, with NaN outside the data");
+    record.add("aligned", command.aligned, "write the aligned frames, with NaN outside the data");
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});
     declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");

@@ -18,7 +18,7 @@ struct RegisterSummary {
     int ranks = 1, team = 1;   ///< number of ranks, and of threads per rank
     RegistrationResult result; ///< without its frames, which are in `transforms`
     std::vector<std::string> files, warnings;
-    std::optional<GatheredWork> work; ///< set if a page shows it
+    std::optional<GatheredWork> work; ///< set only for a report page
 };
 
 std::string to_text(const RegisterSummary& summary);

@@ -245,7 +245,7 @@ report::GanttChart gantt_of(const GatheredWork& work) {
         const int kind = kind_of(bar.work);
         chart.bars.push_back(
             {bar.rank, kind, bar.begin, bar.end,
-             fmt::format("rank {}: {} {}, {} from {}", bar.rank,
+             fmt::format("rank {}: {} {}, {} starting at {}", bar.rank,
                          report::counted(bar.results, "registration"),
                          chart.kinds[static_cast<std::size_t>(kind)],
                          report::to_text(bar.end - bar.begin), report::to_text(bar.begin))});
@@ -258,7 +258,7 @@ report::Section work_of(const GatheredWork& work) {
     if (chart.bars.empty())
         return {};
     if (const auto idle = work.idle(Work::link))
-        chart.figures.push_back({percent(*idle), "idle while registering neighbours"});
+        chart.figures.push_back({percent(*idle), "idle while registering neighbouring frames"});
     if (const auto idle = work.idle(Work::combined))
         chart.figures.push_back({percent(*idle), "idle in the scan"});
     if (const auto idle = work.idle(Work::combined_field))

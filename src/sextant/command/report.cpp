@@ -79,8 +79,9 @@ int show_growth(const ReportCommand& command) {
     }
     page.figures = growth_charts(points);
     if (page.figures.empty())
-        throw InvalidTask(fmt::format(
-            "{}: expected results for at least two numbers of ranks or pixels", paths.front()));
+        throw InvalidTask(
+            fmt::format("{}: expected results for two or more different numbers of ranks or pixels",
+                        paths.front()));
     page.title = command.title_or("Sextant: scaling of compositing");
     write_text(command.output,
                command.output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
@@ -246,7 +247,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // keeps only the first, default parameters
+        std::set<std::string> seen; // only the first, default radices are kept
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||

@@ -25,8 +25,8 @@ struct GrowthPoint {
 /// True if the text is the output of `sextant bench composite --json`.
 bool is_composite_bench(std::string_view text);
 
-/// The results in such a file, without MPI's own collectives and sparse messages. Throws
-/// InvalidFile.
+/// Reads the output of `sextant bench composite --json`, without the results of MPI's own
+/// collectives and of sparse messages. Throws InvalidFile.
 std::vector<GrowthPoint> read_growth(const std::string& text, const std::string& path);
 
 /// One chart over ranks for each number of pixels, and one over pixels for each number of ranks,

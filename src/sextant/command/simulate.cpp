@@ -173,12 +173,12 @@ std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
                        const simulate::Simulation& run) {
     const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
-    std::string text =
-        fmt::format("{} on {} of {}, operands combined {}\n{}, {:.4g} per second; the first rank "
-                    "finishes after {}\n",
-                    made.title, report::counted(std::ssize(made.schedule), "rank"),
-                    called(question), name(question.association), report::to_text(run.seconds),
-                    1 / run.seconds, report::to_text(*first));
+    std::string text = fmt::format(
+        "{} on {} of {}, operands combined {}\n{} per run, {:.4g} runs per second; the first rank "
+        "finishes after {}\n",
+        made.title, report::counted(std::ssize(made.schedule), "rank"), called(question),
+        name(question.association), report::to_text(run.seconds), 1 / run.seconds,
+        report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
         text += "combining is free: neither the platform nor an option gives a rate\n";
     return text;

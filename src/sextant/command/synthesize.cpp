@@ -170,7 +170,7 @@ Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
                   "- 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y downward; t "
                   "in pixels to the right and downward; pixel centres have integer coordinates"},
         {"to_first", "registers frame i to frame 0, without the warp: what frame 0 shows at x, "
-                     "frame i shows at the image of x, so a drift to the right increases tx"},
+                     "frame i shows where to_first maps x, so a drift to the right increases tx"},
         {"to_specimen", "the inverse of to_first: maps a position x in frame i to the specimen, in "
                         "pixels of frame 0; the warp is applied to x first"},
         {"specimen", specimen},

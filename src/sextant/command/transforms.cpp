@@ -91,8 +91,8 @@ Json head_of(const SeriesTransforms& transforms) {
             {{"about",
               "nodes are `spacing` pixels apart, starting at (0, 0); u is bilinear between them; "
               "what the reference shows at x, a frame shows at x + u(x); four planes for each "
-              "frame that is not left out, in order: u to the right and u downward in pixels, its "
-              "standard deviation, and 1 where it was determined from the frames"},
+              "frame that is not left out, in order: u to the right and u downward in pixels, the "
+              "standard deviation of u, and 1 where u was determined from the frames"},
              {"file", transforms.fields->path},
              {"spacing", transforms.fields->spacing},
              {"columns", transforms.fields->nodes.width},
@@ -134,7 +134,7 @@ constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", 
 
 using Names = std::initializer_list<std::string_view>;
 
-/// Throws InvalidFile, suggesting similar names, if an object has other members.
+/// Throws InvalidFile, suggesting similar names, if an object has a member with another name.
 void require_known(const JsonField& json, const std::vector<std::string_view>& names) {
     for (const std::string& name : json.names()) {
         if (std::find(names.begin(), names.end(), name) == names.end())
@@ -380,7 +380,7 @@ std::vector<FramePoint> read_coordinates(const std::string& path) {
                 path,
                 fmt::format(
                     "line {}: \"{}\", expected {}a frame number, x and y, separated by commas",
-                    number, shortened(text, 40), first ? "the names frame,x,y or " : ""));
+                    number, shortened(text, 40), first ? "the header frame,x,y or " : ""));
         point->line = number;
         points.push_back(*point);
     }

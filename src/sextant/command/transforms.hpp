@@ -15,8 +15,8 @@
 namespace sextant::command {
 
 /// The file of displacement fields of all frames that are not left out: a series of f32 images of
-/// `nodes` pixels. Each frame has four: the displacement to the right and downward, in pixels, its
-/// standard deviation, and 1 where it is known.
+/// `nodes` pixels. Each frame has four images: the displacement to the right, that downward, their
+/// standard deviation, all in pixels, and a mask that is 1 where the displacement is known.
 struct FieldFile {
     std::string path; ///< path relative to the folder of `transforms.json`
     Elements spacing = 0;

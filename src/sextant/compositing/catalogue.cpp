@@ -184,8 +184,8 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     return program;
 }
 
-/// The program of a rank for a task whose ranks are positions, with the collection at the root if
-/// there is one.
+/// The program of a rank for a task whose ranks are positions; includes the collection at the root
+/// if the task has a root.
 Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
     if (task.root == Task::distributed)

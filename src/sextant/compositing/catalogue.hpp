@@ -25,7 +25,7 @@ struct Algorithm {
     /// The tunings for this number of positions, the usual one first; none if the algorithm does
     /// not support that number.
     std::vector<Tuning> (*tunings)(int positions);
-    /// The program of one position; peers are positions too. Throws InvalidTask.
+    /// The program of one position; its peers are positions, not ranks. Throws InvalidTask.
     Program (*program)(const Task& task, const Tuning& tuning, int position);
     /// The pixels that a position owns at the end.
     Piece (*piece)(const Task& task, const Tuning& tuning, int position);
@@ -38,7 +38,7 @@ struct Algorithm {
 /// Every algorithm, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds an algorithm by name. Throws InvalidTask, suggesting similar names, for unknown names.
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected

@@ -84,9 +84,9 @@ void check(const Task& task) {
         }
         seen[static_cast<std::size_t>(rank)] = true;
         if (task.layers[i] < 1) {
-            throw InvalidTask(
-                fmt::format("rank {} has a position and {} layers, expected 1 or more layers", rank,
-                            task.layers[i]));
+            throw InvalidTask(fmt::format(
+                "rank {} is in the visibility order but has {} layers, expected 1 or more", rank,
+                task.layers[i]));
         }
     }
     if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {

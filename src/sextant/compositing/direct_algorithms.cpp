@@ -109,7 +109,7 @@ class Pipeline {
             blend_behind(back, local);
             return {{}, back};
         }
-        if (position_ == 0) // after the wrap, received images are behind this first one
+        if (position_ == 0) // the first image is in front of all received ones
             return {blended(builder_, local), receive(n, c)};
         const Region both = receive(2 * n, c);
         const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};

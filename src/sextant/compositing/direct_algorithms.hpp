@@ -11,8 +11,9 @@ enum class Partners {
     shifted    ///< in step s it sends to position + s and receives from position − s, modulo p
 };
 
-/// Direct-Send: position i owns part i of p. Every other position sends it that part of each of its
-/// layers, and it blends them all in one fold. The result has the bits of the serial fold.
+/// Direct-Send: position i owns part i of p. Every other position sends part i of each of its
+/// layers to position i, which blends them all in one fold. The result is bitwise that of a serial
+/// fold.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    part i of p of the composited image (equal_part).

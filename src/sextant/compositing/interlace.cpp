@@ -137,7 +137,7 @@ class Interlaced {
     static std::vector<Region> cut(const std::vector<Region>& whole,
                                    const std::vector<Elements>& cuts) {
         if (whole.size() != 1 || !whole[0].contiguous())
-            throw std::logic_error("the operands of a fold hold different pixels");
+            throw std::logic_error("an operand of a fold is not a single contiguous region");
         std::vector<Region> parts;
         Elements offset = whole[0].offset;
         for (const Elements count : cuts) {
@@ -153,7 +153,7 @@ class Interlaced {
         made.to = all[0][i];
         for (std::size_t operand = 1; operand < all.size(); ++operand) {
             if (all[operand][i].elements() != made.to.elements())
-                throw std::logic_error("the operands of a fold hold different pixels");
+                throw std::logic_error("the operands of a fold differ in size");
             made_.regions.push_back(all[operand][i]);
         }
         made_.steps.push_back(made);

@@ -41,9 +41,9 @@ bool is_interlaced(const Task& task, const Tuning& tuning);
 /// The interlaced order requested by the tuning of a task.
 Interleaving interlacing_of(const Task& task, const Tuning& tuning);
 
-/// Translates a program for images in interlaced order to one for images in their natural order. It
-/// accesses the pixels of partial images and of the collected image in place, so nothing is copied
-/// to be reordered. Scratch stays in interlaced order.
+/// Translates a program for images in interlaced order to one for images in their natural order.
+/// The new program accesses the pixels of partial images and of the collected image in place,
+/// without copying them to reorder them. Scratch stays in interlaced order.
 ///
 /// Input     a program of this task; positions() of 2 or more.
 /// Output    a program whose result at the root is the composited image in natural order, and

@@ -203,7 +203,7 @@ Group all_positions(const Task& task) {
 
 /// Two children, or three if half of the members are too many for the height. Sizes differ by at
 /// most one, larger ones first; this ensures that each part of the group lies inside its owner's
-/// old part (see place_among).
+/// previous part (see place_among).
 std::vector<Group> children_of(const Group& group) {
     const int count = group.size == (2 << group.height) - 1 ? 3 : 2;
     std::vector<Group> children;
@@ -235,24 +235,24 @@ int rescaled_up(int i, int from, int to) {
 struct Share {
     int place, parts;
 
-    /// If the image is divided into `others` equal parts: the first one that overlaps this part,
-    /// and one past the last.
+    /// The range of parts that overlap this one when the image is divided into `others` equal
+    /// parts: the index of the first, and one past the last.
     int first_of(int others) const { return rescaled_down(place, parts, others); }
     int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
 };
 
-/// Returns the index of the group's part that goes to the owner of part `place` of a child. The
-/// parts of a group are numbered in the order of its children's parts, sorted by their start in the
-/// image, then by child.
+/// Returns the index of the part of the merged group that goes to the owner of part `place` of a
+/// child. The group's parts are numbered like the parts of all its children when these are sorted
+/// by their start in the image, then by child.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
     for (std::size_t other = 0; other < children.size(); ++other) {
         const int others = children[other].size;
         if (other < child)
-            turn += rescaled_down(place, parts, others) + 1; // parts with an earlier or equal start
+            turn += rescaled_down(place, parts, others) + 1; // parts that start no later
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // parts with an earlier start
+            turn += rescaled_up(place, parts, others); // parts that start earlier
     }
     return turn;
 }
@@ -354,7 +354,7 @@ class TwoThreeSwap {
         held_pixels_ = local;
     }
 
-    /// Receives one child's pixels of a part from their owners.
+    /// Receives the pixels of a part that one child has blended, from the positions that own them.
     void receive(const Group& child, const Share& share, const Region& slot) {
         const Region local = pixels(share);
         for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
@@ -384,7 +384,7 @@ class TwoThreeSwap {
     const int position_;
     const Region picture_; // all pixels of the image
     ProgramBuilder builder_;
-    Region held_, held_pixels_; // this position's data, and its pixels in the image
+    Region held_, held_pixels_; // this position's data, and where it is in the image
     Region free_;               // scratch freed by a fold
 };
 

@@ -12,9 +12,9 @@ namespace sextant::compositing {
 /// time, and in each round half of the remaining positions become idle. A simple baseline.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
-/// Output    the composited image at the position of `task.root`, or else at position 0; nothing
-///           elsewhere. In each pair, the receiver is the position with the final result or else
-///           the front one.
+/// Output    the composited image at the final position (that of `task.root`, or 0 if there is no
+///           root); nothing elsewhere. In each pair, the final position receives if it is one of
+///           the two, otherwise the front one.
 /// Cost      one message of all pixels from every other position. The final position receives
 ///           log2(p) messages, rounded up, and blends that many whole images one after another.
 /// Source    Ma, Painter, Hansen, Krogh, IEEE CG&A 14(4), 1994, doi:10.1109/38.291532, as the
@@ -37,8 +37,8 @@ Program radix_k(const Task& task, std::span<const int> radices, int position);
 Piece radix_k_piece(const Task& task, std::span<const int> radices, int position);
 
 /// Every ordered factorisation of `ranks` into factors of at least 2, those with fewest rounds
-/// first: {p} comes first. One empty vector for 1.
-/// Cost      the number of factorisations: 8,192 for 16,384.
+/// first: {p} comes first. For 1 rank, a single empty vector.
+/// Cost      proportional to the number of factorisations: 8,192 for 16,384 ranks.
 std::vector<std::vector<int>> factorisations(int ranks);
 
 /// Throws InvalidTask unless each radix is at least 2 and their product is `positions`.
@@ -46,8 +46,8 @@ void check_radices(std::span<const int> radices, int positions);
 
 /// The radices of binary swap: log2(positions) twos.
 ///
-/// Requires  `positions` to be a power of two; otherwise throws InvalidTask, with the algorithms
-///           that accept any number of positions.
+/// Requires  `positions` to be a power of two; otherwise throws InvalidTask, with a message that
+///           lists the algorithms for any number of positions.
 /// Source    Ma, Painter, Hansen, Krogh, IEEE CG&A 14(4), 1994, doi:10.1109/38.291532
 std::vector<int> binary_swap_radices(int positions);
 

@@ -67,8 +67,8 @@ void Compositor::prepare(planner::CompositingPlan plan) {
     runners_.push_back(std::move(runner));
 }
 
-/// Starts a race. Rank 0 decides which configurations take part, because only its plan lists the
-/// alternatives. Collective.
+/// Starts a race, which times configurations on the first frames. Rank 0 decides which of them take
+/// part, because only its plan lists the alternatives. Collective.
 void Compositor::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
@@ -79,7 +79,7 @@ void Compositor::enter_race(const planner::CompositingPlan& plan) {
         planner::CompositingPlan other = plan;
         if (rank_ == 0)
             other.configuration = local.configurations[static_cast<std::size_t>(i)];
-        other.reason = "raced because it may be as fast as " + plan.text();
+        other.reason = "timed because it may be as fast as " + plan.text();
         other = received_plan(other);
         agree(communicator_, [&] { prepare(std::move(other)); });
     }
@@ -164,7 +164,8 @@ void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> pi
         execution().bind(0, images);
 }
 
-/// Binds a collected image's buffer to the caller's memory, or else to memory of this compositor.
+/// Binds the buffer of a collected image to the caller's memory or, if none is given, to this
+/// compositor's own.
 void Compositor::place_picture(std::span<std::byte> picture) {
     const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
     if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
@@ -223,7 +224,8 @@ Frame Compositor::finish(std::span<const std::byte> result) {
     return frame;
 }
 
-/// The caller's memory for the composited image, or memory of this compositor.
+/// Returns the caller's memory for the composited image or, if none is given, this compositor's
+/// own.
 std::span<std::byte> Compositor::room_for(Elements pixels) {
     const Bytes size = pixels * operator_->element.size;
     if (!picture_.empty())
@@ -252,7 +254,7 @@ Image composite(const Image& image, const Communicator& communicator,
 
 namespace {
 
-/// The maximum total number of steps in the programs of all seats; a step takes a few hundred
+/// The maximum total number of steps in all programs that are kept; a step takes a few hundred
 /// bytes.
 constexpr std::size_t most_steps = std::size_t{1} << 18;
 
@@ -318,7 +320,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
             take_order(frame.order.empty() ? first_order_ : frame.order);
             for (Runner& each : runners_)
                 take_seat(each);
-        } catch (const InvalidTask&) { // the same error on all ranks with the same options
+        } catch (const InvalidTask&) { // all ranks with these options throw this
             fault_ = std::current_exception();
         } catch (...) {
             say_failed(asked_);
@@ -351,7 +353,7 @@ void Compositor::take_seat(Runner& runner) {
     runner.seat = &seat;
 }
 
-/// Returns the kept seat for this rank's position, or makes a new one.
+/// Returns the execution (seat) kept for this rank's position, or makes a new one.
 Compositor::Seated& Compositor::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.configuration.algorithm;
     const compositing::Tuning& tuning = runner.plan.configuration.tuning;
@@ -375,7 +377,8 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
     return *runner.seats.back();
 }
 
-/// Drops the least recently used seats until at most `most_steps` steps or one seat remain.
+/// Drops the least recently used executions (seats) until the rest have at most `most_steps` steps
+/// in total, or only one is left.
 void Compositor::drop_seats(Runner& runner) {
     std::size_t steps = 0;
     for (const auto& seat : runner.seats)

@@ -27,14 +27,14 @@ struct CompositeOptions {
     int window = 0;                 ///< maximum number of rounds with open messages; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element = {}; ///< pixel format; none: the first format of `blend`
-    int fragments = 0;           ///< for "deep": maximum per pixel (kernel/fold/deep.hpp)
+    int fragments = 0;           ///< for "deep": maximum number of fragments per pixel
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
     /// premultiplied colour, blended once behind the composited image
     std::optional<RgbaF32> background = {};
     int root = 0; ///< rank that receives the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
-    int threads = 1; ///< threads per rank for blending; do not affect results
+    int threads = 1; ///< threads per rank for blending; results do not depend on this
     /// With `auto`: the profile file to predict with (docs/machine.md). If empty: the machine's own
     /// profile, else the result of a probe, else a built-in profile. The value on rank 0 applies.
     std::string machine = {};
@@ -47,7 +47,7 @@ struct CompositeOptions {
     /// cannot distinguish the best two or three configurations, these are timed on the first frames
     /// (a race).
     int frames = 1;
-    /// Skips empty pixels in messages. The result has the same bits. Faster only if images are
+    /// Skips empty pixels in messages, which does not change the result. Faster only if images are
     /// sparse and messages are copied, hence not between threads.
     planner::Sparse sparse = planner::Sparse::automatic;
     /// For `sparse`: the mean fraction of active pixels in an image (kernel::sampled_density); the
@@ -234,7 +234,7 @@ class Compositor {
     Elements row_ = 0;
     bool interlacing_pays_ = false; // true if interlacing is faster; the same on all ranks
     std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one, or in a race one per configuration
+    std::vector<Runner> runners_; // one; in a race, one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
@@ -250,7 +250,7 @@ class Compositor {
     std::vector<int> peers_;                 // peers in the current visibility order
     std::optional<RgbaF32> background_;      // background of the current frame
     std::vector<int> asked_;                 // options of the current frame, as numbers
-    std::exception_ptr fault_;               // error in these options, if any
+    std::exception_ptr fault_;               // error in `asked_`, if any
     std::vector<int> next_asked_, next_order_, found_, key_; // scratch
 };
 

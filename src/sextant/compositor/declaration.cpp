@@ -111,7 +111,7 @@ Record record_of(CompositeOptions& options) {
     constexpr int most_threads = 1024;
     Record record;
     record.add("algorithm", options.algorithm, "NAME",
-               "see 'sextant list algorithms'; auto: the one predicted fastest");
+               "see 'sextant list algorithms'; auto: predicted to be fastest");
     compositing::declare_tuning(record, options.radices, options.window);
     record.add("sparse", options.sparse,
                {{"auto", planner::Sparse::automatic},
@@ -139,7 +139,7 @@ Record record_of(CompositeOptions& options) {
                "HOW", "order of combining operands");
     record
         .add("threads", options.threads, "N",
-             "threads per rank for blending; results do not depend on it")
+             "threads per rank for blending; their number does not affect results")
         .between(1, most_threads);
     planner::declare_planning(record, options.machine, options.probing);
     record.add("plan", options.plan, "FILE", "use this plan").file();
@@ -147,7 +147,7 @@ Record record_of(CompositeOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record
         .add("density", options.density, "FRACTION",
-             "fraction of active pixels in an image, to choose sparse")
+             "fraction of active pixels; decides if messages skip empty pixels")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
                "use one order of association for all frames; do not race candidates");
@@ -221,8 +221,9 @@ void list_order(std::span<const int> order, std::span<const int> layers, std::ve
     }
     for (std::size_t rank = 0; rank < layers.size(); ++rank) {
         if (layers[rank] > 0 && found[rank] == 0) {
-            throw InvalidTask(fmt::format("rank {} has an image but is not in the order {}", rank,
-                                          fmt::join(order, ",")));
+            throw InvalidTask(
+                fmt::format("rank {} has an image but is not in the visibility order {}", rank,
+                            fmt::join(order, ",")));
         }
     }
 }
@@ -255,7 +256,7 @@ void list_requests(std::span<const int> order, const std::optional<RgbaF32>& bac
     to.insert(to.end(), words.begin(), words.end());
     for (const int rank : order) {
         if (to.size() == most_requested(layers.size()))
-            break; // invalid: the order names some rank twice
+            break; // invalid: the order names a rank twice
         const bool exists = rank >= 0 && rank < static_cast<int>(layers.size());
         if (!exists || layers[static_cast<std::size_t>(rank)] > 0)
             to.push_back(rank);

@@ -51,7 +51,7 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
-    std::vector<int> requested; // only the background; `compositor_` compares the order
+    std::vector<int> requested; // background only: `compositor_` compares the order
     list_requests({}, background, {}, requested);
     agree_on_frame(communicator_, requested, [&] { pack(images); });
     Frame merged;

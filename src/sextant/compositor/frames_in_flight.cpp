@@ -29,7 +29,7 @@ struct PendingFrame::Slot {
 
 namespace {
 
-/// If ranks are threads, ends every other rank's wait for this rank, also outside the frame.
+/// If ranks are threads, ends all waits for this rank, including those outside the frame.
 void end_all(const Communicator& communicator) {
     try {
         const std::unique_ptr<Exchange> nothing = communicator.open({});
@@ -108,7 +108,7 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
     for (int i = 0; i < most; ++i) {
         slots_.push_back(
             std::make_shared<PendingFrame::Slot>(communicator, shape, layers, options, flight));
-        // The other slots use the same plan.
+        // All other slots use the plan of the first one.
         const auto& [algorithm, tuning, sparse] = compositor().plan().configuration;
         options.algorithm = algorithm->name;
         options.radices = tuning.radices;
@@ -145,7 +145,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
             return;
         try {
             frame->wait();
-        } catch (...) { // the other frames must be waited for too
+        } catch (...) { // thrown once the other frames have ended
             if (!failure)
                 failure = std::current_exception();
         }

@@ -91,7 +91,7 @@ class FramesInFlight {
     /// Collective.
     void composite(std::span<const Item> batch);
 
-    /// The compositor of the first frame in flight; all have the same plan.
+    /// The compositor of the first frame in flight. Those of the other frames have the same plan.
     const Compositor& compositor() const;
 
   private:

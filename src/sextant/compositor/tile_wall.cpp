@@ -30,7 +30,7 @@ std::size_t hash_of(const std::vector<WallTile>& tiles) {
     return std::hash<std::string>()(text);
 }
 
-/// Throws InvalidTask if tiles are invalid, or differ between ranks (`hashes` by rank).
+/// Throws InvalidTask if tiles are invalid or differ between ranks. `hashes`: one per rank.
 void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size_t>& hashes,
                  int ranks) {
     for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
@@ -135,7 +135,7 @@ void TileWall::check_order(std::span<const int> order) const {
     for (const int rank : order) {
         if (rank < 0 || rank >= ranks) {
             throw InvalidTask(
-                fmt::format("the order names rank {}, expected 0 to {}", rank, ranks - 1));
+                fmt::format("visibility order names rank {}: expected 0 to {}", rank, ranks - 1));
         }
     }
 }
@@ -182,7 +182,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         try {
             if (compositors_[t])
                 frames_[t] = compositors_[t]->wait(flight_);
-        } catch (...) { // the other tiles must be waited for too
+        } catch (...) { // thrown once the other tiles have ended
             if (!failure)
                 failure = std::current_exception();
         }
@@ -195,7 +195,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
 void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     const int rank = communicator_.rank();
     if (images.size() != tiles_.size()) {
-        throw InvalidTask(fmt::format("rank {}: images of {} tiles, expected {}", rank,
+        throw InvalidTask(fmt::format("rank {} passes images of {} tiles, expected {}", rank,
                                       images.size(), tiles_.size()));
     }
     for (int tile = 0; tile < static_cast<int>(tiles_.size()); ++tile) {

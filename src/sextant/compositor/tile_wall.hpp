@@ -84,7 +84,7 @@ class TileWall {
     std::vector<std::vector<int>> numbers_; // [tile][rank]: index among the tile's ranks, or -1
     CompositeOptions options_;
     std::vector<int> asked_, order_;   // options of the current frame; order of a tile's ranks
-    std::vector<int> all_draw_;        // one image per rank: the compared order lists all ranks
+    std::vector<int> all_draw_;        // image counts, all 1: the compared order lists all ranks
     std::vector<std::byte> empty_row_; // as wide as the widest tile
     Flight flight_;
 };

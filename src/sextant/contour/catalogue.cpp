@@ -19,8 +19,7 @@ const Pattern patterns[] = {
     {"2-lev-rc", "exchange within rows of tiles, then within columns", paper,
      two_level_rows_columns},
     {"logp-lev-quad", "merge 2x2 neighbouring tiles, recursively", paper, log_level_quad},
-    {"logp-lev-bal",
-     "logp-lev-quad on ranks with reversed digits: short lists travel far, long lists do not",
+    {"logp-lev-bal", "logp-lev-quad with the digits of ranks reversed: only short lists travel far",
      paper, log_level_quad, Hosts::reversed},
 };
 

@@ -20,7 +20,7 @@ struct Digit {
 /// first.
 std::vector<Digit> digits(int count);
 
-/// One merging stage: tiles that differ only in these digits exchange their lists.
+/// One merging stage: tiles that differ only in the digits `column` and `row` exchange their lists.
 struct Stage {
     Digit column, row;
 
@@ -41,8 +41,8 @@ struct Run {
     bool holds(int position) const { return position >= first && position < last; }
 };
 
-/// The order of tiles in which the tiles merged by any stage are consecutive: the digits of the
-/// first stage are least significant.
+/// The order in which the tiles merged by each stage are consecutive: the digits of the first stage
+/// are the least significant.
 class Order {
   public:
     Order(const Grid& grid, const Stages& stages);

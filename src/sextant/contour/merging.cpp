@@ -132,7 +132,7 @@ class Merging {
     }
 
     /// If hosts are reversed, round 0 moves lists to their hosts. Ranks that are their own hosts
-    /// skip it, so that rounds agree on all ranks.
+    /// skip round 0, so that all ranks number the later rounds alike.
     void begin_stage(const Stage& stage) {
         round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
         builder_.round(round_++);
@@ -183,7 +183,7 @@ class Merging {
         }
     }
 
-    /// The lists of other tiles before or after this rank's tile, sorted.
+    /// The lists of the tiles before this rank's tile, or of those after it, sorted.
     std::vector<List> on_side(bool before) const {
         std::vector<List> lists;
         const int position = order_.position(tile_);
@@ -330,7 +330,7 @@ Elements border_length(const Order& order, Run run) {
 Elements most_on_border(const Order& order, Run run) {
     const Grid& grid = order.grid();
     if (grid.width < grid.columns || grid.height < grid.rows)
-        return grid.width * grid.height; // a pixel may touch others across an empty tile
+        return grid.width * grid.height; // pixels may touch across an empty tile: all count
     return border_length(order, run) + corners_outside(order, run);
 }
 

@@ -19,14 +19,14 @@ enum class Hosts {
 };
 
 int host(Hosts hosts, const Grid& grid, int tile);
-/// The tile for which a rank merges.
+/// The tile for which a rank merges lists.
 int tile_of(Hosts hosts, const Grid& grid, int rank);
 
-/// The rectangle of processors that includes this rank and that a stage's messages do not leave.
+/// The rectangle of processors around this rank within which all messages of a stage stay.
 collective::Submachine submachine(Hosts hosts, const Grid& grid, const Stage& stage, int rank);
 
-/// The number of elements that represent the list of a run of tiles: 1 if an element is a list, or,
-/// for models, the number of the list's entries.
+/// The number of elements that represent the list of a run of tiles: 1 if an element is a whole
+/// list; for models, the number of entries.
 using ListSizes = std::function<Elements(Run run)>;
 
 /// The maximum size in bytes of the merged list of a run of tiles.
@@ -38,7 +38,8 @@ using ListRoom = std::function<Bytes(Run run)>;
 /// the stages (Order), and that of the tiles after it.
 ///
 /// Input     the list of the rank's tile: one element.
-/// Output    the merged lists of the tiles before and after it, if there are any.
+/// Output    the merged list of the tiles before it and that of the tiles after it; a list
+///           of no tiles is omitted.
 /// Cost      Σ (size of a stage − 1) messages per rank, and up to three more if hosts are not the
 ///           tiles' own ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
@@ -54,7 +55,7 @@ Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes);
 
-/// The length in pixels of the border of a run of tiles, without the border of the image.
+/// The length in pixels of the border of a run of tiles, except where it is the image's border.
 Elements border_length(const Order& order, Run run);
 
 /// An upper bound on the number of pixels of a run of tiles that touch pixels outside it, at a side

@@ -44,8 +44,8 @@ class Following {
     enum class State : std::uint8_t { unseen, on_the_way, done };
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    /// Returns the next crossing on the contour of crossing i; none if there is none in these
-    /// tiles.
+    /// Returns the next crossing on the contour of crossing i, or `none` if these tiles do not
+    /// contain it.
     std::size_t next(std::size_t i) const {
         const Crossing* const found = find(all_, all_[i].end);
         const auto index = static_cast<std::size_t>(found - all_.data());

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-// Lists of entries that describe the borders of tiles, and such lists as elements that a schedule
-// merges.
+// Lists of entries that describe the borders of tiles. A schedule can merge these lists: each is
+// then one element.
 namespace sextant::contour {
 
 /// A list of entries that describe the border of some tiles that are consecutive in an order.
@@ -110,7 +110,7 @@ struct Crossing {
     Elements end = 0;
     Elements links = 0;       ///< number of links to `end`
     Elements smallest = 0;    ///< the smallest pixel on the path to `end`
-    Elements to_smallest = 0; ///< number of links to that pixel
+    Elements to_smallest = 0; ///< number of links to `smallest`
     bool operator==(const Crossing&) const = default;
 };
 
@@ -124,10 +124,11 @@ using Boundary = TileList<Crossing>;
 /// Cost      O(n log n) for n crossings.
 std::vector<Crossing> follow(std::span<const Boundary> lists);
 
-/// Merges lists into one list for all their tiles, of the crossings that still enter from outside.
+/// Merges lists into one list for all their tiles. Keeps only the crossings that still enter from
+/// outside.
 Boundary merge(const Order& order, std::span<const Boundary> lists);
 
-/// Finds a crossing in a list sorted by pixel; null if there is none.
+/// Finds the crossing at `pixel` in a list sorted by pixel; null if the list has no such crossing.
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
 
 /// A component and its mark, packed in one number to keep messages short.
@@ -161,12 +162,12 @@ using Frontier = TileList<BorderPixel>;
 enum class Touch : std::uint8_t { sides, corners };
 
 /// Joins touching components of all lists. Returns the pixels of all lists.
-/// Requires  each pixel at most once.
+/// Requires  no pixel to occur twice.
 /// Cost      O(n log n) for n pixels.
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
 
-/// Merges lists into one list for all their tiles, of the pixels that touch pixels outside these
-/// tiles.
+/// Merges lists into one list for all their tiles. Keeps only the pixels that touch pixels outside
+/// these tiles.
 Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
 
 } // namespace sextant::contour

@@ -262,12 +262,12 @@ void AtomicFolder::require_replaceable(std::span<const std::string_view> entries
     if (!fs::exists(there) || fs::is_symlink(there))
         return;
     if (!fs::is_directory(there))
-        fail("the path is a file, expected a folder or nothing");
+        fail("the path is a file, expected a folder or an unused name");
     fs::directory_iterator entry(target_, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         if (std::find(entries.begin(), entries.end(), name) == entries.end())
-            fail(fmt::format("the existing folder also holds '{}', which would be lost", name));
+            fail(fmt::format("the existing folder holds '{}', which would be lost", name));
     }
     if (error)
         fail(error.message());

@@ -56,7 +56,7 @@ class AtomicFile {
 
     std::string path_;
     std::string target_;    ///< `path_`, or the file that a symbolic link there points to
-    std::string temporary_; ///< empty if there is none (a device, no name yet, already renamed)
+    std::string temporary_; ///< empty for a device, before naming, and after renaming
     bool nameless_ = false;
     int descriptor_ = -1;
     Bytes position_ = 0;
@@ -99,7 +99,7 @@ class AtomicFolder {
     [[noreturn]] void fail(const std::string& reason) const;
 
     std::string path_;
-    std::string target_;    ///< `path_` without a final slash, or the target of a link there
+    std::string target_;    ///< `path_` without a final slash, or the folder it links to
     std::string temporary_; ///< empty after commit()
 };
 

@@ -20,7 +20,7 @@ struct ContourLine {
 /// its head. Contours are ordered by their heads, row by row.
 struct ContourLines {
     ImageShape image;
-    std::vector<Elements> pixels; ///< each as y · width + x
+    std::vector<Elements> pixels; ///< all points, each as y · width + x
     std::vector<ContourLine> lines;
 };
 

@@ -27,7 +27,7 @@ constexpr float to_float(Half half) {
     return std::bit_cast<float>(sign | ((exponent << 23) + (magnitude << 13)));
 }
 
-/// The nearest half, ties to even. Too large values become infinite; NaN becomes 0x7e00.
+/// The nearest half, ties to even. Values that are too large become infinite; NaN becomes 0x7e00.
 constexpr Half to_half(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = bits >> 16 & 0x8000u;
@@ -37,7 +37,7 @@ constexpr Half to_half(float value) {
         return {0x7e00};
     } else if (magnitude >= 0x47800000u) { // 2^16 and more
         half = 0x7c00;
-    } else if (magnitude < 0x38800000u) { // below 2^-14: steps of 2^-24, as floats have at 0.5
+    } else if (magnitude < 0x38800000u) { // below 2^-14: steps of 2^-24, as for floats in [0.5, 1)
         half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
     } else { // rounding may carry into the exponent, up to infinity
         half = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
@@ -63,7 +63,7 @@ struct RgbaU8 {
     bool operator==(const RgbaU8&) const = default;
 };
 
-/// A premultiplied colour with its distance from the viewer; nearer is smaller.
+/// A premultiplied colour with its distance from the viewer.
 struct RgbaDepthF32 {
     float r = 0, g = 0, b = 0, a = 0, depth = 0;
     bool operator==(const RgbaDepthF32&) const = default;

@@ -100,8 +100,8 @@ Bytes FrameSink::row_bytes() const {
     return bytes_of_row(header_);
 }
 
-/// Returns the number of rows in `given` samples or bytes, of which each row has `row`. Throws
-/// std::logic_error if they are not whole rows or more than remain.
+/// Returns the number of rows in `given` samples or bytes, at `row` of them per row. Throws
+/// std::logic_error for partial rows and for more rows than remain.
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
@@ -187,7 +187,7 @@ template <class T>
 double offset_in(std::vector<T> values) {
     const bool exact = std::all_of(values.begin(), values.end(), [](T value) {
         const auto rounded = static_cast<float>(value);
-        // Converting back would overflow for integers near the end of their range.
+        // Integers are not converted back: that may overflow near the ends of their range.
         return std::is_integral_v<T> ? std::abs(rounded) <= 0x1p24F
                                      : static_cast<T>(rounded) == value;
     });
@@ -205,7 +205,8 @@ double offset_in(std::vector<T> values) {
         low = static_cast<double>(*std::min_element(values.begin(), values.end()));
         high = static_cast<double>(*std::max_element(values.begin(), values.end()));
     }
-    constexpr double largest_ratio = 256; // floats then resolve the spread with 16 of their 24 bits
+    // At this ratio of magnitude to spread, 16 of a float's 24 bits resolve the spread.
+    constexpr double largest_ratio = 256;
     const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
     const bool constant = *std::min_element(values.begin(), values.end()) ==
                           *std::max_element(values.begin(), values.end());

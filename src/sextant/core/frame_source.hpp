@@ -146,8 +146,8 @@ class FrameSink {
 // an offset before such samples are converted to floats. The offset is added back to results whose
 // type can represent the sum.
 
-/// Subtracts an offset from samples and rounds the differences to the nearest floats. A difference
-/// is exact before rounding (of f64 samples: rounded to f64).
+/// Subtracts an offset from samples and rounds the differences to the nearest floats. Differences
+/// are exact before they are rounded; those of f64 samples are computed in f64.
 ///
 /// Requires  equal numbers of samples and floats; an offset from offset_of() (std::logic_error).
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
@@ -157,8 +157,8 @@ void to_floats_less(Sample sample, double offset, std::span<const std::byte> fro
 /// middle 90 % of the samples with fewer than 16 bits; otherwise it is the median sample.
 ///
 /// Input     the frames to examine; only some rows in the middle of each are read. A frame that
-///           cannot be read is ignored. If frames have different offsets, the result is the median
-///           one by magnitude.
+///           cannot be read is ignored. If frames have different offsets, the result is the one
+///           of median magnitude.
 /// Cost      reads about 64 Ki samples per frame; none if floats represent the sample type exactly.
 /// Deterministic  the same frames give the same offset, so ranks need not exchange it.
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames);
@@ -169,7 +169,7 @@ struct Centred {
     double offset = 0;
 };
 Centred less_offset(std::unique_ptr<FrameSource> source);
-/// Returns a series with an offset subtracted that is determined from one frame.
+/// Determines the offset from one frame, and returns the series with this offset subtracted.
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame);
 
 /// Writes values, with the offset added back if the sink holds f64, unchanged otherwise.

@@ -81,7 +81,7 @@ constexpr bool is_deep(const ElementFormat& element) {
     return element.name == deep_f32.name;
 }
 
-/// An image before blending: any number of fragments per pixel, nearest first; row 0 is the top.
+/// A deep image: any number of fragments per pixel, nearest first; row 0 is the top.
 /// Depths may be equal and infinite, but not NaN.
 struct DeepImage {
     ImageShape shape;

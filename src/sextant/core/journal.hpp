@@ -17,9 +17,9 @@ struct RecordPlace {
     Bytes position = 0, size = 0;
 };
 
-/// An append-only file of records. Each has its length and a checksum, so that after a crash every
-/// record but perhaps the last can be read. The file begins with a text that describes its content.
-/// Numbers are stored in native byte order.
+/// An append-only file of records. Each is stored with its length and a checksum, so that after a
+/// crash all records, except perhaps the last, can be read. The file begins with a text that
+/// describes its content. Numbers are stored in native byte order.
 ///
 /// Records are flushed to disk by the first append() a second or more after the last flush, and
 /// when the journal is closed.
@@ -31,8 +31,8 @@ class Journal {
     /// Opens a journal for reading. Throws InvalidFile if it cannot be read or is not a journal.
     static Journal open(const std::string& path);
     /// Opens a journal for writing and locks it, or creates one with `text`. Calls `visit` for each
-    /// existing record; new records are appended after the last whole one. Throws InvalidFile, also
-    /// if another process has the journal open for writing.
+    /// existing record; new records are appended after the last whole one. Throws InvalidFile if
+    /// this fails, or if another process has the journal open for writing.
     static Journal append_to(
         const std::string& path, const std::string& text,
         const Visit& visit = [](const RecordPlace&, std::span<const std::byte>) {});

@@ -64,8 +64,8 @@ class JsonField {
         return static_cast<Enum>(place_in(names));
     }
 
-    /// Throw InvalidFile with the message "FILE: FIELD is VALUE, expected EXPECTED" or "FILE: FIELD
-    /// WHAT".
+    /// These throw InvalidFile with the messages "FILE: FIELD is VALUE, expected EXPECTED" and
+    /// "FILE: FIELD WHAT".
     [[noreturn]] void refuse(const std::string& expected) const;
     [[noreturn]] void fail(const std::string& what) const;
 

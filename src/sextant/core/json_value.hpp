@@ -42,9 +42,9 @@ class Json {
     static Json object(); ///< an empty object
     static Json array(std::initializer_list<Json> items = {});
 
-    /// Adds a member to an object, or replaces it. Null becomes an object.
+    /// Adds a member to an object, or replaces it. A null value first becomes an empty object.
     void set(std::string_view name, Json value);
-    /// Appends to an array. Null becomes an array.
+    /// Appends to an array. A null value first becomes an empty array.
     void add(Json value);
 
     /// The value as text that is safe to show on a terminal, indented by `indent` spaces per level.

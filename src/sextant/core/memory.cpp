@@ -27,7 +27,7 @@ Bytes mapped_for(Bytes size) {
     return whole - size <= size / tolerable ? whole : rounded_up(size, sysconf(_SC_PAGESIZE));
 }
 
-/// Maps `size` bytes at a huge-page boundary: maps more and unmaps both ends.
+/// Maps `size` bytes at a huge-page boundary: maps more, then unmaps the excess at both ends.
 std::byte* map_aligned(Bytes size) {
     void* got = mmap(nullptr, static_cast<std::size_t>(size + huge_page), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

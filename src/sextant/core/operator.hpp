@@ -20,7 +20,7 @@ class FoldFunction {
     using Sources = std::span<const std::byte* const>;
 
     FoldFunction() = default;
-    /// Wraps a function of (sources, to, elements, of) or of (sources, to, elements).
+    /// Wraps a function with the parameters (sources, to, elements) or these and `of`.
     template <class Function>
     requires std::invocable<Function, Sources, std::byte*, Elements, Elements>
     FoldFunction(Function function) : function_(std::move(function)) {}
@@ -50,7 +50,7 @@ struct Operator {
     bool commutative = false;
 
     /// True if a fold may be split: folding the first few sources, then that result with the next
-    /// few, and so on, gives the same bits as one fold of all. False if a fold computes with more
+    /// few, and so on, is bitwise identical to one fold of all. False if a fold computes with more
     /// precision than the element format and rounds once at its end. All operands are then combined
     /// in one fold if results must be reproducible.
     bool exact_when_split = false;

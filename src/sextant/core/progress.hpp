@@ -15,7 +15,7 @@ namespace sextant {
 /// log, or under a launcher, whose processes have no terminal) it writes a line every 30 seconds.
 class Progress {
   public:
-    /// The clock counts seconds from any origin.
+    /// `clock` returns the seconds since an arbitrary point in time.
     explicit Progress(bool speaks, std::FILE* to = stderr,
                       std::function<Seconds()> clock = steady_seconds);
     ~Progress() { clear(); }

@@ -56,7 +56,7 @@ class Field {
         integers, ///< whole numbers; separated by commas on a command line
         texts,    ///< texts; several arguments on a command line
         record,   ///< a struct
-        result,   ///< any value of a result, which is never read
+        result,   ///< any value of a result; written, but never read
     };
 
     std::string name;       ///< name in C++ and JSON, such as "fold_threads"
@@ -90,7 +90,7 @@ class Field {
 
     /// The name in messages: "--fold-threads" or "IN..." on a command line, else "fold_threads".
     std::string called() const;
-    /// The value as text; empty if there is none.
+    /// The value as text; empty if the field has no value.
     std::string text() const;
     /// Sets the value from text. Throws InvalidTask, naming the field, the value and what was
     /// expected.
@@ -102,7 +102,7 @@ class Field {
 
     Codec codec;
     std::vector<std::string>* texts = nullptr; ///< the value of Kind::texts
-    std::vector<Record> records;               ///< the only entry is the value of Kind::record
+    std::vector<Record> records;               ///< the value of Kind::record: one entry
     Json result;                               ///< the value of Kind::result
     bool on_command_line = false;
 };
@@ -186,7 +186,7 @@ class Record {
     /// Removes a field, for callers that do not offer it.
     Record& without(std::string_view name);
 
-    /// The field with this name. Throws std::logic_error if there is none.
+    /// The field with this name. Throws std::logic_error if there is no such field.
     Field& operator[](std::string_view name);
     const Field* find(std::string_view name) const;
 
@@ -206,8 +206,8 @@ class Record {
 /// The record as JSON text.
 std::string to_json(const Record& record);
 /// Sets the fields that are present in a JSON object; the others keep their values. Throws
-/// InvalidFile, naming the file, the field's path in it, the value and what was expected, also for
-/// members that are not fields and for missing required fields.
+/// InvalidFile if a value is invalid, a member is not a field, or a required field is missing; the
+/// message names the file, the field's path in it, the value and what was expected.
 void read(const Record& record, const JsonField& json);
 
 } // namespace sextant

@@ -144,9 +144,10 @@ void PlaneSink::pass_on_kept() {
         const auto bytes = std::as_writable_bytes(std::span(rows));
         const Bytes got = kept_->read_at(place_of(plane_, row_), bytes);
         if (got != static_cast<Bytes>(bytes.size()))
-            throw InvalidFile(kept_->path(),
-                              fmt::format("has {} bytes from row {} of plane {}, expected {}", got,
-                                          row_, plane_, bytes.size()));
+            throw InvalidFile(
+                kept_->path(),
+                fmt::format("has {} bytes starting at row {} of plane {}, expected {}", got, row_,
+                            plane_, bytes.size()));
         pass_on(rows);
     }
 }

@@ -119,7 +119,8 @@ class ScratchReader {
 /// kept in an unnamed file in the sink's folder until commit().
 class PlaneSink {
   public:
-    /// `offsets`: one per plane, added back if the sink holds f64; empty if there are none.
+    /// `offsets`: one per plane, added back if the sink holds f64; or empty if nothing is to be
+    /// added.
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
 
     /// Writes some rows of a plane (a frame of the sink), from row `first` on. Each row must be

@@ -15,8 +15,8 @@
 
 namespace sextant {
 
-/// Parses a whole text as one decimal number: no spaces, no "+", no hexadecimal, no infinity. A
-/// floating-point number too small to represent is rejected too.
+/// Parses a whole text as one decimal number: no spaces, no "+", no hexadecimal, no infinity, and
+/// no floating-point number too small to represent.
 template <class Number>
 std::optional<Number> parsed_number(std::string_view text) {
     Number number{};

@@ -175,7 +175,7 @@ class EdgeTile {
     kernel::EdgePlane plane() { return {bytes(codes_.own()), codes_.held().width}; }
     const Tile& own() const { return own_; }
 
-    /// Hysteresis: removes components without a strong point; the remaining edges become weak ones.
+    /// Hysteresis: removes components without a strong point; all remaining points become weak.
     void follow_strong(const PatternForEntries& pattern);
     /// Thins in rounds until no rank removes a pixel.
     void thin();

@@ -35,7 +35,7 @@ class Quantiles {
     void add(std::span<const float> values);
     /// Ends a pass. Collective.
     void end_pass(const Communicator& communicator);
-    /// Returns the quantile of share number `share`, after the last pass.
+    /// Returns the quantile for the share at index `share`. Call this after the last pass.
     float value(std::size_t share) const;
 
   private:
@@ -61,13 +61,13 @@ std::vector<float> quantiles(const Communicator& communicator, std::span<const f
 /// keeps components that have a strong point in any tile.
 class EdgeComponents {
   public:
-    /// Throws InvalidTask like kernel::Labeller.
+    /// Throws InvalidTask if kernel::Labeller does not accept the tile.
     EdgeComponents(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
 
     /// Returns the components for join_components() or frontier_of(). Components with a strong
     /// point are marked.
     ComponentsOfTile components() const;
-    /// Removes the edges of unmarked components; the remaining edges become weak ones.
+    /// Removes the edges of unmarked components; all remaining edge points become weak.
     void keep(std::span<const WholeComponent> parts) const;
 
   private:

@@ -56,7 +56,7 @@ Operator operator_of(const CollectiveTask& task) {
     return moved;
 }
 
-constexpr Elements most_elements = Elements{1} << 40; ///< maximum per block
+constexpr Elements most_elements = Elements{1} << 40; ///< maximum number per block
 
 /// Options that must be equal on all ranks.
 Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
@@ -110,7 +110,7 @@ struct Declaration {
     Elements least = 0, most = 0;
 };
 
-/// Runs the same check on the same data on every rank: either all throw, or none.
+/// Runs the same check on the same data on every rank, so that either all ranks throw or none.
 void check(CollectiveKind kind, const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
@@ -170,10 +170,10 @@ Counts gather_counts(const Communicator& communicator, const CollectiveTask& tas
 /// The operation on all ranks, from which each rank's program is made.
 struct Operation {
     CollectiveKind kind;
-    int ranks, root; ///< root: 0 if the kind has none
+    int ranks, root; ///< root: 0 for kinds without a root
     Counts counts;
-    /// The number of each rank in algorithms whose root is 0: rank 0 and the root are swapped. This
-    /// permutation is its own inverse.
+    /// Numbers the ranks so that the root is 0, as algorithms expect: rank 0 and the root are
+    /// swapped. This permutation is its own inverse.
     std::vector<int> numbers;
     collective::Partition data;
     compositing::Task images; ///< for reductions: each rank's elements are an image
@@ -359,7 +359,7 @@ std::vector<Candidate> scan_candidates(const Operations& operation) {
 }
 
 /// Returns all configurations that match the options, the same on every rank.
-/// Throws    InvalidTask if there is none.
+/// Throws    InvalidTask if no configuration matches.
 std::vector<Candidate> candidates_for(const Operations& operation,
                                       const CollectiveOptions& options) {
     std::vector<Candidate> all = !combines(operation->kind) ? data_candidates(operation)

@@ -45,7 +45,7 @@ struct CollectiveOptions {
     int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
     /// Reduce, all-reduce and the scans: use only algorithms that combine in the same order as a
-    /// serial loop over the ranks, so that results have the same bits on every machine.
+    /// serial loop over the ranks, so that results are bitwise identical on every machine.
     bool reproducible = false;
     /// Used with `auto`, on rank 0: the profile file to predict with, and whether to probe a
     /// machine that has none (CompositeOptions).
@@ -62,7 +62,7 @@ Record record_of(CollectiveOptions& options);
 /// An algorithm of a collective operation, and its tuning as text.
 struct CollectiveConfiguration {
     std::string algorithm; ///< a name of algorithms_of(kind)
-    std::string tuning;    ///< text such as "radices 4,2"; empty if there is none
+    std::string tuning;    ///< as text, such as "radices 4,2", or empty
 
     /// Returns both, such as "radix-k, radices 4,2".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
@@ -138,7 +138,7 @@ class Collective {
     std::span<std::byte> own_buffer();
 
     Communicator communicator_;
-    Operator operator_; // if elements are only moved: states their size
+    Operator operator_; // if elements are only moved, only states their size
     Elements send_ = 0, receive_ = 0;
     CollectivePlan plan_;
     std::vector<std::string> warnings_;
@@ -149,7 +149,7 @@ class Collective {
 /// The operator that combines elements of a trivially copyable type by combine(left, right), which
 /// must be associative but need not be commutative: element_operator<double>("sum", std::plus()).
 /// Several threads may call `combine` concurrently. A profile may state the operator's cost under
-/// this name. The characters of `name` must outlive the operator.
+/// `name`. The characters of `name` must outlive the operator.
 template <std::default_initializable Element, class Combine>
 Operator element_operator(std::string_view name, Combine combine) {
     static_assert(std::is_trivially_copyable_v<Element>);

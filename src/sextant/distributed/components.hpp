@@ -18,8 +18,8 @@ struct ComponentsOfTile {
     kernel::ValueView input; ///< the labelled tile
     kernel::Connection connection;
     const kernel::Labeller& labeller;          ///< the labeller that was last used on the tile
-    std::span<const Elements> first_pixels;    ///< of each component (Labeller::first_pixels)
-    std::span<const std::uint8_t> marked = {}; ///< nonzero for each marked component, or empty
+    std::span<const Elements> first_pixels;    ///< first pixel of each component (Labeller)
+    std::span<const std::uint8_t> marked = {}; ///< nonzero for marked components; or empty
 };
 
 /// The component of the whole image that a component of a tile belongs to.
@@ -59,7 +59,7 @@ std::vector<WholeComponent> join_components(const Communicator& communicator, co
 /// The labels of a tiled image.
 struct Labelled {
     distributed::Image labels; ///< elements of kernel::Label
-    Elements components = 0;   ///< number in the whole image
+    Elements components = 0;   ///< number of components in the whole image
     /// The part of a component in this rank's tile.
     struct Part {
         kernel::Label label = 0;

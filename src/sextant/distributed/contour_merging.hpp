@@ -28,8 +28,8 @@ struct ContoursOfTile {
 /// Input     the grid; a ranking that was applied to this rank's tile; `record`: receives this
 ///           rank's trace of the merging, or nullptr.
 /// Output    heads and ranks (`ranking.write(result.placings, …)`) as in the whole image.
-/// Requires  as many ranks as tiles, and ranks of points below 2³¹; otherwise every rank throws
-///           AgreedFailure.
+/// Requires  as many ranks as tiles, and fewer than 2³¹ points per contour; otherwise every rank
+///           throws AgreedFailure.
 /// Collective.
 /// Cost      the pattern's messages, each as long as the number of contours that enter the merged
 ///           tiles; address space for about p lists of all crossings for p ranks, of which only the
@@ -47,12 +47,12 @@ contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int positio
 /// Maps the chains of a tile to contours of the whole image.
 /// Input     the crossings at which the chains that leave the tile continue, sorted by pixel and
 ///           followed to the heads of their contours.
-/// Throws    InvalidTask for ranks of 2³¹ − 1 and more.
+/// Throws    InvalidTask if the rank of a point on its contour is 2³¹ − 1 or more.
 ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
                             std::span<const contour::Crossing> crossings);
 
-/// Numbers of junctions of contours and of the links that are cut there. A tile counts the
-/// junctions in it and the cut links of its points.
+/// The number of junctions of contours, and the number of links that are cut at junctions. A tile
+/// counts its own junctions and the cut links of its own points.
 struct Junctions {
     Elements junctions = 0, cut = 0;
 };
@@ -62,7 +62,7 @@ Junctions sum_over_ranks(const Communicator& communicator, const Junctions& own)
 /// This rank's part of the linear representation of contours: all points in one sequence, divided
 /// evenly among ranks.
 struct LinearPart {
-    Elements contours = 0, points = 0; ///< numbers in the whole image
+    Elements contours = 0, points = 0; ///< totals of the whole image
     Elements first = 0;                ///< index of this rank's first point among all points
     std::vector<Elements> pixels;      ///< this rank's points
     std::vector<ContourLine> lines;    ///< contours that begin here; `first` is a global index
@@ -76,7 +76,7 @@ using TakePoint = std::function<void(std::size_t chain, Elements rank, Elements 
 void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
                 const ContoursOfTile& contours, const TakePoint& take);
 
-/// Moves the points of contours to their ranks in the linear representation.
+/// Moves each point of a contour to the rank that holds it in the linear representation.
 ///
 /// Input     a ranking of this rank's tile and the result of merge_contours(); the minimum number
 ///           of points of a contour that is kept.

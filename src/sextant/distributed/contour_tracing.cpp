@@ -72,7 +72,7 @@ Record record_of(ContoursOptions& options) {
              "hysteresis thresholds as gradient magnitudes, in gray values per pixel")
         .between(0, most_threshold);
     record.add("directions", options.directions, "the image is a direction map (docs/contours.md)");
-    record.add("min_length", options.min_length, "POINTS", "omit shorter contours")
+    record.add("min_length", options.min_length, "POINTS", "omit contours with fewer points")
         .between(1, most_count);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");

@@ -32,8 +32,8 @@ struct ContoursOptions {
     /// Hysteresis thresholds: edges begin where the gradient magnitude exceeds the quantile `high`,
     /// and continue where it exceeds the quantile `low`.
     EdgeQuantiles quantiles = {};
-    /// Hysteresis thresholds as gradient magnitudes, in samples per pixel; if set, `quantiles` has
-    /// no effect.
+    /// Hysteresis thresholds as gradient magnitudes, in sample units per pixel; if set, `quantiles`
+    /// has no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
     Elements min_length = 1; ///< minimum number of points; shorter contours are left out
     /// Memory of all ranks together. An image that would exceed it at 100 bytes per pixel, the
@@ -56,8 +56,8 @@ struct ContoursResult {
     Grid grid;           ///< the tiles of the image, or of each strip
     Elements strips = 1; ///< number of strips; 1 if the image fits in memory
     std::optional<kernel::EdgeThresholds> thresholds; ///< thresholds used; none for a direction map
-    Elements contours = 0, points = 0, closed = 0;    ///< without contours below `min_length`
-    Junctions junctions;                              ///< counts for the whole map
+    Elements contours = 0, points = 0, closed = 0;    ///< excluding contours below `min_length`
+    Junctions junctions;                              ///< including contours below `min_length`
     /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Only
     /// rank 0 has reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;
@@ -93,8 +93,8 @@ class ContourTracing {
     /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
     ///           once, at rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
-    /// Traces an image of gray_f32, gray_u8 or gray_u16 that is in memory on the same ranks. `grid`
-    /// and `memory` have no effect.
+    /// Traces an image of gray_f32, gray_u8 or gray_u16 in tiles on this communicator. `grid` and
+    /// `memory` have no effect.
     ContoursResult run(const distributed::Image& image, const LineSink& sink);
 
   private:

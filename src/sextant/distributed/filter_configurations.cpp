@@ -14,8 +14,8 @@ using collective::Algorithm;
 using filtering::Configuration;
 using filtering::Retiling;
 
-/// Returns the numbers of ranks to try first: `most`, a half, a quarter and so on down to 8, then
-/// every smaller number.
+/// Returns the numbers of ranks to try first: `most`, half of it, a quarter of it and so on down to
+/// about 8, then every smaller number.
 std::vector<int> first_ranks(int most) {
     constexpr int few = 8;
     std::vector<int> all;

@@ -41,7 +41,7 @@ class FilterConfigurations {
 
     const FilterTask& task_;
     const machine::Profile& machine_;
-    /// null: each rank reads its tile
+    /// A null entry means that each rank reads its own tile.
     const std::vector<const collective::Algorithm*> distributions_;
 };
 

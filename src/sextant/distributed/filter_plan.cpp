@@ -80,7 +80,7 @@ class Weighing {
         setting_.kernels = kernels_;
     }
 
-    /// Adds a set. Returns true if the fastest configuration changed.
+    /// Adds a set of configurations. Returns true if the fastest configuration changed.
     bool weigh(std::vector<Configuration> configurations) {
         std::erase_if(configurations,
                       [&](const Configuration& configuration) { return is_found(configuration); });
@@ -172,7 +172,7 @@ class Weighing {
     const machine::FileCosts files_;
     const std::vector<model::KernelUse> kernels_;
     planner::Setting setting_;
-    planner::Plan<Configuration> plan_; ///< plan for all sets so far
+    planner::Plan<Configuration> plan_; ///< plan over all sets of configurations so far
 };
 
 } // namespace
@@ -214,7 +214,8 @@ FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& s
     try {
         return plan_filter(task, setting);
     } catch (const model::CannotExpress& why) {
-        return strips_plan(task, fmt::format("chosen by rule, not predicted: {}", why.what()));
+        return strips_plan(task,
+                           fmt::format("chosen by rule, without a prediction: {}", why.what()));
     }
 }
 

@@ -58,8 +58,8 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 /// programs.
 FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
-/// Throws InvalidTask if the plan has more ranks or rows than the task, collectives that do not
-/// distribute or collect, or changes tiles before a filter that does not exist.
+/// Throws InvalidTask if the plan has more ranks or rows than the task, names a collective that
+/// cannot distribute or collect, or changes tiles before a filter that does not exist.
 void check(const FilterPlan& plan, const FilterTask& task);
 
 /// Returns the memory of all ranks for windows of `rows` rows. If ranks share memory, planes that
@@ -77,8 +77,9 @@ void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 /// kernel.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
 
-/// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile, also if the plan has
-/// more ranks than the task, or changes tiles before a filter that does not exist.
+/// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile if the JSON is
+/// invalid, or if the plan has more ranks than the task or changes tiles before a filter that does
+/// not exist.
 std::string to_json(const FilterPlan& plan);
 Json json_of(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,

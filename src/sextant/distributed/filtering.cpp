@@ -100,8 +100,8 @@ bool keeps_offset(const Filter& filter) {
     return filter.features == std::vector<std::string>{"smooth"};
 }
 
-/// Returns the filters for samples with the offset subtracted: the border value is reduced by the
-/// offset too.
+/// Adapts filters to samples from which the offset was subtracted: subtracts it from the border
+/// value.
 Filters filters_less_offset(Filters filters, double border_value, double offset) {
     for (Filter& filter : filters) {
         filter.border.constant = static_cast<float>(border_value - offset);
@@ -141,7 +141,7 @@ class FilterRun {
 
   private:
     bool is_root() const { return communicator_.rank() == 0; }
-    /// The same ranks, with shared memory on nodes if it is used.
+    /// The communicator with shared memory on nodes if it is used, otherwise the original one.
     const Communicator& ranks() const { return shared_ ? *shared_ : communicator_; }
     void examine_sources();
     void describe(const Filters& filters);
@@ -159,7 +159,7 @@ class FilterRun {
     const FilterOptions& options_;
     const RunControl& control_;
     RowSource* const source_;
-    std::optional<Communicator> shared_; // the same ranks, if processes of a node share memory
+    std::optional<Communicator> shared_; // set if processes of a node share memory
     distributed::FilterTask task_;
     FilterResult result_;
     double offset_ = 0; // offset of rank 0's image

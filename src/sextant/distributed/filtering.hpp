@@ -36,14 +36,14 @@ struct FilterOptions {
     kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
     /// truncate a Gaussian at this many sigmas, as SciPy does
     std::optional<double> truncate = {};
-    /// filters applied before, each to the result of the previous one
+    /// filters to apply first, each to the result of the previous one
     std::vector<EarlierFilter> before = {};
     kernel::Border border = kernel::Border::replicate; ///< rule for samples outside the image
     double border_value = 0; ///< value outside the image, with Border::constant
     /// Memory for the image and all planes, of all ranks together. A larger image is filtered in
     /// windows of rows.
     Bytes memory = Bytes{64} << 20;
-    std::optional<Tiles> grid = {}; ///< one tile per rank; none: predicted to be fastest
+    std::optional<Tiles> grid = {}; ///< one tile per rank; none: the fastest by prediction
     /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
     /// reads the image and distributes it. "any": whichever is predicted to be fastest.
     std::string distribute = "any";
@@ -66,7 +66,7 @@ struct FilterResult {
     ImageShape image;
     ElementFormat element;        ///< format of the samples
     distributed::FilterPlan plan; ///< only rank 0 has alternatives and predictions
-    /// true if processes of a node shared memory, with the reason
+    /// whether processes of a node shared memory, and the reason
     NodeSharingChoice sharing;
     int windows = 0;                         ///< number of windows; 1 if the image fits in memory
     Elements not_a_number = 0;               ///< number of NaN samples
@@ -78,7 +78,7 @@ struct FilterResult {
 /// Returns a record of the result without the planes and the warnings.
 Record record_of(const FilterResult& result);
 
-/// Receives rows of the plane of a derivative, whole rows from row `first` on.
+/// Receives whole rows of a derivative's plane, starting at row `first`.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 
 /// Computes Gaussian derivatives of an image, and features made of them, in tiles, one per rank.
@@ -87,9 +87,9 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 ///
 /// Input     an image that rank 0 can read. If every rank can, each from a source of its own, ranks
 ///           may read their own tiles. Or an image in tiles.
-/// Output    one plane of floats for each derivative, in units of the samples over pixels to the
-///           power of the order. Rank 0 passes all rows to `write`, window by window and, within a
-///           window, derivative by derivative.
+/// Output    one plane of floats for each derivative; a derivative of order n has the unit of the
+///           samples divided by pixelⁿ. Rank 0 passes all rows to `write`, window by window and,
+///           within a window, derivative by derivative.
 /// Throws    InvalidTask for filters that are not valid, or a number of tiles other than that of
 ///           ranks (constructor). On every rank AgreedFailure, if options or images differ between
 ///           ranks, if the memory cannot hold a row, if the plan does not suit the ranks or the

@@ -81,8 +81,8 @@ Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     return std::min(rows, shape.height);
 }
 
-/// Throws InvalidTask for an empty image, and for colours to be connected by value if different
-/// colours may have the same luminance.
+/// Throws InvalidTask for an empty image and, if pixels are connected by value, for a colour image
+/// in which different colours may have the same luminance.
 void check_image(const RowSource& source, const LabelOptions& options) {
     const FrameHeader& header = source.header();
     if (header.shape.elements() == 0)

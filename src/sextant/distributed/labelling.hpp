@@ -47,7 +47,7 @@ struct LabelResult {
 /// Returns a record of the result without the table, the labels and the trace.
 Record record_of(const LabelResult& result);
 
-/// Receives the labels of an image, whole rows from row `first` on.
+/// Receives whole rows of labels, starting at row `first`.
 using LabelSink = std::function<void(Elements first, std::span<const kernel::Label> rows)>;
 
 /// Labels the connected components of an image in tiles, one per rank. An image that exceeds the

@@ -133,7 +133,7 @@ contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid&
                                     std::span<const Elements> counts,
                                     const contour::ListCapacity& bound) {
     const contour::Order order(grid, pattern.stages(grid));
-    std::vector<Elements> before(counts.size() + 1, 0); // indexed by position: entries before it
+    std::vector<Elements> before(counts.size() + 1, 0); // number of entries before a position
     for (int rank = 0; rank < grid.ranks(); ++rank)
         before[static_cast<std::size_t>(order.position(rank) + 1)] =
             counts[static_cast<std::size_t>(rank)];

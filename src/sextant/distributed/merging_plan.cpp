@@ -37,7 +37,8 @@ MergingPlan fastest(const Grid& grid, double density, const planner::Setting& se
     try {
         return plan_merging(grid, density, setting);
     } catch (const model::CannotExpress& why) {
-        return stated(usual_pattern, fmt::format("chosen by rule, not predicted: {}", why.what()));
+        return stated(usual_pattern,
+                      fmt::format("chosen by rule, without a prediction: {}", why.what()));
     }
 }
 

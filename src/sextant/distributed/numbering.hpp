@@ -25,7 +25,7 @@ struct Standing {
 };
 
 struct Numbering {
-    std::vector<Standing> standings; ///< one per contribution
+    std::vector<Standing> standings; ///< one position per contribution
     Elements count = 0, weight = 0;  ///< totals of all items
 };
 

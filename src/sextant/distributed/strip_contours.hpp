@@ -31,9 +31,9 @@ struct StripWork {
 kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
                                        double low, double high);
 
-/// Returns the edges: maxima of the gradient that are connected to a strong one. Cost: the gradient
-/// is computed once; codes are labelled twice, because components are complete only after the last
-/// strip.
+/// Returns the edges: maxima of the gradient that are connected to a strong maximum. Cost: the
+/// gradient is computed once; codes are labelled twice, because components are complete only after
+/// the last strip.
 BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds);
 
@@ -41,8 +41,8 @@ BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
 /// with the margin that these rounds need; passes are repeated until nothing changes.
 BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
 
-/// Converts samples of a direction map to codes, -1 no edge, -2 an end, 0 to 7 directions, written
-/// one after another to `to`.
+/// Converts samples of a direction map (-1 no edge, -2 the head of a contour, 0 to 7 directions) to
+/// codes, and writes these one after another to `to`.
 /// Requires  rows without gaps between them.
 /// Throws    InvalidFile for any other value, naming the map `path` and the pixel. Not collective.
 void convert_directions(const kernel::SampleView& samples, const std::string& path,

@@ -84,7 +84,8 @@ class StripLists {
   public:
     using List = contour::TileList<Entry>;
     using Lists = std::span<const List>;
-    /// Functions that merge lists into one, and that join the entries of lists with each other.
+    /// The functions that combine lists: `merge` returns one list, `join` returns all entries,
+    /// joined with each other.
     struct Merging {
         std::function<List(Lists)> merge;
         std::function<std::vector<Entry>(Lists)> join;
@@ -165,7 +166,7 @@ class StripLists {
     StripTiles tiles_;
     Merging merging_;
     std::optional<ScratchFile> file_; // only at rank 0
-    std::vector<Bytes> ends_;         // for each strip, the end in file_ of the list from above
+    std::vector<Bytes> ends_;         // for each strip, the end of the list from above in `file_`
     List above_, below_;
 };
 

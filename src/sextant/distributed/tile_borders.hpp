@@ -51,7 +51,7 @@ Padded with_margin(const Image& image, Elements margin);
 /// This rank's tile of an image, not copied, and the pixels around it.
 struct TileWithBorder {
     std::vector<kernel::SampleView> pieces; ///< the tile, then disjoint rectangles around it
-    Memory around;                          ///< memory of the other pieces
+    Memory around;                          ///< memory of the pieces around the tile
 };
 
 /// Fetches the samples around each tile from the ranks that own them, up to `margin` pixels away

@@ -142,8 +142,7 @@ kernel::SampleView samples_of(const ElementFormat& element, const std::byte* fir
     else if (element == gray_f32)
         view.first = reinterpret_cast<const float*>(first);
     else
-        throw InvalidTask(
-            fmt::format("expected samples of f32, u8 or u16; these are {}", element.name));
+        throw InvalidTask(fmt::format("samples of {}, expected f32, u8 or u16", element.name));
     return view;
 }
 

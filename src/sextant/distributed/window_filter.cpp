@@ -25,7 +25,7 @@ constexpr Bytes float_size = sizeof(float);
 const ElementFormat& checked(const ElementFormat& element) {
     if (element != gray_f32 && element != gray_u8 && element != gray_u16)
         throw InvalidTask(
-            fmt::format("filters take samples of f32, u8 or u16; these are {}", element.name));
+            fmt::format("filters: samples of {}, expected f32, u8 or u16", element.name));
     return element;
 }
 
@@ -52,11 +52,12 @@ void check(const Window& window, Elements planes, int ranks) {
         throw InvalidTask(fmt::format("{} planes of {}x{} pixels, expected 1 to {} pixels", planes,
                                       image.width, image.height, most_pixels));
     if (first < 0 || rows < 1 || rows > image.height - first)
-        throw InvalidTask(fmt::format("{} rows from row {} on are not within an image of {} rows",
-                                      rows, first, image.height));
+        throw InvalidTask(
+            fmt::format("{} rows starting at row {} do not fit in an image of {} rows", rows, first,
+                        image.height));
 }
 
-/// True if both windows of an image can be filtered by the same program.
+/// True if one program can filter both windows of an image.
 bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b,
                   const Window& before, const Window& now) {
     const auto same = [](const halo::Stencil& one, const halo::Stencil& other) {
@@ -150,7 +151,8 @@ void WindowFilter::open_execution() {
 void WindowFilter::bind_planes(std::span<float> planes) {
     const Elements floats = this->planes() * plane_elements();
     if (!planes.empty() && std::ssize(planes) != floats)
-        throw InvalidTask(fmt::format("memory for {} floats, expected {}", planes.size(), floats));
+        throw InvalidTask(fmt::format("the buffer for the planes holds {} floats, expected {}",
+                                      planes.size(), floats));
     if (planes.empty()) {
         if (own_planes_.size() != floats * float_size)
             own_planes_ = communicator_.memory(floats * float_size);

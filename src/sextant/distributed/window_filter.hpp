@@ -125,9 +125,9 @@ namespace sextant {
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,
                                                      const distributed::Filter& filter);
 
-/// Computes the same features into `planes`, which the caller keeps. Planes made by an earlier call
-/// with the same grid and number of features are overwritten, and so are all their copies; other
-/// planes are replaced. Reuse saves the cost of new memory, which is about that of filtering.
+/// Computes features into `planes`, which the caller keeps. Planes made by an earlier call with the
+/// same grid and number of features are overwritten, and so are all their copies; other planes are
+/// replaced. Overwriting saves allocating new memory, which takes about as long as filtering.
 void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
                           std::vector<distributed::Image>& planes);
 

@@ -45,14 +45,14 @@ struct Configuration {
     std::string text() const;
 };
 
-/// Throws InvalidTask for less than one tile, and for changes of tiles before the first of
-/// `filters` filters, after the last, or out of order.
+/// Throws InvalidTask if there is less than one column or row of tiles, or if the changes of tiles
+/// are out of order or not at one of filters 1 to `filters` − 1.
 void check_tiles(const Configuration& configuration, int filters);
 
 /// All grids of tiles for a number of ranks, strips of rows first.
 std::vector<Configuration> grids_of(int ranks);
 
-/// Throws InvalidTask if `row` is set, but its collective is not one of those expected.
+/// Throws InvalidTask if `row` is not null and its kind of collective is not in `expected`.
 void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,
                 std::string_view role);
 

@@ -14,7 +14,7 @@ namespace sextant::filtering {
 
 namespace {
 
-/// True if a filter uses the same tiles as the one before.
+/// True if a filter uses the same tiles as the previous filter.
 bool stay(const halo::Grid& before, const halo::Grid& tiles) {
     return tiles.above == 0 && tiles.below == 0 && tiles.columns == before.columns &&
            tiles.rows == before.rows;
@@ -46,7 +46,7 @@ void check(const WindowTask& task, const Configuration& configuration) {
     }
 }
 
-/// The filters with the settings of this configuration.
+/// Returns the task's filters, set up for this configuration.
 std::vector<halo::Stencil> filters_of(const WindowTask& task, const Configuration& configuration) {
     std::vector<halo::Stencil> filters = task.filters;
     for (std::size_t k = 0; k < filters.size(); ++k) {

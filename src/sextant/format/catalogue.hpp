@@ -26,8 +26,9 @@ struct Format {
     /// Throws InvalidFile with the path, what was found and what was expected.
     ImageHeader (*read_header)(const std::string& path);
     /// Reads the pixels, premultiplied, top row first, into `to` (shape.elements() elements of the
-    /// header's format). Throws InvalidFile, also if the file no longer matches `header`; the
-    /// contents of `to` are then unspecified. Throws std::logic_error if `to` has the wrong size.
+    /// header's format). Throws InvalidFile if the file is damaged or no longer matches `header`;
+    /// the contents of `to` are then unspecified. Throws std::logic_error if `to` has the wrong
+    /// size.
     void (*read_pixels)(const std::string& path, const ImageHeader& header,
                         std::span<std::byte> to);
     /// Writes a temporary file and renames it, so that a failure leaves nothing behind and an
@@ -51,15 +52,16 @@ const Format& format_of(const std::string& path);
 /// True if a path ends in an extension such as ".exr", in upper or lower case.
 bool has_extension(std::string_view path, std::string_view extension);
 
-/// Call the function of this name for the format of the path.
+/// Each of these functions calls the one of the same name for the path's format.
 ImageHeader read_header(const std::string& path);
 void read_pixels(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
-/// Throws InvalidFile, also if the pixels do not fit in memory.
+/// Throws InvalidFile if the file cannot be read, or if its pixels do not fit in memory.
 Image read_image(const std::string& path);
-/// Throws InvalidFile, also if the format of `path` is read-only or cannot hold the image.
+/// Throws InvalidFile if the file cannot be written, or if the format of `path` is read-only or
+/// cannot hold the image.
 void write_image(const std::string& path, const Image& image);
-/// Read and write deep images. Throw InvalidFile, also if the format of `path` cannot hold deep
-/// images, if the file is flat, or if an image is invalid (fault_of).
+/// Read and write deep images. Throw InvalidFile if reading or writing fails, if the format of
+/// `path` cannot hold deep images, if the file is flat, or if an image is invalid (fault_of).
 DeepImage read_deep(const std::string& path);
 void write_deep(const std::string& path, const DeepImage& image);
 

@@ -317,7 +317,7 @@ PixelCheck check_pixels(const Image& image) {
         return check_pixels(image.pixels<RgbaF32>());
     if (image.element() == rgba_depth_f32)
         return check_pixels(image.pixels<RgbaDepthF32>());
-    throw std::logic_error("only pixels that are colours can be checked");
+    throw std::logic_error("only colour pixels can be checked");
 }
 
 } // namespace sextant::format

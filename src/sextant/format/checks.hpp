@@ -108,8 +108,8 @@ inline constexpr float premultiplied_tolerance = 1.0F / 255;
 /// Counts pixels that are not premultiplied RGBA. The result is only a hint, because the colour of
 /// a pixel that emits light may legitimately exceed its alpha.
 ///
-/// Input     pixels as a reader returns them; an image of either element format (std::logic_error
-///           otherwise).
+/// Input     pixels as a reader returns them; an image of rgba_f32 or rgba_depth_f32
+///           (std::logic_error otherwise).
 /// Cost      one pass over the pixels.
 PixelCheck check_pixels(std::span<const RgbaF32> pixels);
 PixelCheck check_pixels(std::span<const RgbaDepthF32> pixels);

@@ -96,10 +96,10 @@ int check_attributes(SourceFile& file) {
         const Bytes length = read_integer(file);
         const Bytes left = file.size() - ftello(file.handle());
         if (length < 0 || length > left) {
-            throw InvalidFile(path,
-                              fmt::format("header attribute {} claims {} bytes of the {} left: "
-                                          "damaged or truncated",
-                                          number, length, left));
+            throw InvalidFile(
+                path, fmt::format("header attribute {} claims {} bytes, but only {} remain: "
+                                  "damaged or truncated",
+                                  number, length, left));
         }
         file.skip(length);
     }
@@ -107,8 +107,8 @@ int check_attributes(SourceFile& file) {
 }
 
 /// Reads the header. The attributes are checked first, because OpenEXR would allocate as much
-/// memory as a damaged length field states. Throws InvalidFile, also for multi-image files, and
-/// exceptions of OpenEXR.
+/// memory as a damaged length field states. Throws InvalidFile for damaged and for multi-image
+/// files, and exceptions of OpenEXR.
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
@@ -167,7 +167,7 @@ class AtomicStream : public Imf::OStream {
 /// The channels of rgba_depth_f32 in order; rgba_f32 has the first four.
 constexpr std::array channel_names{"R", "G", "B", "A", "Z"};
 
-/// The compression ratio that cosine-transform codecs gain in addition to deflate.
+/// The factor by which cosine-transform codecs may exceed the compression ratio of deflate.
 constexpr Bytes transform_ratio = 64;
 
 int channels_of(const ElementFormat& element) {
@@ -323,9 +323,8 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
         }
     }
     if (channels.findChannel("ZBack")) {
-        throw InvalidFile(
-            path,
-            "has channel ZBack: samples with an extent are not supported, expected point samples");
+        throw InvalidFile(path, "has channel ZBack: samples with an extent in depth are not "
+                                "supported, expected point samples");
     }
 }
 

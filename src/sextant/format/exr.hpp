@@ -20,7 +20,7 @@ namespace sextant::format {
 ImageHeader read_exr_header(const std::string& path);
 void read_exr(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
-/// Writes float channels, or half for rgba_f16, bit for bit with lossless compression (ZIP).
+/// Writes float channels, or half for rgba_f16, with lossless compression (ZIP).
 void write_exr(const std::string& path, const Image& image);
 
 /// Reads deep scan lines: channels R, G, B, A and Z of half, float or integer samples, colours
@@ -31,7 +31,7 @@ void write_exr(const std::string& path, const Image& image);
 ///           caller checks the order of fragments (fault_of).
 DeepImage read_exr_deep(const std::string& path);
 
-/// Writes float channels, bit for bit with lossless compression (ZIPS).
+/// Writes float channels with lossless compression (ZIPS).
 void write_exr_deep(const std::string& path, const DeepImage& image);
 
 } // namespace sextant::format

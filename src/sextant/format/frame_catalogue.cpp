@@ -383,7 +383,7 @@ class Sequence : public FrameSource {
     FrameFiles files_;
     SourceOptions options_;
     std::unique_ptr<FrameSource> open_; ///< the file read last
-    std::int64_t number_ = 0;           ///< frame number of that file
+    std::int64_t number_ = 0;           ///< frame number of the file in `open_`
 };
 
 } // namespace
@@ -397,7 +397,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     auto first = open_single(files.paths.front(), options);
     FrameHeader header = first->header();
     header.frames = static_cast<std::int64_t>(files.paths.size());
-    header.frame_interval = 0; // files of one frame state no interval
+    header.frame_interval = 0; // single-frame files state no interval
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
     return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
                                       std::move(first));

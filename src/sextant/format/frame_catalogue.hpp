@@ -37,8 +37,9 @@ struct FrameFormat {
     /// and slice of the options.
     std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options);
-    /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile, also for
-    /// sample types that the format does not hold. Null if the format is read-only.
+    /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile if the file
+    /// cannot be created or the format does not hold the sample type. Null if the format is
+    /// read-only.
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
     std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
@@ -56,8 +57,8 @@ const FrameFormat* find_frame_format(const std::string& path);
 ///   folder, frame_*.png, frame_%04d.tif, frames.txt
 ///                              one file per frame, in natural order (frame_9 before frame_10); a
 ///                              list has one path per line, relative to its folder
-/// Throws InvalidFile with path, what was found and what was expected; also for a channel or slice
-/// that the series does not have.
+/// Throws InvalidFile with the path, what was found and what was expected, for example if the
+/// series does not have the channel or slice.
 std::unique_ptr<FrameSource> open_frames(const std::string& name,
                                          const SourceOptions& options = {});
 

@@ -76,8 +76,8 @@ class StoredFrames : public FrameSource {
 
     void read(std::int64_t frame, Bytes position, std::span<std::byte> to) const {
         if (file_.read_at(position, to) < static_cast<Bytes>(to.size())) {
-            throw InvalidFile(path(), fmt::format("ends inside frame {}: it shrank while it was "
-                                                  "read",
+            throw InvalidFile(path(), fmt::format("ends inside frame {}: the file shrank while it "
+                                                  "was read",
                                                   frame));
         }
     }

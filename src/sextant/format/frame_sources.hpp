@@ -36,8 +36,8 @@ StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped);
 /// overflow.
 void checked_frames(const std::string& path, const FrameHeader& header);
 
-/// Returns a source of frames of that layout in a file. Incomplete frames are left out, with a
-/// remark; throws InvalidFile if none is complete.
+/// Returns a source of frames stored in a file with the given layout. Incomplete frames are left
+/// out, with a remark; throws InvalidFile if none is complete.
 ///
 /// Cost      in Fortran order, each request for rows visits every column.
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,

@@ -41,8 +41,8 @@ class Hdf5Handle {
 /// An HDF5 file opened for reading.
 class Hdf5Input {
   public:
-    /// Disables libhdf5's own messages. Throws InvalidFile with libhdf5's reason, also if the path
-    /// is not a regular file.
+    /// Disables libhdf5's own messages. Throws InvalidFile if the path is not a regular file, or
+    /// with libhdf5's reason if the file cannot be opened.
     Hdf5Input(const std::string& path, bool allow_external);
 
     hid_t id() const { return handle_.id(); }
@@ -80,10 +80,11 @@ struct Hdf5Contents {
 };
 
 /// Lists every dataset of the file; targets of external links only if those are allowed. Throws
-/// InvalidFile if there are too many.
+/// InvalidFile if the file has too many objects.
 Hdf5Contents list_hdf5(const Hdf5Input& file);
 
-/// Return an attribute of an object as text or number; "" or empty if there is none.
+/// These return an attribute of an object as text ("" if it is missing) or as a number (empty if it
+/// is missing).
 std::string hdf5_text(const Hdf5Input& file, const std::string& object,
                       const std::string& attribute);
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,

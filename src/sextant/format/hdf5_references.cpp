@@ -117,7 +117,7 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
                   hid_t) {
     const Target target = target_of(value, size);
     if (!target.file || !target.object)
-        return fail_link("which it does not name: damaged");
+        return fail_link("whose name is missing: damaged");
     std::string failed;
     hid_t object = -1;
     try {
@@ -380,9 +380,10 @@ void Hdf5Sources::remark_on_missing() {
             troubles.push_back(source.trouble);
     }
     if (!troubles.empty() && troubles.size() == sources_.size()) {
-        throw InvalidFile(path_,
-                          fmt::format("dataset {} lacks all of its {} sources of samples: {}",
-                                      name_, sources_.size(), troubles.front()));
+        throw InvalidFile(
+            path_,
+            fmt::format("dataset {} lacks samples, because all {} of its sources are missing: {}",
+                        name_, sources_.size(), troubles.front()));
     }
     if (!troubles.empty()) {
         remarks_.push_back(fmt::format("{} of {} sources of samples are missing: {}",

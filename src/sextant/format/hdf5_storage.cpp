@@ -137,7 +137,7 @@ void Hdf5Storage::find_external(const Hdf5Input& file, hid_t created) {
                                                       size, std::numeric_limits<Bytes>::max())));
         if (offset < 0 || there - offset < wanted) {
             throw InvalidFile(path_, fmt::format("has samples in {}, which has {} bytes, expected "
-                                                 "{} from byte {} on",
+                                                 "{} starting at byte {}",
                                                  other.string(), there, wanted, Bytes{offset}));
         }
         left -= wanted;
@@ -164,10 +164,9 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
     require_filters(dataset, created);
     const Bytes most = std::max(modest_chunk, deflate_ratio * stored_);
     if (chunk_bytes_ > std::min(most, ratio_ * stored_)) {
-        throw InvalidFile(path_,
-                          fmt::format("has chunks of {} bytes in a dataset of which {} bytes "
-                                      "are stored: damaged or truncated",
-                                      chunk_bytes_, stored_));
+        throw InvalidFile(path_, fmt::format("has chunks of {} bytes in a dataset that stores only "
+                                             "{} bytes: damaged or truncated",
+                                             chunk_bytes_, stored_));
     }
     hsize_t written = 0;
     const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // H5S_ALL is not accepted here

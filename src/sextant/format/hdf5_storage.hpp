@@ -27,9 +27,8 @@ inline constexpr Bytes modest_chunk = Bytes{1} << 28;
 class Hdf5Storage {
   public:
     /// Throws    InvalidFile if a file with samples may not be read or is not a regular file, if
-    ///           samples were never written, a filter is not installed, or chunks are larger than
-    ///           their stored bytes can decode to; for virtual datasets, also if no source is
-    ///           available.
+    ///           samples were never written, a filter is not installed, chunks are larger than
+    ///           their stored bytes can decode to, or no source of a virtual dataset is available.
     /// Cost      opens all sources of a virtual dataset.
     Hdf5Storage(const Hdf5Input& file, const std::string& name, int depth = 0);
 
@@ -106,7 +105,7 @@ class Hdf5Inflater {
     Elements samples_;
     std::size_t size_;
     Pace pace_;
-    std::vector<Decoder> decoders_; ///< one, or one per byte of a sample
+    std::vector<Decoder> decoders_; ///< one or, if shuffled, one per byte of a sample
     std::vector<std::byte> passed_, bytes_;
     Bytes since_ = 0; ///< bytes decoded since the last call of `pace_`
 };

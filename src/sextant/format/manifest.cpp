@@ -123,10 +123,11 @@ void require_files(const std::string& path, const Partials& partials) {
         std::error_code error;
         if (std::filesystem::is_regular_file(partials.paths[i], error))
             continue;
-        throw InvalidFile(path, fmt::format("partial {} is {}, which {}", i, partials.paths[i],
-                                            std::filesystem::exists(partials.paths[i], error)
-                                                ? "is not a file"
-                                                : "does not exist"));
+        throw InvalidFile(path,
+                          fmt::format("partial image {} is {}, which {}", i, partials.paths[i],
+                                      std::filesystem::exists(partials.paths[i], error)
+                                          ? "is not a file"
+                                          : "does not exist"));
     }
 }
 

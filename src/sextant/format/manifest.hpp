@@ -30,7 +30,7 @@ Partials read_manifest(const std::string& path);
 ImageHeader read_manifest_header(const std::string& path);
 
 /// Writes only the manifest; the partial images may be written later. Paths are relative to its
-/// folder. Throws InvalidFile, also for partials that read_manifest would reject.
+/// folder. Throws InvalidFile if the file cannot be written or read_manifest would reject it.
 void write_manifest(const std::string& path, const Partials& partials);
 
 } // namespace sextant::format

@@ -161,9 +161,10 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
                        checked_sample(path, header, swapped)};
     checked_frames(path, frames);
     if (extended_bytes < 0 || extended_bytes > file.size()) {
-        throw InvalidFile(path, fmt::format("claims an extended header of {} bytes and has {}: "
-                                            "damaged or truncated",
-                                            extended_bytes, file.size()));
+        throw InvalidFile(path,
+                          fmt::format("claims an extended header of {} bytes, but the file has {}: "
+                                      "damaged or truncated",
+                                      extended_bytes, file.size()));
     }
     frames.pixel = believable(pixel_size(header, swapped, frames.shape), frames.remarks);
     const auto layout =

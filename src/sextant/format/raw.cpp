@@ -28,7 +28,8 @@ namespace sextant::format {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "raw files are copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "raw files are copied without swapping bytes");
 
 /// Upper bound of the compression ratio: a zstd block has at least three bytes and decodes to at
 /// most 128 KiB.

@@ -17,7 +17,7 @@ namespace sextant::format {
 /// Restarts the time limit for the new piece.
 using Pace = std::function<void(Bytes ahead)>;
 
-/// Opens a source, in the process that reads it.
+/// Opens a source; called in the process that reads it.
 using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
 
 /// Opens and reads a source in a separate process, for libraries that may crash or loop forever on

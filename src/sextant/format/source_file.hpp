@@ -29,7 +29,7 @@ class SourceFile {
 
     /// Reads until `to` is full or the file ends. Returns the number of bytes read.
     Bytes read(std::span<std::byte> to);
-    /// Reads from a given position. The current position neither matters nor changes.
+    /// Reads from a given position. The current position is neither used nor changed.
     Bytes read_at(Bytes position, std::span<std::byte> to) const;
     /// Advances by `bytes`, possibly beyond the end; then the next read returns 0.
     void skip(Bytes bytes);
@@ -56,7 +56,7 @@ T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     return std::bit_cast<T>(bytes);
 }
 
-/// Stores a number in little-endian byte order, which all written files have.
+/// Stores a number in little-endian byte order, which all files written by Sextant use.
 template <class T>
 void put_number(std::span<std::byte> header, std::size_t at, T value) {
     static_assert(std::endian::native == std::endian::little);

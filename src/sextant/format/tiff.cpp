@@ -41,8 +41,8 @@ struct OpenTiff {
     std::string end; ///< the reason why the list of pages ends early; "" if it is complete
 };
 
-/// Reads the directories of all pages that are pictures; sets `open.end` if the list of pages is
-/// damaged.
+/// Reads the directories of all pages except thumbnails and masks; sets `open.end` if the list of
+/// pages is damaged.
 void find_pages(OpenTiff& open) {
     TIFF* const tiff = open.tiff.get();
     do {
@@ -191,7 +191,11 @@ class TiffFrames : public FrameSource {
         const Bytes pixel = header().channels * size_of(header().sample);
         const Bytes line = page.tile.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFTileSize64(tiff)) != line * page.tile.height)
-            fail_tiff(open_->bytes, fmt::format("frame {} has tiles of a different size", frame));
+            fail_tiff(
+                open_->bytes,
+                fmt::format(
+                    "tiles of frame {} do not have the size that their width and height require",
+                    frame));
         tile_.resize(static_cast<std::size_t>(line * page.tile.height));
         if (TIFFReadTile(tiff, tile_.data(), static_cast<std::uint32_t>(x),
                          static_cast<std::uint32_t>(y), 0,

@@ -23,8 +23,8 @@ namespace sextant::format {
 
 namespace {
 
-/// Upper bound of steps: more planes than any file has, but few enough that positions do not
-/// overflow.
+/// Upper bound on the step of an axis: more planes than any file has, but few enough that positions
+/// do not overflow.
 constexpr std::int64_t most_planes = std::int64_t{1} << 29;
 
 } // namespace
@@ -345,8 +345,8 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 namespace {
 
-/// Returns the requested position on an axis; if none is requested, 0, with a remark if there are
-/// more.
+/// Returns the requested position on an axis. If none is requested, returns 0 and adds a remark if
+/// the axis has several positions.
 std::int64_t chosen(const std::string& path, std::string_view axis,
                     std::optional<std::int64_t> requested, std::int64_t count,
                     FrameHeader& header) {

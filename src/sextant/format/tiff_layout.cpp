@@ -139,7 +139,7 @@ PixelSize in_centimetres(const PixelSize& pixel) {
 
 namespace {
 
-/// The largest position in classic TIFF.
+/// The largest file position that classic TIFF can store.
 constexpr Bytes classic_bytes = std::numeric_limits<std::uint32_t>::max();
 
 /// The maximum length of a Java array, which limits the number of pixels per image and of images

@@ -43,7 +43,7 @@ Tiff open_tiff_library(TiffBytes& bytes, const char* mode);
 /// A page of a TIFF file, as described by its directory.
 struct TiffPage {
     std::uint64_t directory = 0; ///< position of the directory in the file
-    FrameHeader frame;           ///< shape, sample, channels; the first page has all fields
+    FrameHeader frame;           ///< shape, sample type and channels; on page 0, all fields
     int samples = 1;             ///< samples per pixel
     int channels = 1;            ///< samples that are channels; a frame has one of them
     int unread = 0;              ///< samples of unknown meaning after a pixel's colour
@@ -68,9 +68,9 @@ bool is_picture(TIFF* file);
 /// strips without gaps, interleaved. Otherwise -1.
 Bytes start_of_samples(TIFF* file, const TiffPage& page);
 
-/// Returns the position of the samples of an ImageJ stack, in which the images follow that of the
-/// first page without gaps; -1 if the file is not laid out like this. Stacks beyond 4 GiB have only
-/// one page; in smaller ones, the other directories follow the samples and may be lost by
+/// Returns the position of the samples of an ImageJ stack, in which the other images follow the
+/// first page's image without gaps; -1 if the file is not laid out like this. Stacks beyond 4 GiB
+/// have only one page; in smaller ones, the other directories follow the samples and may be lost by
 /// truncation. The total size of `images` images must not overflow.
 Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images);
 

@@ -95,7 +95,7 @@ class AxisExchange {
         builder_.window(1);
     }
 
-    /// Sends to all ranks in one direction and receives from those in the opposite one.
+    /// Sends to all ranks in one direction and receives from all in the opposite direction.
     void shift(int round, int dx, int dy) {
         builder_.round(round);
         for_each_peer(dx, dy, [&](int peer) {
@@ -109,7 +109,7 @@ class AxisExchange {
     Program finish() { return builder_.finish(all_); }
 
   private:
-    /// Visits peers nearest first.
+    /// Visits the peers, nearest first.
     template <class Visit>
     void for_each_peer(int dx, int dy, Visit&& visit) const {
         int i = rank_ % grid_.columns + dx, j = rank_ / grid_.columns + dy;

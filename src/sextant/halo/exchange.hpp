@@ -63,9 +63,10 @@ std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
                   Tile (*held_by)(const Grid& grid, int rank));
 
-/// Halo exchange in four successive steps: to the right, to the left, upwards, downwards. Vertical
-/// strips include the margins received from the sides, so corners need no messages of their own,
-/// and because margins exist only towards neighbours, these strips are contiguous.
+/// Halo exchange in four successive steps: to the right, to the left, upwards, downwards. Strips
+/// sent upwards or downwards include the margins received from the sides, so corners need no
+/// messages of their own. These strips are contiguous, because margins exist only towards
+/// neighbours.
 ///
 /// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
 ///           tile need be defined.

@@ -25,23 +25,23 @@ inline constexpr int image_buffer = 0, planes_buffer = 1;
 /// one part or as up to five. If planes are collected, each rank sends its tiles of them as soon as
 /// they are computed.
 ///
-/// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row, of
-///           which only pixels that no other rank has need be defined (is_given).
+/// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row;
+///           only the pixels selected by is_given need be defined.
 /// Output    planes_buffer: the tile of each plane, one after another, row by row; at rank 0 the
 ///           whole planes if they are collected. A compute step reads one region, the pixels that a
-///           part of the tile depends on, and makes that part in each plane, a region per plane.
-///           part_made and part_read return these parts.
+///           part of the tile depends on, and writes that part of each plane, one region per plane.
+///           part_read and part_made return these two parts.
 /// Cost      messages as exchange, and one per plane to collect.
 Program stencil(const Stencil& stencil, int rank);
 
-/// True if a rank must have a pixel, of its tile or margin, before it begins.
+/// True if a rank must have this pixel of its tile or margin before the program starts.
 bool is_given(const Stencil& stencil, int rank, Elements x, Elements y);
 
 /// The part of each plane that a rank ends up with.
 Tile kept_tile(const Stencil& stencil, int rank);
 
-/// The part of the image that a compute step of this rank makes, and the pixels it reads: the part
-/// and its margin, clipped to the available image.
+/// part_made: the part of the image that a compute step of this rank computes. part_read: the
+/// pixels that the step reads, which are the part and its margin, clipped to the available image.
 Tile part_made(const Stencil& stencil, int rank, const Region& first_made);
 Tile part_read(const Stencil& stencil, const Tile& made);
 

@@ -103,8 +103,9 @@ inline constexpr Bytes stream_alignment = 64;
 bool exceeds_caches(Bytes touched);
 
 /// The first element to be written with stores that bypass the caches, which saves reading the old
-/// content: the first aligned element. Returns `elements` (none) if the sources and the result, of
-/// `of` elements each, fit in a cache, or if the result is one of the sources or cannot be aligned.
+/// content: the first aligned element. Returns `elements` (none) if all sources and the result,
+/// with `of` elements each, fit in a cache, or if the result is one of the sources or cannot be
+/// aligned.
 Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
                         Bytes size);
 

@@ -42,7 +42,7 @@ struct BenchCommand {
     std::vector<std::string> outputs() const {
         return command::files_named({reports.json, reports.report});
     }
-    /// True if tables are printed: no report uses standard output.
+    /// True if tables are printed, that is, if no report is written to standard output.
     bool prints() const {
         return reports.json != command::standard_output &&
                reports.report != command::standard_output;
@@ -260,7 +260,7 @@ class BenchRun {
     Findings findings_;
 };
 
-/// Simulates the scan cases on a simulated clock, without starting ranks.
+/// Runs the scan cases on a simulated clock, without starting ranks.
 void rehearse_cases(const BenchCommand& command) {
     check_files(command);
     const int ranks = command.ranks, draws = command.rounds;
@@ -279,7 +279,7 @@ void check_request(const BenchCommand& command, const command::Call& call) {
     if (command.what != "scan" && command.simulated)
         throw InvalidTask("--simulated is an option of sextant bench scan");
     if (command.what != "composite" || !command.cases.empty())
-        call.refuse({"size"}, "it sets the size of the built-in case of bench composite");
+        call.refuse({"size"}, "only the built-in case of bench composite uses this option");
 }
 
 int run_bench(const BenchCommand& command, const command::Call& call) {

@@ -84,12 +84,13 @@ Record record_of(CompositeCase& what) {
     record.add("element", what.element, "TYPE", "pixel element type");
     record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
     record.add("collect", what.collect, "collect the image at rank 0");
-    record.add("sparse", what.sparse, "also time messages that skip empty pixels");
+    record.add("sparse", what.sparse, "time messages both with and without empty pixels");
     record.add("interlaced", what.interlaced,
-               "also time interlaced rows with messages that skip empty pixels");
+               "with sparse: time rows both with and without interlacing");
     record.add("all_tunings", what.all_tunings,
-               "time each algorithm with all choices of its parameters");
-    record.add("all_transports", what.all_transports, "between processes, also time shared memory");
+               "time each algorithm with all values of its parameters");
+    record.add("all_transports", what.all_transports,
+               "between processes, time both messages and shared memory");
     record.add("algorithms", what.algorithms, "NAME", "algorithms to time; default: all");
     record.add("reference", what.reference, "NAME",
                "algorithm or MPI operation that time ratios refer to");

@@ -45,9 +45,9 @@ struct CompositeCase {
     bool sparse = false;         ///< also time sparse messages
     bool interlaced = false;     ///< also time interlaced rows with sparse messages
     bool all_tunings = false;    ///< time every tuning of each algorithm, not only the default
-    bool all_transports = false; ///< between processes, also time shared memory
+    bool all_transports = false; ///< if ranks are processes, also time shared memory
     std::vector<std::string> algorithms; ///< empty: all
-    std::string reference; ///< denominator of the ratios; if empty or not found, the first
+    std::string reference; ///< denominator of the ratios; if not found, the first contestant
 };
 
 Record record_of(CompositeCase& what);
@@ -62,7 +62,7 @@ std::vector<std::string_view> image_patterns();
 /// image of any other. `dense`: all pixels are active. `ellipse`: the pixels of an ellipse that
 /// covers ranks^(-2/3) of the image, at a position that depends on the rank. `upper half`, `lower
 /// half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels; odd
-/// ranks have the squares that even ranks lack. `fine checkerboard`: alternate pixels, likewise.
+/// ranks have the squares that even ranks lack. `fine checkerboard`: the same with single pixels.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
 /// The composited image of a case, computed serially by one process: the reference for all

@@ -106,7 +106,7 @@ class Field {
                 add(one.configuration, predicted);
         }
         configurations_ = contestants_.size();
-        add(plan_.configuration, {}); // again, to measure noise
+        add(plan_.configuration, {}); // timed twice, to measure noise
         add({1, 1}, {});
         add(staying(plan_.configuration), {}, false);
     }
@@ -335,7 +335,7 @@ FilterCase usual_filter_case() {
 namespace {
 
 std::string gain_text(const char* name, const FilterGain& gain) {
-    return fmt::format("{} {}, by CPU time {}", name, to_text(gain.wall, 1, 2),
+    return fmt::format("{} {} by wall time, {} by CPU time", name, to_text(gain.wall, 1, 2),
                        to_text(gain.cpu, 1, 2));
 }
 
@@ -360,7 +360,7 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
                                    results.what.name, results.ranks, transport, rounds);
     text += fmt::format("{}: {}\n", results.results.front().name, results.reason);
     text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9}\n", "", "predicted", "ms",
-                        "ratio to the chosen", "CPU ms");
+                        "ratio to chosen plan", "CPU ms");
     for (const FilterResult& result : results.results) {
         text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9.2f}\n", result.name,
                             result.predicted ? fmt::format("{:.2f}", *result.predicted * 1e3) : "",
@@ -370,12 +370,12 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
     if (results.left_out > 0)
         text += fmt::format("  {} configurations that were predicted to be slower were not timed\n",
                             results.left_out);
-    text += "time of the chosen configuration over the best (over itself, as noise):\n";
-    text += regret_text("by time             ", results.by_wall, results.wall_noise);
+    text += "time of the chosen configuration relative to the best (noise: relative to itself):\n";
+    text += regret_text("by wall time          ", results.by_wall, results.wall_noise);
     text += regret_text("by CPU time per rank  ", results.by_cpu, results.cpu_noise);
     text += fmt::format("gain over one rank:\n  {}\n  {}\n  {}\n",
                         gain_text("filter                 ", results.filter),
-                        gain_text("planes kept in tiles   ", results.stay),
+                        gain_text("planes left distributed", results.stay),
                         gain_text("arithmetic alone       ", results.control));
     return text;
 }
@@ -426,7 +426,8 @@ report::Section section_of(const FilterResults& results) {
         configuration.measured = to_range(result.wall);
         if (result.predicted)
             configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
-        configuration.remark = fmt::format("ratio to the chosen: {}", to_text(result.ratio, 1, 3));
+        configuration.remark =
+            fmt::format("ratio to the chosen plan: {}", to_text(result.ratio, 1, 3));
     }
     return alternatives_section(configurations);
 }

@@ -32,8 +32,8 @@ Record record_of(ScanCase& what) {
         kinds.push_back({name(kind), kind});
     Record times;
     times.add("kind", what.times.kind, kinds, "KIND", "distribution");
-    times.add("mean", what.mean, "S", "mean of the times").between(0, longest);
-    times.add("spread", what.times.spread, "", "standard deviation of the logarithm")
+    times.add("mean", what.mean, "S", "mean operator time").between(0, longest);
+    times.add("spread", what.times.spread, "", "standard deviation of the logarithm of a time")
         .between(0, longest);
     times
         .add("correlation", what.times.correlation, "",
@@ -52,7 +52,7 @@ Record record_of(ScanCase& what) {
     record.add("boundaries", what.boundaries, "NAME", "rules for the boundaries between threads");
     record.add("strategies", what.strategies, "NAME", "strategies for scanning the series");
     record.add("algorithms", what.algorithms, "NAME", "algorithms for the global scan");
-    record.add("baselines", what.baselines, "also time MPI's scans");
+    record.add("baselines", what.baselines, "time MPI's scans for comparison");
     record
         .add("neighbours", what.neighbours, "X", "operator applications per value before the scan")
         .between(0, longest);

@@ -29,13 +29,13 @@ struct ScanCase {
     std::optional<Seconds> mean; ///< mean time; default: that of recorded times, else 2 ms
     std::string recorded;        ///< file of recorded times, relative to the file of cases
     bool busy = false;           ///< the operator computes instead of sleeping
-    int ranks = 0;               ///< simulated clock: number of ranks; 0: --ranks
+    int ranks = 0;               ///< number of ranks on a simulated clock; 0: as in --ranks
     std::vector<int> threads = {1};
     std::vector<std::string> boundaries = {"fixed", "moving"};
     std::vector<std::string> strategies; ///< empty: all that support this number of threads
     std::vector<std::string> algorithms; ///< empty: all
     bool baselines = true;
-    double neighbours = 0; ///< simulated clock: applications per value before the scan
+    double neighbours = 0; ///< work per value before a simulated scan, in applications
     Seconds time_limit = 0;
     /// The operator throws when its second operand begins at this value; 0: never. If set, MPI's
     /// scans are skipped, because an exception must not leave their callback.
@@ -56,18 +56,18 @@ struct ScanResult {
     int threads = 1;
     bool baseline = false;
     std::optional<Estimate> measured;  ///< seconds, slowest rank; empty if simulated
-    std::optional<Estimate> rehearsed; ///< simulated makespan, same draws; empty for baselines
-    std::optional<Estimate> ratio;     ///< measured / rehearsed, paired by draw
+    std::optional<Estimate> rehearsed; ///< simulated makespan; empty for baselines
+    std::optional<Estimate> ratio;     ///< measured / simulated makespan, paired by round
     double balanced = 0;         ///< mean makespan if threads within ranks were perfectly balanced
     scan::Usage usage;           ///< use of the cores in the last round
     Elements stolen = 0;         ///< values claimed by another thread, in the last round
-    std::vector<scan::Bar> bars; ///< the applications of the last round
+    std::vector<scan::Bar> bars; ///< operator applications of the last round
 };
 
 struct ScanResults {
     ScanCase what;
     int ranks = 1;
-    Seconds serial = 0;      ///< time of the last round's draws on one worker
+    Seconds serial = 0;      ///< total operator time of the last round
     Seconds sleep_error = 0; ///< mean error of a sleep, before correction
     std::vector<ScanResult> results;
 };

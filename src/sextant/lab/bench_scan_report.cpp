@@ -70,8 +70,8 @@ const ScanResult* fastest(const ScanResults& results) {
 
 std::string title_of(const report::GanttBar& bar, const scan::Application& what,
                      const std::string& worker) {
-    return fmt::format("{}: elements {} to {} with {} to {}\n{} from {} to {}", worker, what.first,
-                       what.middle - 1, what.middle, what.last - 1,
+    return fmt::format("{}: combines elements {} to {} with {} to {}\n{} from {} to {}", worker,
+                       what.first, what.middle - 1, what.middle, what.last - 1,
                        report::to_text(bar.end - bar.begin), report::to_text(bar.begin),
                        report::to_text(bar.end));
 }

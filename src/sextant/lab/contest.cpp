@@ -32,7 +32,7 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The number of repetitions per turn; `apart`: each repetition is timed separately.
+/// The number of repetitions per turn, and whether each repetition is timed separately.
 struct Length {
     int repeats = 1;
     bool apart = true;
@@ -89,7 +89,7 @@ std::vector<Score> contest(const Communicator& communicator,
     std::vector<Length> lengths(contestants.size());
     std::vector<std::size_t> order(contestants.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::mt19937 random(1); // the same on all ranks
+    std::mt19937 random(1); // same seed on all ranks
     for (int round = -warm_up; round < options.rounds; ++round) {
         if (options.progress)
             options.progress(round);

@@ -53,7 +53,7 @@ Record record_of(EvaluateTask& task) {
         .between(5, 100000);
     record
         .add("ranks", task.ranks, "N",
-             "number of ranks without a launcher: as threads, or on the platform")
+             "number of ranks if no launcher sets it: threads, or simulated ranks")
         .between(2, command::most_threads);
     record.add("transport", task.transport, "HOW", "threads, or processes started by --launcher")
         .one_of({"threads", "mpi"});
@@ -68,14 +68,14 @@ Record record_of(EvaluateCommand& command) {
     Record record;
     record
         .add("judge", command.judge, "FILE...",
-             "measure nothing; evaluate these files of the same cases together")
+             "evaluate the results in these files together; measure nothing")
         .file();
     record.add("output", command.output, "FILE", "write all predictions and measurements (JSON)")
         .file()
         .letter('o');
     record
         .add("map", command.map, "OUT",
-             "with --judge: a map (SVG) of the fastest algorithm by case, and a table")
+             "with --judge: map (SVG) and table of the fastest algorithm per case")
         .file();
     record.include(record_of(command.task));
     record
@@ -84,7 +84,7 @@ Record record_of(EvaluateCommand& command) {
         .file();
     record
         .add("ways", command.configurations, "N",
-             "configurations to simulate besides the planner's and policies'")
+             "maximum number of additional configurations to simulate per case")
         .between(0, 100000);
     record.add("clock", command.clock,
                "use Sextant's own simulator instead of SimGrid, for hundreds of ranks");
@@ -210,16 +210,16 @@ void judge_files(const EvaluateCommand& command) {
     tell(command, all);
 }
 
-/// Refuses options that do not apply to measuring, simulating or judging.
+/// Refuses options that do not apply to the requested mode: measuring, simulating or judging.
 void check_request(const EvaluateCommand& command, const command::Call& call) {
     const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
     if (judges)
-        call.refuse({"platform", "ranks", "machine"}, "--judge uses the files' values");
+        call.refuse({"platform", "ranks", "machine"}, "--judge uses the values in the files");
     if (judges || simulates)
         call.refuse({"cases", "seed", "launches", "rounds", "transport", "launcher"},
                     "nothing is measured");
     if (simulates)
-        call.refuse({"machine"}, "the plan is for the platform");
+        call.refuse({"machine"}, "with --platform, plans are made for the platform");
     else
         call.refuse({"ways", "clock"}, "expected --platform");
     if (command.task.transport != "mpi")
@@ -333,7 +333,7 @@ WinnerMap winners(std::span<const Evaluation> evaluations) {
     }
     WinnerMap map;
     map.title = "Fastest algorithms on " + evaluations.front().host;
-    map.subtitle = "the fastest algorithm with its best parameters, and the slowdown of the next";
+    map.subtitle = "the fastest algorithm with its best parameters, and the slowdown of the second";
     for (const Elements size : sizes)
         map.columns.push_back(fmt::format("{} pixels", size));
     for (const auto& [ranks, cells] : found) {

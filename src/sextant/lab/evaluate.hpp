@@ -10,7 +10,8 @@
 
 namespace sextant::lab {
 
-/// `sextant evaluate`: measures how good predictions and choices are on this machine.
+/// `sextant evaluate`: measures how good the planner's predictions and choices are on this
+/// machine.
 command::Operation evaluate_operation();
 
 /// A map of the fastest algorithm on one machine, by number of ranks and image size. Algorithms are

@@ -241,7 +241,7 @@ constexpr Policy policies[] = {
     {"radix-k, ascending primes", [](int ranks, bool) { return radix(ascending_primes(ranks)); }},
     {"MPI_Reduce, if the image is collected",
      [](int, bool collect) -> std::string { return collect ? "mpi-reduce" : ""; }},
-    {"MPI_Reduce_scatter, if the image is not",
+    {"MPI_Reduce_scatter, if the image stays distributed",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
 /// The regret of an oracle that chooses the fastest configuration of one half of the launches and

@@ -204,7 +204,7 @@ constexpr Baseline baselines[] = {
     {"alltoallv", "direct send over MPI_Alltoallv, then one fold", prepare<AlltoallvDirectSend>},
     {"isend-irecv", "direct send with MPI_Isend and MPI_Irecv, then one fold",
      prepare<NonBlockingDirectSend>},
-    {"mpi-reduce", "MPI_Reduce with Sextant's kernel; always to a root", prepare<Reduce>},
+    {"mpi-reduce", "MPI_Reduce with Sextant's kernel; always collects the image", prepare<Reduce>},
     {"mpi-allreduce", "MPI_Allreduce with Sextant's kernel", prepare<Allreduce>},
     {"mpi-reduce-scatter", "MPI_Reduce_scatter with Sextant's kernel", prepare<ReduceScatter>},
 };

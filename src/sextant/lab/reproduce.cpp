@@ -70,7 +70,7 @@ std::string text_of(const Experiment& experiment, const Result& result) {
     if (!result.claims.empty())
         text += "\n";
     if (differs(result) && !experiment.reasons.empty())
-        text += fmt::format("\nWhy it differs: {}.\n", experiment.reasons);
+        text += fmt::format("\nWhy the results differ: {}.\n", experiment.reasons);
     return text + "\n";
 }
 

@@ -5,7 +5,8 @@
 
 namespace sextant::lab {
 
-/// `sextant reproduce`: recomputes tables and figures of papers and compares the numbers.
+/// `sextant reproduce`: recomputes tables and figures of papers and compares the results
+/// with the published numbers.
 command::Operation reproduce_operation();
 
 } // namespace sextant::lab

@@ -25,8 +25,8 @@ namespace {
 
 constexpr int side = 16;
 
-/// The simulated time on the Delta in milliseconds. The window is 1 because the paper's loops send
-/// one message after another.
+/// The simulated time on the Intel Delta in milliseconds. The window is 1 because the paper's loops
+/// send one message after another.
 double milliseconds(std::string_view algorithm, const Grid& grid) {
     const collective::Algorithm& row = collective::find(algorithm);
     const Schedule schedule = make_schedule(grid.ranks(), [&](int rank) {
@@ -79,7 +79,7 @@ Result figure_8(Extent extent) {
                    (theirs["1-lev-dir"] < theirs["logp-lev-sq"]);
     }
     result.claims.push_back(
-        {"at each size, the faster of 1-lev-dir and logp-lev-sq is as in the paper",
+        {"at each size, the faster of 1-lev-dir and logp-lev-sq is the same as in the paper",
          winners == sizes, fmt::format("at {} of {} sizes", winners, sizes)});
     return result;
 }
@@ -297,7 +297,7 @@ Result choices(const Figure& figure) {
     for (const Printed& each : figure.algorithms)
         ours.push_back(charged(each, figure));
     const Table table(figure.measured);
-    Result result{"milliseconds measured on the Delta", {"of the model's choice"}, {}, {}};
+    Result result{"milliseconds measured on the Delta", {"of the chosen algorithm"}, {}, {}};
     int right = 0;
     double sum = 0, worst = 0;
     const std::size_t sizes = table.columns().size() - 1;

@@ -6,9 +6,9 @@
 
 namespace sextant::lab {
 
-/// The counting rules of the C³ paper on a grid of processors: fractions of packets count, p stands
-/// for p - 1, distances are those printed, and groups are at the positions stated by the
-/// algorithms.
+/// The counting rules of the C³ paper on a grid of processors: fractions of packets count, p
+/// replaces p - 1, distances are as printed, and groups are at the positions that the algorithms
+/// state.
 model::C3Reading as_the_c3_paper_reads(const Grid& grid);
 
 } // namespace sextant::lab

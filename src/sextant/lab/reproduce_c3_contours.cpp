@@ -157,7 +157,8 @@ Result densities(Extent extent) {
     result.claims = {
         {"communication of 1-lev-dir grows much faster with density than that of the others",
          growth("1-lev-dir") > 1.5 * growth("2-lev-rc"),
-         fmt::format("from 5 to 100 %, it grows by {:.0f} ms, that of 2-lev-rc by {:.0f} ms",
+         fmt::format("from 5 to 100 % density, that of 1-lev-dir grows by {:.0f} ms, that of "
+                     "2-lev-rc by {:.0f} ms",
                      growth("1-lev-dir"), growth("2-lev-rc"))},
         {"communication of logp-lev-quad and logp-lev-bal grows slowly",
          growth("1-lev-dir") > 2 * std::max(growth("logp-lev-quad"), growth("logp-lev-bal")),
@@ -165,7 +166,7 @@ Result densities(Extent extent) {
         {"for 2048x2048, logp-lev-bal is faster than logp-lev-quad above 10 %",
          bal_wins_large == dense, fmt::format("at {} of {} densities", bal_wins_large, dense)},
         {"for 256x256, balancing does not pay at any density", bal_wins_small == 0,
-         fmt::format("it pays at {} of {} densities", bal_wins_small, percents.size())}};
+         fmt::format("balancing pays at {} of {} densities", bal_wins_small, percents.size())}};
     return result;
 }
 

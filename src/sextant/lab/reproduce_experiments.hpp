@@ -105,7 +105,7 @@ class Table {
 
   private:
     std::string path_;
-    std::vector<std::vector<std::string>> cells_; ///< the heading first
+    std::vector<std::vector<std::string>> cells_; ///< the first row is the heading
 };
 
 inline constexpr Elements mega = 1024 * 1024;
@@ -113,8 +113,8 @@ inline constexpr Elements mega = 1024 * 1024;
 /// A shipped platform and options for simulating on it.
 struct Setting {
     std::string platform;
-    std::string order = {};                   ///< file with the order of hosts; "": the platform's
-    std::optional<double> blend_rate = {};    ///< pixels per second; empty: the platform's
+    std::string order = {};                ///< file with the order of hosts; "": as in the platform
+    std::optional<double> blend_rate = {}; ///< pixels per second; empty: the platform's rate
     std::vector<double> active_by_round = {}; ///< fraction of active pixels in each round
     bool timeline = false;
 };

@@ -151,7 +151,7 @@ double spread(const std::vector<Row>& rows, std::size_t column) {
     return most->ours[column] / least->ours[column];
 }
 
-/// A claim that the ratio of P-3PC to LogGP* is in this range in every row.
+/// A claim that the ratio of P-3PC to LogGP* is within [at_least, at_most] in every row.
 Claim compared(std::string text, const std::vector<Row>& rows, double at_least, double at_most) {
     const auto by_ratio = [](const Row& a, const Row& b) {
         return a.ours[p3pc] / a.ours[loggp_star] < b.ours[p3pc] / b.ours[loggp_star];

@@ -238,7 +238,7 @@ Result figure_5(Extent extent) {
         best = std::min(best, took);
     }
     result.claims.push_back(
-        {"numbers that are not powers of two do not cost a constant factor of two",
+        {"numbers of nodes that are not powers of two do not cost a constant factor of two",
          worst < 2 * best, fmt::format("from {:.0f} to {:.0f} ms", best, worst)});
     return result;
 }
@@ -340,8 +340,8 @@ constexpr Experiment experiments[] = {
     {paper, "Figure 7", "a Myrinet cluster, ascending primes",
      "1.1 GB/s, 3 us per message and the loss of capacity of fat-tree-144-calibrated are assumed; "
      "the blending rate is fitted to .06 s at 4 ranks",
-     "without the parameters of the cluster, the order of the groups can be tested, but not their "
-     "distance",
+     "without the parameters of the cluster, the ranking of the groups can be tested, but not the "
+     "differences between them",
      figure_7}};
 
 } // namespace
@@ -440,8 +440,8 @@ constexpr Experiment sparse_experiments[] = {
      "a hypothesis that the paper left open. A random fraction f of each rank's pixels is "
      "active; of m blended images, 1 - (1 - f)^m are. Messages and folds contain only active "
      "pixels; the cost of encoding is ignored. With --whole all 32 vectors of radices are compared",
-     "on the torus a single round of all ranks is the fastest even if all pixels are active: first "
-     "radices cannot be higher",
+     "on the torus a single round of all ranks is the fastest even if all pixels are active: no "
+     "higher first radix exists",
      radices_by_density}};
 
 } // namespace

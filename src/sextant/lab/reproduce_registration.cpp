@@ -123,7 +123,7 @@ Result weak_scaling(Extent) {
         for (const int ranks : {64, 256, 512}) {
             Row row{fmt::format("{}, {} cores", circuit, ranks), {}, {makespan(ranks) / first}};
             if (ranks == 512 && row.label.starts_with("serial"))
-                row.theirs = 2041. / 196; // for Open MPI's scan, which is serial
+                row.theirs = 2041. / 196; // measured with Open MPI's scan, which is serial
             result.rows.push_back(row);
         }
     }
@@ -133,8 +133,10 @@ Result weak_scaling(Extent) {
 // Figures 5.7 and 5.8 of Copik's thesis.
 
 Result strategies(Extent) {
-    Result result{
-        "times of a registration, 4,096 frames, Kogge-Stone", {propagate, reduce}, {}, {}};
+    Result result{"time in units of one registration, 4,096 frames, Kogge-Stone",
+                  {propagate, reduce},
+                  {},
+                  {}};
     double last = 0;
     for (const int ranks : {16, 32, 64, 128, 256, 512}) {
         const auto makespan = [&](const char* strategy) {
@@ -144,17 +146,18 @@ Result strategies(Extent) {
         last = row.ours[1] / row.ours[0];
         result.rows.push_back(row);
     }
-    result.claims.push_back({"no indication that the alternative, reduce-then-scan, is faster",
-                             last > .9, fmt::format("{:.2f} times as long on 512 cores", last)});
+    result.claims.push_back(
+        {"no indication that the alternative, reduce-then-scan, is faster", last > .9,
+         fmt::format("reduce-then-scan takes {:.2f} times as long on 512 cores", last)});
     return result;
 }
 
 // Figure 5.9 of Copik's thesis.
 
 Result threads_in_the_operator(Extent) {
-    // Two thirds of the operator are parallel.
+    // Two thirds of the operator's run time scale with the number of threads.
     const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
-    Result result{"times of a registration on one core",
+    Result result{"time in units of one registration on one core",
                   {"1 core per application", "2 cores", "4 cores"},
                   {},
                   {}};
@@ -227,7 +230,8 @@ Result operator_work(Extent extent) {
             own += work[i];
         busiest = std::max(busiest, own / (a_worker * mean));
     }
-    result.rows.push_back({"the busiest of workers with 8 applications each", {}, {busiest}});
+    result.rows.push_back(
+        {"work of the busiest worker, with 8 applications per worker", {}, {busiest}});
     const double apart = quantile(work, 1) / quantile(work, 0);
     result.claims.push_back(
         {"of iterative nature with huge variances in convergence time", apart > 3,

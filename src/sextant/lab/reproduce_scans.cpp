@@ -40,8 +40,10 @@ constexpr Published circuits[] = {
      [](double n, double log) { return n / 2 * log; }}};
 
 Result spans_and_work(Extent) {
-    Result result{
-        "applications of the operator: dependent ones (span) and all (work)", {"counted"}, {}, {}};
+    Result result{"applications of the operator: longest dependent chain (span) and total (work)",
+                  {"counted"},
+                  {},
+                  {}};
     bool equal = true;
     for (const int log : {4, 6, 8}) {
         const int ranks = 1 << log;
@@ -79,8 +81,8 @@ constexpr Elements frames = 4096;
 constexpr int ranks = 64, threads = 16;
 constexpr Seconds published_serial = 37568;
 
-/// Makespans of the registration of a whole series, neighbours first, then the scan: as simulated,
-/// and if the threads of each rank were perfectly balanced.
+/// Makespans of the registration of a whole series (neighbouring frames, then the scan): as
+/// simulated, and if the threads of each rank were perfectly balanced.
 struct Registered {
     Seconds balanced = 0, rehearsed = 0;
 };
@@ -135,7 +137,7 @@ Result cores_1024(Extent) {
         best = std::min(best, stealing.rehearsed);
     }
     result.claims = {
-        {"stealing makes it 1.5 to 2.8 times faster", least_gain > 1.4 && most_gain < 3,
+        {"stealing makes registration 1.5 to 2.8 times faster", least_gain > 1.4 && most_gain < 3,
          fmt::format("{:.2f} to {:.2f} times", least_gain, most_gain)},
         {"299 times faster than one core, an efficiency of .29", published_serial / best > .8 * 299,
          fmt::format("{:.0f} times, {:.2f}", published_serial / best,

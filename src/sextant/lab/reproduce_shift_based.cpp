@@ -189,8 +189,10 @@ Result random_bisection(Extent) {
 }
 
 Result routings(Extent extent) {
-    Result result{
-        "frames per second, fluid, 4096x2048, blending free", {"shift-based", "radix-k"}, {}, {}};
+    Result result{"frames per second, fluid network, 4096x2048, free blending",
+                  {"shift-based", "radix-k"},
+                  {},
+                  {}};
     if (extent == Extent::whole)
         result.columns.push_back("direct-send");
     for (const auto& [platform, nodes] :
@@ -231,7 +233,7 @@ Result binary_swap_routing(Extent) {
     result.claims.push_back(
         {"some static routing lets Binary-Swap run without contention",
          result.rows.back().ours.back() == 1,
-         "the routing table of fat-tree-144-binary-swap does, for 128 ranks in order"});
+         "with the table of fat-tree-144-binary-swap, 128 ranks in order have no contention"});
     return result;
 }
 

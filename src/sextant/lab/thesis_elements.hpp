@@ -89,7 +89,7 @@ struct FlowOptions {
     int iterations = 500;      ///< maximum number of iterations
     double stop = 1e-6;        ///< the flow ends when a step lowers the energy by at most this
     double scale = 1;          ///< initial s; ignored by metrics without a scale
-    double halve_scale = 1e-5; ///< s is halved and τ reset if the energy drops by less
+    double halve_scale = 1e-5; ///< s is halved and τ reset if the energy drops by less than this
 };
 
 struct Flow {

@@ -248,7 +248,7 @@ std::vector<Level> levels(const kernel::SampleView& reference, const kernel::Sam
                                       reference.image.height));
     if (options.finest < 0 || options.coarsest < options.finest)
         throw InvalidTask(
-            fmt::format("the levels range from {} to {} halvings, expected a decreasing number",
+            fmt::format("the levels range from {} to {} halvings, expected coarsest >= finest >= 0",
                         options.coarsest, options.finest));
     Level now{read(reference, options.sigma, "reference"), read(templ, options.sigma, "template"),
               1, reference.image};

@@ -11,7 +11,7 @@ namespace sextant::lab {
 
 /// E[φ] = −NCC[R, T∘φ] of a rigid motion φ. The parameters are α, t_x and t_y; lengths are in units
 /// of the domain, and `c` is the centre of rotation. The metric is that of ∫‖∂φ‖²/|Ω|: α
-/// has the mean of ‖x − c‖² as its weight, t has weight 1; there is no scale. `images` must outlive
+/// has the mean of ‖x − c‖² as its weight, t has weight 1; it has no scale s. `images` must outlive
 /// the functional.
 Functional rigid_energy(const CrossCorrelation& images, registration::Point c);
 

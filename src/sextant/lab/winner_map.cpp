@@ -19,8 +19,7 @@ void check(const WinnerMap& map) {
     for (const auto& row : map.cells)
         fits = fits && row.size() == map.columns.size();
     if (!fits)
-        throw std::logic_error(
-            "the number of cells of a map of winners differs from rows times columns");
+        throw std::logic_error("a map of winners needs one cell per row and column");
 }
 
 /// The distinct winners in alphabetical order, so that colours do not depend on the cases' order.

@@ -159,7 +159,7 @@ struct C3 {
     Routing routing = Routing::wormhole;
     bool blocking_sends = false;
     Bytes packet = 0; ///< l: bytes in a packet
-    Value setup;      ///< s, in communication units
+    Value setup;      ///< s: cost of setting up a message, in communication units
     Value seconds_per_unit, seconds_per_computation_unit;
     /// Mean distances that the paper gives in rounded form, by the sides of the (sub)machine; all
     /// others are computed from the topology.
@@ -192,9 +192,9 @@ struct Profile {
 
     /// The costs of a link; nullptr if unknown.
     const LinkCosts* find(Link link) const;
-    /// An operator on elements of this type; nullptr if not measured.
+    /// The costs of an operator on elements of this type; nullptr if not measured.
     const Work* find_operator(std::string_view wanted, std::string_view element) const;
-    /// A kernel for elements of this type; nullptr if not measured.
+    /// The costs of a kernel for elements of this type; nullptr if not measured.
     const Work* find_kernel(std::string_view wanted, std::string_view element) const;
 };
 

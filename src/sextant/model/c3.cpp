@@ -203,7 +203,7 @@ Prediction c3(const Question& question, const C3Reading& reading) {
     const int processors = c3.topology.processors();
     if (processors != static_cast<int>(question.schedule.size())) {
         prediction.remarks.push_back(fmt::format(
-            "{} has {} processors; the prediction is for a machine of this kind with {}",
+            "{} has {} processors; the prediction is for a machine of this kind with {} processors",
             question.machine.name, processors, question.schedule.size()));
     }
     return prediction;

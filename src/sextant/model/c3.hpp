@@ -39,8 +39,8 @@ struct Pair {
 /// Messages that travel at the same time on one submachine: the bytes sent from one rank to
 /// another, for each pair.
 struct Superstep {
-    machine::Wiring wiring; ///< h and b of the submachine
-    int processors = 0;     ///< p of the submachine
+    machine::Wiring wiring; ///< mean distance h and bisection b of the submachine
+    int processors = 0;     ///< number of processors p of the submachine
     std::map<Pair, Bytes> messages;
 };
 

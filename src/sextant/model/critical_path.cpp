@@ -198,7 +198,7 @@ struct LeastCost {
     Seconds path = never;        ///< from the start of the send until the receiver has the message
     Seconds after_send = never;  ///< part of `path` after the send
     Seconds until_next = never;  ///< from arrival until the receiver can start the next message
-    Seconds until_there = never; ///< until the receiver's processor may begin to receive
+    Seconds until_there = never; ///< time before the receiver's processor may begin to receive
     Seconds taking = never;      ///< time that receiving occupies the receiver's processor
     Seconds receive = never;     ///< from posting the receive until the receiver has the message
 
@@ -386,10 +386,10 @@ class LeastTime {
     Traffic traffic_;
     MessageCosts costs_;
     std::vector<Seconds> ready_;     ///< [step]: time at which all its dependences have finished
-    std::vector<Operands> operands_; ///< [step]: operands of its fold
+    std::vector<Operands> operands_; ///< [step]: operands, if the step is a fold
     Resource out_, in_, processor_, interruptions_;
     std::map<int, Resource> links_;
-    Seconds after_sends_ = never; ///< least time from the end of a send to the end of its path
+    Seconds after_sends_ = never; ///< least time from the end of a send to its arrival
     Seconds end_ = 0;
 };
 

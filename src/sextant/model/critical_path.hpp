@@ -52,9 +52,9 @@ struct PreparedSchedule {
 /// start. Folds combine operands in order as they arrive. Operands that arrive while the processor
 /// is busy are combined in one pass; with Question::folds_at_once, all operands are.
 ///
-/// A receiver that is waiting has the message when the full path ends; one that is busy or late has
-/// it after its own receive time. In both cases the receiver is busy for its receive time, because
-/// a measured full path can be shorter than the send or the receive.
+/// If the receiver is waiting, it has the message after the message's full time; if it is busy or
+/// late, it has the message after its own receive time. In both cases the receiver is busy for its
+/// receive time, because a measured full time can be shorter than the send or the receive.
 ///
 /// With wires, messages share links from the end of their send until they arrive. A rendezvous
 /// message is handed over without waiting for its receive, but enters the links only when the
@@ -80,9 +80,9 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
 /// starts no step before its dependences have finished, and pays at least the lowest cost per
 /// application of any fold pass.
 ///
-/// Input     a schedule whose other ranks contain only their sides of rank 0's messages. With
-///           shared memory, these do not determine whether a message is copied, so the cheapest
-///           case is assumed.
+/// Input     a schedule whose other ranks contain only the sends and receives that match those of
+///           rank 0. With shared memory, these do not determine whether a message is copied, so the
+///           cheapest case is assumed.
 /// Cost      about the number of edges in rank 0's dependences.
 Seconds least_time(const Question& question, const Prices& prices,
                    const PreparedSchedule& prepared);

@@ -156,8 +156,9 @@ void Sharing::fill_links() {
     });
 }
 
-/// Sets the rate of every message in flight by max-min sharing: the link with the lowest rate per
-/// weight comes first. A message that waited to be admitted gets extra rate for the time lost.
+/// Sets the rate of every message in flight by max-min sharing, starting with the link that has
+/// the lowest rate per weight. A message that waited to be admitted is credited with the bytes that
+/// it would have transferred at its new rate.
 void Sharing::allot() {
     const Seconds passed = next_ - now_;
     now_ = next_;

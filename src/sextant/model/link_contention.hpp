@@ -101,8 +101,8 @@ class Sharing {
     std::vector<Seconds> dismissed_; ///< time from which it may count as arrived
     std::vector<bool> gone_;         ///< true if it has arrived
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;          ///< for each in `open_`: arrived, or new rate already set
-    std::vector<Place> unsettled_;       ///< messages on one link without a new rate
+    std::vector<bool> settled_;    ///< for each in `open_`: true if arrived or its new rate is set
+    std::vector<Place> unsettled_; ///< messages on one link without a new rate
     std::vector<Configuration> waiting_; ///< messages to be admitted
     Seconds admitted_at_;                ///< time at which `waiting_` is admitted
     std::vector<Arrival> there_;

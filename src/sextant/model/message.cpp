@@ -101,7 +101,7 @@ const machine::Curve& curve(const Question& question, machine::Link link, machin
     if (const machine::Curve* found = machine::find(costs, path, layout, strategy))
         return *found;
     throw CannotExpress(fmt::format(
-        "the profile of {} lacks the cost of the {} path, layout {}, {}, of messages to the {}",
+        "the profile of {} lacks the cost of the {} path, layout {}, strategy {}, to the {}",
         question.machine.name, name(path), name(layout), name(strategy), name(link)));
 }
 

@@ -95,7 +95,7 @@ struct Prediction {
     std::vector<std::string> remarks; ///< notes for the reader: extrapolated or ignored costs
 };
 
-/// A cost model: one source file and one row of the catalogue.
+/// A cost model, as listed in the catalogue.
 struct Model {
     std::string_view name;
     std::string_view summary;
@@ -112,16 +112,17 @@ std::span<const Model> catalogue();
 const Model& find(std::string_view name);
 
 /// Hockney: T(n) = α + n β for each of sender, receiver and path; messages and work do not overlap
-/// on a rank. The parameters are those of the profile, or a line fitted to its full path for
-/// contiguous messages.
+/// on a rank. The parameters come from the profile or, if it has none, from a line fitted to its
+/// times of contiguous messages from start to arrival.
 ///
 /// Source    Hockney, Parallel Computing 20(3), 1994, doi:10.1016/S0167-8191(06)80021-9
 Prediction hockney(const Question& question);
 
-/// LogGP in terms of the three paths: each side is busy for g + n G, of which the processor is busy
-/// for o; the path takes 2 o + L + n G. Work overlaps with messages except for o. If the profile
-/// has no LogGP parameters, they follow from contiguous messages: g and o are the send time of an
-/// empty message, G is the slope of the path, and 2 o + L is the path of an empty message.
+/// LogGP in terms of send, receive and full time: each side is busy for g + n G, of which the
+/// processor is busy for o; the message takes 2 o + L + n G in full. Work overlaps with messages
+/// except for o. If the profile has no LogGP parameters, they follow from contiguous messages: g
+/// and o are the send time of an empty message, G is the slope of the full time, and 2 o + L is the
+/// full time of an empty message.
 ///
 /// Source    Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995, doi:10.1145/215399.215427
 Prediction loggp(const Question& question);
@@ -133,15 +134,15 @@ Prediction loggp(const Question& question);
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 5.1
 Prediction loggp_star(const Question& question);
 
-/// 3PC: each path has its own constant and time per byte, for any layout: lines fitted to the costs
-/// of contiguous messages.
+/// 3PC: sending, receiving and the full path each have a constant and a time per byte, for any
+/// layout: lines fitted to the costs of contiguous messages.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 3.1
 Prediction three_paths(const Question& question);
 
-/// P-3PC as published: each path is piecewise linear in the size, for each of the four layouts.
-/// Ignores block lengths, gaps, protocols and contention. A rank can send and receive at the same
-/// time, as in the paper's border exchange.
+/// P-3PC as published: the costs of sending, of receiving and of the full path are each piecewise
+/// linear in the message size, for each of the four layouts. Ignores block lengths, gaps, protocols
+/// and contention. A rank can send and receive at the same time, as in the paper's border exchange.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 3.3
 Prediction p3pc(const Question& question);

@@ -15,7 +15,7 @@ namespace sextant::model {
 
 namespace {
 
-/// The number of links of an array, one per direction.
+/// The number of links of a mesh, torus or linear array, counting both directions.
 double links_of(const machine::Topology& topology) {
     const bool closed = topology.shape == machine::Shape::torus;
     double links = 0;
@@ -114,7 +114,7 @@ class Pricing {
         return paths(message);
     }
 
-    /// Links carry the message; no processor moves its bytes.
+    /// Returns the cost of a message that links carry without a processor moving its bytes.
     MessageCost overheads(const Message& message) {
         MessageCost cost = empty(message);
         cost.send_processor = cost.send;
@@ -151,8 +151,9 @@ class Pricing {
         return cost;
     }
 
-    /// A zero-copy receive: the sender only announces the address, and reading from its memory
-    /// lengthens the fold. If this cost was not measured, it is that of an empty message.
+    /// A zero-copy receive: the sender only announces the address, and reading from the sender's
+    /// memory lengthens the fold. If zero-copy reads were not measured, they cost as much as an
+    /// empty message.
     MessageCost lent(const Message& message) {
         const auto& link = costs_of(question_.machine, message.link);
         const machine::Curve* lending =
@@ -211,8 +212,8 @@ class InNetwork {
         const double use = contention_.known() && !question_.least ? settled_use() : 0;
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
         if (!contention_.known() && !question_.wires) {
-            prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
-                                         " describes no network");
+            prediction.remarks.push_back("contention is not modelled: the profile of " +
+                                         question_.machine.name + " describes no network");
         }
         return prediction;
     }

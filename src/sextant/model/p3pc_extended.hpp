@@ -21,7 +21,7 @@ class Contention {
 
     /// True if the profile describes a network.
     bool known() const { return dimensions_ > 0; }
-    /// The link utilisation if the schedule's messages between nodes take this long.
+    /// The link utilisation if all messages between nodes are sent within `duration`.
     double use(Seconds duration) const;
     /// The delay of a message at a utilisation below 1; zero if no network is known.
     Span delay(Bytes bytes, double use) const;
@@ -31,7 +31,7 @@ class Contention {
     double hops_ = 0;  ///< mean distance between two processors
     double links_ = 0; ///< number of links, one per direction
     Span seconds_per_byte_;
-    double traffic_ = 0; ///< bytes between nodes
+    double traffic_ = 0; ///< bytes sent between nodes
 };
 
 /// P-3PC with extensions: stride costs by block length; datatype or packing, as in the question;
@@ -44,8 +44,8 @@ class Contention {
 /// measured zero-copy read. If packing was not measured, a packed message is a contiguous message
 /// plus a copy at each strided side. Contention needs the profile's network: the mean utilisation ρ
 /// of its links lengthens every path by the queueing delay, and the longer run lowers ρ; the
-/// prediction uses the ρ for which both agree. If the question has wires, messages share the links
-/// of their paths instead; see Sharing.
+/// prediction uses the ρ for which both agree. If Question::wires is set, messages share the links
+/// of their paths instead (link_contention.hpp).
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, sections 3.3 and 6; Moritz and Frank, IEEE
 ///           TPDS 12(4), 2001

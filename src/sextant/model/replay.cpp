@@ -58,8 +58,8 @@ MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
     return {&found->second, m.meets};
 }
 
-/// Adds the time in which the sender compresses a message: scanning all its elements, and writing
-/// the compressed ones, each as a factor of the time of a copy (docs/measurements.md).
+/// Adds the sender's time to compress a message: scanning all elements and writing the compressed
+/// ones, each priced as a multiple of the time of a copy (docs/measurements.md).
 MessageCost MessageCosts::price(const Message& message) const {
     MessageCost cost = prices_.message(message);
     if (!question_.coded)

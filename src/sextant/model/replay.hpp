@@ -79,10 +79,10 @@ struct StepState {
     Span posted, begun, done;
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
-    bool meets = false;        ///< its message uses shared links
-    bool handed_over = false;  ///< its message is handed over, but the receive is not posted
-    bool travels = false;      ///< its message is on shared links now
-    Seconds on_links = 0;      ///< time spent on shared links
+    bool meets = false;        ///< the step's message uses shared links
+    bool handed_over = false;  ///< the message is handed over, but its receive is not posted
+    bool travels = false;      ///< the message is on shared links now
+    Seconds on_links = 0;      ///< time that the message spent on shared links
     bool will_combine = false; ///< the processor will check the fold again
 };
 
@@ -102,7 +102,7 @@ struct RankState {
     std::vector<StepState> steps;
     Lane out, in;
     Span processor; ///< time from which the processor is free
-    Span handing;   ///< time from which it is free for messages that interrupt work
+    Span handing;   ///< time from which messages that interrupt work can be handled
 };
 
 /// One replay of a schedule on a simulated clock; implements `critical_path`.
@@ -159,9 +159,9 @@ class Replay {
     /// still finish when the path ends.
     void expect_arrival(StepOfRank from, StepOfRank to);
 
-    /// If the receiver is already waiting, it has the message at the end of the path, even if its
-    /// own receive time is longer; that time then delays its next message. If it starts late, it
-    /// has the message after its own receive time.
+    /// Begins the rank's next receive. A receiver that is already waiting has the message when it
+    /// arrives, even if the receive time is longer; the rest of that time delays its next receive.
+    /// A receiver that starts late has the message after the receive time.
     void receive_next(StepOfRank rank, const Span& now);
     void take(StepOfRank at, const Span& now);
 

@@ -19,8 +19,8 @@ WorkCosts::WorkCosts(const Question& question)
         kernels_.push_back(question.machine.find_kernel(use.name, question.element_name));
 }
 
-/// The ratio of a two-operand pass with the node's other cores idle to one with all cores busy;
-/// applied to other operand counts too.
+/// The time of a pass with the node's other cores idle, relative to its time with all cores busy.
+/// Measured with two operands and assumed for any number of operands.
 double WorkCosts::alone_share(Elements elements) const {
     const double together = machine::at_pass(operator_->passes, elements, 2).median;
     const double alone = machine::at_pass(operator_->alone, elements, 2).median;

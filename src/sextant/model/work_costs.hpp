@@ -39,8 +39,8 @@ class WorkCosts {
     double alone_share(Elements elements) const;
 
     const Question& question_;
-    const machine::Work* const operator_;                   ///< null if the profile lacks it
-    std::vector<const machine::Work*> kernels_;             ///< null if the profile lacks it
+    const machine::Work* const operator_;       ///< null if not in the profile
+    std::vector<const machine::Work*> kernels_; ///< null for a kernel not in the profile
     std::map<std::tuple<Elements, int, bool>, Span> folds_; // cache of folds with equal arguments
 };
 

@@ -315,7 +315,7 @@ std::string reason_of(int candidates, std::string_view model, std::string_view m
     std::string text =
         fmt::format("fastest of {} candidates by {} on {}", candidates, model, machine);
     if (rivals > 1)
-        text += fmt::format("; {} may be as fast", rivals - 1);
+        text += fmt::format("; {} more may be as fast", rivals - 1);
     if (walked < candidates)
         text += fmt::format("; {} evaluated", walked);
     return text;

@@ -40,7 +40,7 @@ struct Setting {
 /// A candidate with its predictions.
 struct PredictedCandidate {
     std::size_t candidate = 0; ///< index of the candidate
-    // Times include that of preceding work (Candidate::before).
+    // All times include the time of preceding work (Candidate::before).
     std::optional<Seconds> bound;               ///< lower bound: model::least_time
     std::optional<model::Prediction> predicted; ///< for the whole schedule, if evaluated
     std::string remark; ///< why it was not evaluated, or a note for the reader
@@ -51,8 +51,8 @@ struct Choice {
     std::vector<PredictedCandidate> ranking; ///< best first
     std::string model;                       ///< model used
     std::string reason;                      ///< one line for the user
-    /// The number of leading candidates that may be as fast as the chosen one, which is included:
-    /// their intervals overlap its own. They do different work.
+    /// The number of leading candidates that may be fastest: the chosen one, and those whose
+    /// intervals overlap its interval. No two of them do the same work.
     std::size_t rivals = 1;
 
     const PredictedCandidate& chosen() const { return ranking.front(); }
@@ -107,8 +107,8 @@ struct Entry {
 
 /// Sorts candidates, the best first, states the reason for the first, and counts those that may be
 /// as fast. Candidates that were not evaluated are assumed to exceed their expected time by the
-/// largest factor seen among those that were. Candidates that repeat the work of earlier ones come
-/// after these, and candidates that no model can describe come last.
+/// largest factor seen among those that were. Candidates that only repeat the work of earlier ones
+/// come after all that do not, and candidates that no model can describe come last.
 ///
 /// Requires  one entry or more. Throws model::CannotExpress if none has a bound.
 Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_view machine);

@@ -41,7 +41,7 @@ template <class Configuration>
 struct Plan {
     Configuration configuration{};
     std::string reason = {};
-    // Set only on the rank that made the choice, if it used predictions:
+    // The following are set only on the rank that chose, if it used predictions.
     std::string model = {}, machine = {};
     std::vector<Alternative<Configuration>> alternatives = {}; ///< the chosen one first
     std::size_t rivals = 1; ///< number of leading alternatives that may be fastest

@@ -31,7 +31,7 @@ struct Work {
     bool folds_at_once = false;  ///< as in model::Question
     std::vector<int> nodes = {}; ///< node by rank; empty: one node per rank
     machine::Link within_node = machine::Link::same_node;
-    std::string model = {}; ///< empty: the most detailed that the profile supports
+    std::string model = {}; ///< empty: the most detailed model that the profile supports
     double density = 1;     ///< fraction of pixels in an image that are active
     Sparse sparse = Sparse::automatic;
 };
@@ -94,7 +94,7 @@ using DrawnBands = std::array<double, drawn_bands>;
 /// The data that the busiest rank sends and receives, in units of one image, if messages skip empty
 /// pixels. Computed for Direct-Send, whose parts are those of most algorithms. Overlapping images
 /// are assumed to be independent.
-/// Input     `drawn` by position.
+/// Input     `drawn`: one entry per position in the compositing order.
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced);
 

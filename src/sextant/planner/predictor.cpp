@@ -36,7 +36,7 @@ const model::Model& richest_model(const std::string& requested, std::string_view
         }
     }
     throw model::CannotExpress(
-        fmt::format("no cost model can predict the time of {} here:{}", what, refusals));
+        fmt::format("no available cost model can predict the time of {}:{}", what, refusals));
 }
 
 namespace {

@@ -16,7 +16,7 @@ namespace sextant::planner {
 /// frames.
 ///
 /// Contestants run in order and in reverse order alternately, so that drift affects all of them
-/// alike. The first turn of each is a warm-up and does not count.
+/// alike. The first turn of each contestant is a warm-up and does not count.
 class Race {
   public:
     static constexpr int most_contestants = 3, most_rounds = 9;
@@ -41,8 +41,8 @@ class Race {
         int frames = 0;
         std::vector<std::optional<Seconds>> medians; ///< by contestant; empty if all frames failed
     };
-    /// Determines the winner by the slowest rank of each frame; frames that failed on any rank do
-    /// not count.
+    /// Determines the winner. The time of a frame is that of its slowest rank; frames that failed
+    /// on any rank do not count.
     /// Input     the times of every rank. Requires over().
     Outcome judge(std::span<const Times> ranks) const;
 

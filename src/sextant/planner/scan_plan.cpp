@@ -119,7 +119,7 @@ std::string reason_for(std::size_t configurations, std::size_t rivals,
         fmt::format("lowest expected makespan of {} candidates over {} draws of {} times",
                     configurations, question.draws, scan::name(question.times.kind));
     if (rivals > 1)
-        reason += fmt::format("; the next {} are within the sampling error", rivals - 1);
+        reason += fmt::format("; the next {} candidates are within the sampling error", rivals - 1);
     return reason;
 }
 

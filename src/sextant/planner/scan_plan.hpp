@@ -19,7 +19,7 @@ struct ScanQuestion {
     /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators that use
     /// several threads.
     std::vector<double> speedup = {1};
-    int most_threads = 1 << 20; ///< maximum per rank: the cores of a node
+    int most_threads = 1 << 20; ///< maximum number of threads per rank: cores of a node
     int draws = 20;
     std::uint64_t seed = 1;
 };
@@ -32,8 +32,8 @@ struct ExpectedMakespan {
 };
 
 /// The expected makespan of a scan whose operator takes a random time: the mean over simulations of
-/// the whole scan, each with newly drawn operator times. The largest expected length of any path
-/// would be too small, because the expected length of the longest path exceeds it.
+/// the whole scan, each with newly drawn operator times. The largest expected length of a path
+/// through the task graph would be too small: the longest path varies between draws.
 ///
 /// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.

@@ -101,13 +101,14 @@ Operator operator_on(const Slots<Value>& slots, Combine combine) {
 struct ScanOptions {
     std::string strategy = "scan-then-propagate"; ///< name in scan::strategies()
     std::string algorithm = "kogge-stone";        ///< global scan: name in scan::catalogue()
-    scan::Tuning tuning = {};                     ///< tuning of that algorithm
+    scan::Tuning tuning = {};                     ///< tuning of the global scan
     bool gives_last = true;                       ///< see scan::GlobalScan
     Association association = Association::in_order;
     bool trace = false; ///< record events of the schedule, and the time of each application
     /// Threads per rank. More than one requires "reduce-then-scan" and a thread-safe operator.
     int threads = 1;
-    scan::Boundaries boundaries = scan::Boundaries::moving; ///< between threads: see scan::Stealing
+    /// How the boundaries between the threads' segments move; see scan::Stealing.
+    scan::Boundaries boundaries = scan::Boundaries::moving;
     /// The limit for one application in seconds; 0: none. A longer application ends the process
     /// with exit code 1, after an error that names its elements, since a running operator cannot be
     /// interrupted.

@@ -53,7 +53,7 @@ class ThreadedScan {
     const std::vector<Operator> operators_;
     const std::size_t size_; ///< bytes per value
     const Elements own_;     ///< number of this rank's values
-    const bool is_first_;    ///< no earlier rank has values
+    const bool is_first_;    ///< true if no earlier rank has values
     const scan::Totals totals_;
     Execution totals_run_;
     Memory partials_, prefixes_; ///< by thread: segment's total; prefix up to its end

@@ -82,7 +82,7 @@ Operator OrderCheck::operator_of(int thread) {
 
 std::span<const std::byte> OrderCheck::begin(std::span<const std::byte> values, Elements first) {
     const std::size_t count = size_ > 0 ? values.size() / size_ : 0;
-    const std::size_t rest = values.size() - count * size_; // keeps an invalid size invalid
+    const std::size_t rest = values.size() - count * size_; // 0 unless the size is invalid
     values_ = Memory(static_cast<Bytes>(count * (size_ + label_size) + rest));
     for (std::size_t i = 0; i < count; ++i) {
         const Interval label{first + static_cast<Elements>(i),
@@ -119,7 +119,7 @@ Seconds OrderCheck::origin() const {
 }
 
 void OrderCheck::fold(int thread, FoldFunction::Sources sources, std::byte* to, Elements elements) {
-    std::vector<std::byte> sum; // `to` may be a source that is still needed
+    std::vector<std::byte> sum; // needed because `to` may be one of the sources
     for (std::size_t at = 0; at < static_cast<std::size_t>(elements) * (size_ + label_size);
          at += size_ + label_size) {
         if (sources.size() == 1) {

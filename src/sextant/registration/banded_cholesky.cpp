@@ -127,7 +127,7 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     x_of_last_.resize(ends_[1].own + middle);
 }
 
-/// The first end also holds the middle block of A.
+/// Fills the first end, which includes the middle block of A.
 void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[0].factor;
     for (std::size_t j = 0; j < factor.size(); ++j) {
@@ -136,8 +136,8 @@ void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const
     }
 }
 
-/// In the last end, the middle block starts at zero, so that it accumulates only this end's Schur
-/// complement.
+/// Fills the last end. Its middle block starts at zero, so that it accumulates only this end's
+/// Schur complement.
 void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[1].factor;
     factor.clear();

@@ -102,7 +102,7 @@ void Checkpoint::take(std::size_t file, const std::string& path, const RecordPla
                       place.size - static_cast<Bytes>(sizeof name)}};
 }
 
-/// Also opens files that other ranks have created since the last call.
+/// Opens files that other ranks have created since the last call, and reads all new entries.
 void Checkpoint::refresh() {
     for (const std::string& path : files_in(folder_)) {
         const bool is_open = std::any_of(files_.begin(), files_.end(),

@@ -110,7 +110,7 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                      std::span<float> to) {
     const ImageShape shape = source_.header().shape;
     if (static_cast<Elements>(to.size()) != rows.count() * shape.width)
-        throw std::logic_error("the buffer does not have the size of the rows of the frame");
+        throw std::logic_error("the size of the buffer differs from that of the requested rows");
     if (rows.count() == 0)
         return;
     const auto show_by = [&](const auto& phi, const auto& place) {
@@ -177,7 +177,7 @@ class Band {
         });
     }
 
-    /// Appends the results of these rows to `combined`.
+    /// Appends the results of the band's rows to `combined`.
     void finish(Combined& combined) {
         const std::size_t before = combined.mean.size();
         combined.mean.resize(before + shown_.size());
@@ -270,9 +270,9 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         const Bytes least =
             least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
         if (options.memory < least)
-            throw InvalidTask(
-                fmt::format("{} bytes of memory are too few for a row of {} frames, expected {}",
-                            options.memory, frames.size(), least));
+            throw InvalidTask(fmt::format(
+                "{} bytes of memory are too few for a row of {} frames, expected {} or more",
+                options.memory, frames.size(), least));
         const Block block = block_of(communicator.rank(), communicator.size(), shape.height);
         RunControl own = control;
         if (communicator.rank() != 0)

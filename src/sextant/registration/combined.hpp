@@ -15,10 +15,11 @@
 
 namespace sextant::registration {
 
-/// A motion φ with T∘φ ≈ R.
+/// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
 using Transform = std::variant<RigidMotion, DisplacementField>;
 
-/// Returns the motion of a frame. Called when a frame is needed, because fields are large.
+/// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
+/// take much memory.
 using TransformOf = std::function<Transform(std::int64_t frame)>;
 
 /// Returns φ(x) for images of the given shape.
@@ -64,7 +65,7 @@ struct Combined {
 struct CombineOptions {
     bool median = true;             ///< if false, `median` stays empty
     Bytes memory = Bytes{64} << 20; ///< memory for samples; sets the number of rows per pass
-    int threads = 1;                ///< threads per rank, which share its rows
+    int threads = 1;                ///< threads per rank; they share the rank's rows
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

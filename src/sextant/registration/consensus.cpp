@@ -43,7 +43,7 @@ class Voting {
             [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
     }
 
-    /// Returns the positions that the links of a frame imply.
+    /// Returns the positions of a frame that its links imply, one per link.
     std::vector<RigidMotion> candidates(std::size_t frame) const {
         std::vector<RigidMotion> places;
         for (const LinkSeen* link : links_of_[frame]) {

@@ -13,14 +13,15 @@ namespace sextant::registration {
 /// One pairwise registration. Frames are numbered by their position in the series.
 struct LinkSeen {
     std::size_t reference = 0, moved = 0;
-    RigidMotion motion;  ///< T∘φ ≈ R
+    RigidMotion motion;  ///< φ with T∘φ ≈ R, where T is `moved`
     bool trusted = true; ///< if false, the registration is ignored
 };
 
 /// The position of a frame according to all registrations to nearby frames.
 struct FrameVote {
     std::optional<RigidMotion> place; ///< motion from the first placed frame to this one
-    int links = 0, agreeing = 0;      ///< trusted links to placed frames; those that agree
+    /// number of trusted links to placed frames, and of those that agree with `place`
+    int links = 0, agreeing = 0;
     /// True if at most half of the links agree with the position.
     bool in_doubt() const { return links > 0 && 2 * agreeing <= links; }
 };

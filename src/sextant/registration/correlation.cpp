@@ -162,7 +162,7 @@ void Correlation::place_all(const kernel::FloatImage& reference, const kernel::F
     });
 }
 
-/// Writes the windowed rows [first, last) of an image to the real or imaginary parts.
+/// Writes the windowed rows [first, last) of an image to the real or imaginary part of `samples`.
 void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
                         Elements first, Elements last) const {
     for (Elements y = first; y < last; ++y) {
@@ -272,8 +272,8 @@ void Correlation::collect(int angle, int half) {
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
             keep(peaks,
                  {{compose({alpha_of(angle), 0, 0}, shift), over_overlap}, shift_x, shift_y});
-            // The overlap is at least 1/4, so values below a quarter of the lowest of these peaks
-            // cannot be among them.
+            // Heights are values divided by an overlap of at least 1/4, so a value below a quarter
+            // of the lowest peak in a full list cannot enter the list.
             if (peaks.size() == most)
                 least = static_cast<float>(peaks.back().found.height / 4);
         }

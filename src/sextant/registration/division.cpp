@@ -14,9 +14,9 @@ namespace {
 
 constexpr double nano = 1e-9;
 
-/// Returns the makespan of a scan of `values` values, in units of one application of ⊙. Long series
-/// are simulated with fewer values and scaled, because the global phase between the local stages is
-/// then negligible.
+/// Returns the makespan of a scan of `values` values, in units of one application of the scan's
+/// operator ⊙. Long series are simulated with fewer values and scaled, because the global phase
+/// between the local stages is then negligible.
 double applications(int ranks, std::int64_t values, const prefix::ScanOptions& options) {
     constexpr std::int64_t most_of_a_rank = 64;
     const std::int64_t replayed = std::min(values, most_of_a_rank * ranks);

@@ -18,9 +18,9 @@ struct Division {
 
 /// Single-threaded times per frame, and how well they scale with threads.
 struct FrameCosts {
-    Seconds neighbours = 0; ///< registrations to previous frames, without a start
-    int links = 1;          ///< number of these registrations
-    Seconds combined = 0;   ///< one application of ⊙
+    Seconds neighbours = 0; ///< registrations to `links` previous frames, without a starting motion
+    int links = 1;          ///< number of previous frames that each frame is registered to
+    Seconds combined = 0;   ///< one application of the scan's operator ⊙
     /// reading, checking and averaging, which are not divided among threads
     Seconds rest = 0;
     double shared = 1;   ///< fraction of a registration that is divided among threads

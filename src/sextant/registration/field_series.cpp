@@ -177,7 +177,7 @@ class FieldScan {
         return static_cast<std::size_t>(frame - frames_.front().frame);
     }
 
-    /// Stores the scan's results of this rank's frames; the first placed frame has no link.
+    /// Stores the scan's results for this rank's frames; the first placed frame has no link.
     void take(std::vector<FieldLink> links) {
         for (FieldLink& link : links) {
             FrameRegistration& frame = frames_[index_of(link.head.moved)];

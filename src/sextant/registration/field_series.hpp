@@ -12,7 +12,7 @@ namespace sextant::registration {
 /// The positions of a series' frames, found by a scan of non-rigid motions.
 struct FieldSeries {
     std::vector<FrameRegistration> frames; ///< this rank's frames, with nearest rigid motions
-    std::vector<SplineMotion> motions;     ///< motion of each of these frames to the reference
+    std::vector<SplineMotion> motions;     ///< each frame's motion to the reference
 };
 
 /// Registers every frame of a series to the reference, by default its first frame, by displacement
@@ -31,7 +31,8 @@ struct FieldSeries {
 /// Deterministic  as register_series().
 FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection);
 
-/// Returns starts from the motions that the scan found. The series must outlive the result.
+/// Returns a function that maps a frame to its starting estimate: the motion that the scan found.
+/// The series must outlive the result.
 StartOf starts_from_motions(const FieldSeries& series, ImageShape shape);
 
 /// Returns an upper bound for the memory that the motions of a series take during the scan, summed

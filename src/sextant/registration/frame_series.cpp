@@ -35,7 +35,7 @@ RigidResult identity_result() {
     return result;
 }
 
-/// The part of one rank in registering a series.
+/// One rank's part in registering a series.
 class Registering {
   public:
     Registering(const SeriesContext& context, SeriesInspection inspection)
@@ -83,7 +83,7 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
-    /// Registers each of this rank's frames to the frames before it, up to `farthest` back.
+    /// Registers each of this rank's frames to at most `farthest` frames before it.
     void link() {
         const auto farthest = static_cast<std::size_t>(options_.farthest);
         for (std::size_t moved = 1; moved < usable_.size(); ++moved) {
@@ -102,7 +102,7 @@ class Registering {
         }
     }
 
-    /// Places the frames; all ranks get the same result.
+    /// Determines the positions of the frames by vote; all ranks get the same positions.
     void vote() {
         const std::vector<LinkSeen> all =
             all_gather_lists(communicator_, std::span<const LinkSeen>(seen_));
@@ -113,7 +113,7 @@ class Registering {
             if (!block_.has(usable_[i]))
                 continue;
             if (!votes_[i].place)
-                frame_at(usable_[i]).left_out = "no adjacent frame resembles it";
+                frame_at(usable_[i]).left_out = "no adjacent frame resembles this frame";
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt();
         }
     }
@@ -231,7 +231,7 @@ class Registering {
     std::optional<Team> team_;
     std::optional<PairReader> reader_;
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
-    std::vector<LinkSeen> seen_;      ///< the same links, as input to the vote
+    std::vector<LinkSeen> seen_;      ///< `links_`, as input to the vote
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
     std::vector<std::size_t> placed_; ///< indices into usable_ of the frames that have a position
 };

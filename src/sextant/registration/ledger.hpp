@@ -15,16 +15,16 @@
 
 namespace sextant::registration {
 
-/// The kind of a stored result, by the frames that were registered.
+/// The kind of registration whose result is stored.
 enum class Work : std::uint32_t {
-    link,     ///< two nearby frames, without a starting estimate
-    mended,   ///< two neighbours, starting from the motion implied by the frames around them
-    combined, ///< ⊙: two frames, starting from their motions composed at a frame between them
-    turned,   ///< a frame to a reference other than the first
-    averaged, ///< a frame to the average
-    field,    ///< a frame to the reference or the average, by a displacement field
-    neighbour_field, ///< two neighbours, by a displacement field
-    combined_field,  ///< ⊙ of two displacement fields
+    link,     ///< registers two nearby frames without a starting estimate
+    mended,   ///< registers two neighbours, starting from the motion implied by nearby frames
+    combined, ///< ⊙: registers two frames, starting from motions composed at a frame in between
+    turned,   ///< registers a frame to a reference other than the first frame
+    averaged, ///< registers a frame to the average
+    field,    ///< registers a frame to the reference or the average by a displacement field
+    neighbour_field, ///< registers two neighbours by a displacement field
+    combined_field,  ///< ⊙ for displacement fields
 };
 
 /// The number of kinds of work.

@@ -65,7 +65,7 @@ Similarity similarity(const kernel::RigidSums& sums) {
     const double mean_r = sums.r / sums.count, mean_t = sums.t / sums.count;
     const double variance_r = sums.rr / sums.count - mean_r * mean_r;
     const double variance_t = sums.tt / sums.count - mean_t * mean_t;
-    constexpr double none = 1e-12; // images have a variance of about 1
+    constexpr double none = 1e-12; // counts as 0; usual variances are about 1
     if (!(variance_r > none && variance_t > none))
         return {0, 1, mean_r, mean_t};
     const double covariance = sums.rt / sums.count - mean_r * mean_t;

@@ -117,7 +117,7 @@ void set(DisplacementField& field, std::size_t node, Point u) {
 DisplacementField no_displacement(ImageShape image, Elements spacing) {
     if (image.width < 1 || image.height < 1 || spacing < 1)
         throw InvalidTask(fmt::format("a displacement field of {}x{} pixels with node spacing {}: "
-                                      "expected at least 1x1 and 1",
+                                      "expected at least 1x1 pixels and spacing 1",
                                       image.width, image.height, spacing));
     const auto reaching = [spacing](std::int64_t size) {
         return (size - 1 + spacing - 1) / spacing + 1;
@@ -158,8 +158,8 @@ Point apply_inverse(const DisplacementField& field, Point y) {
         if (change < 1e-4)
             return {y.x + v.x, y.y + v.y};
     }
-    throw InvalidTask(
-        fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", y.x, y.y));
+    throw InvalidTask(fmt::format(
+        "the displacement field folds near ({:.0f}, {:.0f}) and has no inverse", y.x, y.y));
 }
 
 double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share) {

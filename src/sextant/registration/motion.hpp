@@ -51,7 +51,7 @@ struct DisplacementField {
     ImageShape nodes;         ///< number of nodes along each axis
     std::vector<float> x, y;  ///< u in pixels, per node, row by row
     std::vector<float> sigma; ///< standard deviation of u along an axis, pixels; may be empty
-    std::vector<std::uint8_t> known; ///< 0: extrapolated; may be empty
+    std::vector<std::uint8_t> known; ///< per node; 0 if u is extrapolated; may be empty
 
     std::size_t count() const { return static_cast<std::size_t>(nodes.elements()); }
 };

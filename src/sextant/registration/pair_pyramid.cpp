@@ -38,7 +38,8 @@ double slope_of_unit_noise(double sigma) {
     return 2 * sum_of_squares(smooth) * sum_of_squares(slope);
 }
 
-/// Returns the mean square of N∗f over the inner pixels of a tile: 36 times the noise variance.
+/// Returns the mean square of N∗f (see `examine`) over the inner pixels of a tile: 36 times the
+/// noise variance.
 template <class Sample>
 double square_of_differences(const Sample* first, Elements stride, const Tile& inner) {
     double sum = 0, count = 0;
@@ -58,7 +59,7 @@ double square_of_differences(const Sample* first, Elements stride, const Tile& i
     return count > 0 ? sum / count : 0;
 }
 
-/// Returns the mean |∇|² over the pixels of a tile where it is known.
+/// Returns the mean |∇|² over the pixels of a tile whose gradient is known.
 double square_of_slopes(const kernel::FloatImage& slope_x, const kernel::FloatImage& slope_y,
                         const Tile& inner) {
     double sum = 0, count = 0;
@@ -98,7 +99,7 @@ double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
                                          const kernel::FloatImage& slope_y, double scale,
                                          Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
-    // Differences need a pixel on each side, so none exist in a strip of border pixels alone.
+    // Differences need a pixel on each side, so the image's border pixels have none.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
     const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
                      std::min(top + size, image_.height - 1) - y};

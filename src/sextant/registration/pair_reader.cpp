@@ -71,12 +71,12 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
     if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
-        return fmt::format("its mean is {:.4g}, that of the other frames {:.4g}", frame.mean,
+        return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
                            usual.mean);
     const bool counts = std::floor(frame.largest) == frame.largest && frame.largest <= small_counts;
     const double at_largest = share(frame.at_largest, frame.samples);
     if (!counts && frame.largest == usual.largest && at_largest > limits.most_saturated)
-        return fmt::format("{:.0f} % of its samples are saturated at {:g}", 100 * at_largest,
+        return fmt::format("{:.0f} % of the samples are saturated at {:g}", 100 * at_largest,
                            frame.largest);
     return "";
 }
@@ -98,7 +98,7 @@ FrameStatistics PairReader::read(std::int64_t frame) {
     FrameStatistics statistics = statistics_of(samples_);
     if (statistics.gaps == statistics.samples)
         throw UnusableFrame(
-            fmt::format("none of its {} samples is a finite number", statistics.samples));
+            fmt::format("none of the {} samples is a finite number", statistics.samples));
     for (double* value : {&statistics.mean, &statistics.least, &statistics.largest})
         *value += offset_;
     if (statistics.least == statistics.largest)

@@ -26,7 +26,7 @@ FrameStatistics statistics_of(std::span<const float> samples);
 /// Typical statistics of a series' frames.
 struct UsualStatistics {
     double mean = 0;    ///< median of the frames' means
-    double largest = 0; ///< over all samples of all frames
+    double largest = 0; ///< largest sample of all frames
 };
 
 UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
@@ -37,8 +37,8 @@ struct FrameLimits {
     /// off.
     double least_brightness = .25;
     /// Largest fraction of samples that may equal the largest value of the series; a frame with
-    /// more is saturated. Not applied if this value is an integer up to 16, because electron counts
-    /// often reach their maximum.
+    /// more is saturated. Not applied if the largest value is an integer up to 16, because electron
+    /// counts often reach their maximum.
     double most_saturated = .25;
     double most_gaps = .5; ///< largest fraction of samples that are not finite (for example masked)
 };

@@ -191,7 +191,7 @@ void Pyramid::filter_rows(const kernel::SampleView& frame, const Tile& rows, ker
 /// Filters samples and weights, both 0 in gaps; the result is the ratio of the two.
 void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     if (!has_gaps(frame))
-        throw UnusableFrame("its samples are too large to be summed");
+        throw UnusableFrame("the samples are too large to be summed");
     if (known_.empty())
         make_room();
     const Bands bands(shape().height);
@@ -208,7 +208,7 @@ void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     }
     if (finite == 0)
         throw UnusableFrame(
-            fmt::format("none of its {} samples is a finite number", shape().elements()));
+            fmt::format("none of the {} samples is a finite number", shape().elements()));
 }
 
 /// Filters some rows around gaps and writes the result to the same rows of the finest level.
@@ -271,8 +271,8 @@ void Pyramid::make_room() {
 void Pyramid::normalise(double mean, double deviation) {
     constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
-        throw UnusableFrame("its samples are too large to be summed");
-    constexpr double digits = 1e-6; // a smaller fraction of the mean is rounding error of a float
+        throw UnusableFrame("the samples are too large to be summed");
+    constexpr double digits = 1e-6; // rounding error of a float, relative to the mean
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;

@@ -40,7 +40,7 @@ class Pyramid {
     explicit Pyramid(ImageShape shape, int levels = 0, double prefilter = usual_prefilter,
                      Team* team = nullptr);
 
-    /// Input     a whole frame of that shape (InvalidTask otherwise), of any sample type.
+    /// Input     a whole frame of this pyramid's shape (InvalidTask otherwise), of any sample type.
     /// Throws    UnusableFrame, with the reason.
     /// Cost      two passes over the frame and a filter, twice that with gaps. Allocates only for
     ///           the first frame with gaps.
@@ -86,7 +86,7 @@ class Pyramid {
     double prefilter_, scale_ = 1;
     bool gaps_ = false;
     Team* team_;
-    std::vector<kernel::GaussianDerivatives> gaussians_; ///< one per member; empty if unfiltered
+    std::vector<kernel::GaussianDerivatives> gaussians_; ///< by team member; empty if unfiltered
     std::vector<kernel::FloatPlane> levels_;
     std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][team member]
     /// one per team member, allocated for the first frame with gaps

@@ -144,7 +144,7 @@ StoredField found_field(Ledger& ledger, const EntryName& name) {
 const RigidMotion& Registered::motion(std::int64_t frame) const {
     const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
     if (at == frames.end() || *at != frame)
-        throw std::logic_error("the motion of a frame that is left out was requested");
+        throw std::logic_error("the requested motion is of a frame that was left out");
     return motions[static_cast<std::size_t>(at - frames.begin())];
 }
 
@@ -166,7 +166,7 @@ void leave_out_unrelated(std::span<FrameRegistration> frames) {
     for (FrameRegistration& frame : frames) {
         if (frame.left_out.empty() && frame.result.unrelated)
             frame.left_out = fmt::format(
-                "its overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
+                "the overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
                 100 * frame.result.overlap);
     }
 }

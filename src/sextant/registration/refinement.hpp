@@ -39,8 +39,9 @@ struct Registered {
 Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own);
 
-/// Return functions that give the transforms of the frames: their motions, or their fields of a
-/// stage, which are read from the ledger when needed. The argument must outlive the result.
+/// Each returns a function that maps a frame to its transform: its motion, or its displacement
+/// field of a given stage, read from the ledger when needed. The first argument must outlive the
+/// result.
 TransformOf transforms(const Registered& registered);
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
@@ -57,7 +58,7 @@ inline constexpr std::int64_t the_average = -1;
 /// Registers this rank's frames to an image, each starting at its current motion.
 ///
 /// Input     a whole image of the frames' shape: the average of an earlier stage.
-/// Throws    UnusableFrame if the image cannot be registered to.
+/// Throws    UnusableFrame if frames cannot be registered to the image.
 /// Not collective.
 void register_to_average(const SeriesContext& context, std::span<const float> average,
                          std::span<FrameRegistration> own, std::uint32_t stage);
@@ -68,7 +69,8 @@ ImageShape nodes_of_fields(ImageShape frame);
 /// Returns the initial estimate of a frame's motion. Called when needed, for one frame at a time.
 using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 
-/// Returns starts from the fields of an earlier stage. `fields` must outlive the result.
+/// Returns a function that maps a frame to its starting estimate: its displacement field of an
+/// earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
 
 /// Registers this rank's frames to an image by displacement fields. Each starts at `start_of`, if

@@ -164,7 +164,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     fit_all(coarsest, 8, .02, start);
     std::sort(fits_.begin(), fits_.end(), more_alike);
     start.fit = fits_.front();
-    start.margin = 1 + start.fit.ncc; // without another start: relative to an NCC of −1
+    start.margin = 1 + start.fit.ncc; // without a second start, relative to an NCC of −1
     for (const Fit& other : fits_) {
         if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
             start.margin = start.fit.ncc - other.ncc;

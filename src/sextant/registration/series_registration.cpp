@@ -101,7 +101,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("reproducible", options.reproducible,
                "produce the same bits in every run with the same number of ranks");
     record.add("recorded_mean", options.recorded_mean,
-               "also compute the mean of the frames as recorded");
+               "compute the mean of the frames as recorded");
     record.add("threads", options.threads, "N", "threads per rank, which share the rows of a frame")
         .between(1, 1024);
     record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
@@ -127,22 +127,24 @@ Record record_of(RegistrationOptions& options) {
 
 Record record_of(const RegistrationResult& result) {
     const RegistrationResult::Times& seconds = result.seconds;
-    return {{"reference", result.reference, "the frame that the others are registered to"},
-            {"resumed", result.resumed, "results taken from the checkpoint, on this rank"},
-            {"seconds",
-             {{"look", seconds.inspection},
-              {"register", seconds.registration},
-              {"stages", seconds.stages},
-              {"combine", seconds.average},
-              {"write", seconds.writing}},
-             "on this rank"}};
+    return {
+        {"reference", result.reference, "the frame that the others are registered to"},
+        {"resumed", result.resumed, "number of results that this rank took from the checkpoint"},
+        {"seconds",
+         {{"look", seconds.inspection},
+          {"register", seconds.registration},
+          {"stages", seconds.stages},
+          {"combine", seconds.average},
+          {"write", seconds.writing}},
+         "on this rank"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
-    return fmt::format("fields of {} frames in {} stages need up to {} MiB on disk and {} MiB of "
-                       "memory during the scan",
-                       series.frames, stages, (disk_of_fields(series, stages) >> 20) + 1,
-                       (memory_of_scan(series.frames, series.shape) >> 20) + 1);
+    return fmt::format(
+        "displacement fields of {} frames in {} stages need up to {} MiB on disk and {} MiB of "
+        "memory during the scan",
+        series.frames, stages, (disk_of_fields(series, stages) >> 20) + 1,
+        (memory_of_scan(series.frames, series.shape) >> 20) + 1);
 }
 
 RegisteredFrames::RegisteredFrames(FrameSource& source, std::span<const std::int64_t> numbers,

@@ -23,7 +23,7 @@
 
 namespace sextant {
 
-/// The model of the frames' motions: rigid, or also displacement fields.
+/// The model of the frames' motions: rigid motions alone, or with displacement fields added.
 enum class MotionModel { rigid, nonrigid };
 
 std::string_view name(MotionModel model);
@@ -77,7 +77,7 @@ struct FrameRegistration {
     std::optional<FieldFit> field;
 
     bool mended = false;   ///< registered to the previous frame with a start from the vote
-    bool in_doubt = false; ///< its registrations to frames around it disagree
+    bool in_doubt = false; ///< registrations to the frames around this one disagree
     std::int64_t gaps = 0; ///< number of samples that are not finite
     Seconds seconds = 0;   ///< time spent on all registrations of this frame
     /// The motion to the previous placed frame, found before the scan.
@@ -88,8 +88,8 @@ struct FrameRegistration {
 struct RegistrationResult {
     std::vector<FrameRegistration> frames; ///< all frames, also those left out
     std::int64_t reference = 0;
-    registration::Combined average;  ///< of the registered frames
-    registration::Combined recorded; ///< mean of these frames without registration, if requested
+    registration::Combined average;  ///< of the registered frames, aligned
+    registration::Combined recorded; ///< mean of the same frames, not aligned; if requested
     double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
     std::size_t resumed = 0; ///< number of results taken from the checkpoint, on this rank
 

@@ -13,7 +13,7 @@ namespace {
 using kernel::cell_size;
 using kernel::CellSums;
 
-constexpr std::size_t null_space = 3; // its dimension: two shifts and a rotation
+constexpr std::size_t null_space = 3; // dimension: two shifts and a rotation
 constexpr double collapsed = 4;       // with fewer determined coefficients, the fit is rigid
 
 /// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise
@@ -158,8 +158,8 @@ SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparis
     return found;
 }
 
-/// Estimates v and the coherence and, for the next evaluation, the gain and offset that match the
-/// mean and variance of T∘φ to those of R.
+/// Estimates the noise v and the coherence and, for the next evaluation, the gain and offset that
+/// match the mean and variance of T∘φ to those of R.
 void SplineFit::estimate_noise(const Found& found) {
     // Correct for the degrees of freedom of the coefficients; each tile's score has two components.
     const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
@@ -223,7 +223,7 @@ void SplineFit::estimate_strength() {
     report_.freedom = std::max(free - held, 0.);
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
-    // If neither the data nor the field determine the strength, it is not changed.
+    // The strength of the prior is kept unless both the data and the field determine it.
     if (energy > 0 && report_.freedom > 0)
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }

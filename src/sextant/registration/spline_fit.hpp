@@ -80,7 +80,7 @@ class SplineFit {
     std::span<const double> coefficients() const { return coefficients_; }
     /// Writes the field at the corners of cells, which are the nodes of `field`. A node is known if
     /// a cell around it shows more than noise and its position is within the template. If no node
-    /// is known, the field is the start and its deviations are infinite.
+    /// is known, writes the starting field, with infinite standard deviations.
     void write(DisplacementField& field);
 
   private:

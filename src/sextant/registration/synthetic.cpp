@@ -23,7 +23,7 @@ using Values = std::array<double, 4>;
 
 void check_detail(const SpecimenPlan& plan) {
     if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
-        throw InvalidTask(fmt::format("the detail is {:g} pixels, expected {:g} to {:g}",
+        throw InvalidTask(fmt::format("the size of details is {:g} pixels, expected {:g} to {:g}",
                                       plan.detail, smallest_detail, largest_detail));
 }
 
@@ -105,7 +105,7 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
 }
 
 /// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed with a small sigma,
-/// minus the same noise smoothed with a larger one. `size` is about half its wavelength.
+/// minus the same noise smoothed with a larger one. `size` is about half the wavelength.
 Spline texture(const SpecimenPlan& plan, double size) {
     check_detail(plan);
     kernel::FloatPlane white(plan.field);
@@ -202,7 +202,8 @@ Specimen make_particles(const SpecimenPlan& plan) {
 }
 
 constexpr SpecimenKind kinds[] = {
-    {"lattice", "three waves at 60 degrees, with a fraction that is not periodic", make_lattice},
+    {"lattice", "three plane waves 60 degrees apart, plus a part that is not periodic",
+     make_lattice},
     {"carbon", "amorphous: band-limited noise", make_carbon},
     {"particles", "discs of many sizes with soft edges", make_particles},
 };

@@ -36,7 +36,7 @@ bool known(const Alternative& configuration) {
     return configuration.predicted || configuration.measured || configuration.bound;
 }
 
-/// Draws one line per alternative, from low to high.
+/// Draws the interval of each alternative as a line.
 class Intervals {
   public:
     explicit Intervals(const Alternatives& alternatives)
@@ -64,7 +64,7 @@ class Intervals {
             svg_.note("Times at the right edge exceed the scale.");
         const std::size_t rest = alternatives_.all.size() - drawn_.size();
         if (rest > 0)
-            svg_.note(fmt::format("The table shows {} more.", rest));
+            svg_.note(fmt::format("The table shows {} more configurations.", rest));
         return svg_.finish();
     }
 
@@ -125,7 +125,7 @@ class Intervals {
         if (std::any_of(drawn_.begin(), drawn_.end(),
                         [](const Alternative* each) { return each->bound.has_value(); })) {
             entries.push_back(
-                {"<path class=\"bound\" d=\"M9 0v12\"/>", "lower bound of predictions"});
+                {"<path class=\"bound\" d=\"M9 0v12\"/>", "lower bound of the predicted time"});
         }
         svg_.legend(entries);
     }

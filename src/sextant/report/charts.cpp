@@ -92,9 +92,9 @@ class ColumnPicture {
           svg_(chart.title, chart.subtitle, left + plot + right) {
         for (const ColumnChart::Kind& kind : chart.kinds) {
             if (kind.values.size() != chart.places.size())
-                throw std::logic_error(fmt::format("{} values of '{}' for {} positions",
-                                                   kind.values.size(), kind.name,
-                                                   chart.places.size()));
+                throw std::logic_error(
+                    fmt::format("'{}' has {} values, expected one for each of {} positions",
+                                kind.name, kind.values.size(), chart.places.size()));
             for (double value : kind.values)
                 most_ = std::max(most_, value);
         }
@@ -248,7 +248,7 @@ class GanttPicture {
         if (bar.worker >= lanes_.count || duration_ <= 0)
             return;
         const double scale = plot / duration_, margin = lanes_.height / 6;
-        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // leaves a gap
+        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // gap after the bar
         svg_.add(fmt::format("<rect class=\"bar kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title>"
                              "</rect>\n",

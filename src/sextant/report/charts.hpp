@@ -15,7 +15,7 @@ namespace sextant::report {
 /// Requires  a positive range.
 double tick_of(double range);
 
-/// Returns the number of decimals that distinguish such ticks.
+/// Returns the number of decimals needed to label ticks at this distance.
 int decimals_of(double tick);
 
 /// The lanes of a chart, one below the other, for concurrent ranks: names on the left, an axis

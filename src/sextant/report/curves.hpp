@@ -25,7 +25,7 @@ struct MarkedPlaces {
 struct CurveChart {
     std::string title, subtitle;
     std::string place;              ///< name of a position: "frame"
-    std::string unit;               ///< of all values; "" for none
+    std::string unit;               ///< unit of all values; "" if they have none
     std::vector<Curve> curves = {}; ///< one to four
     std::vector<MarkedPlaces> marks = {};
     std::vector<KeyFigure> figures = {};

@@ -23,7 +23,7 @@ void add_aggregation(const MessageGraph& graph, std::vector<std::string>& notes)
         counted(static_cast<std::int64_t>(graph.arrows.size()), "arrow"),
         merged ? fmt::format(", {} time columns merged into one", graph.merged_columns) : ""));
     notes.push_back(merged ? "Not shown: which ranks of two lanes exchange a message, and the "
-                             "order of messages in an arrow."
+                             "order of the messages that share an arrow."
                            : "Not shown: which ranks of two lanes exchange a message.");
 }
 

@@ -13,7 +13,7 @@ namespace sextant::report {
 /// True if this build can write archives of the Open Trace Format 2 (https://www.vi-hps.org).
 bool otf2_available();
 
-/// True if a path names such an archive, by the extension .otf2 or .otf2/.
+/// True if a path names an OTF2 archive, by the extension .otf2 or .otf2/.
 bool is_otf2(const std::string& path);
 
 /// Throws InvalidFile if an archive cannot be created at `folder`, and Error, naming the missing
@@ -34,12 +34,12 @@ inline constexpr std::uint64_t otf2_ticks = 1'000'000'000'000;
 struct Otf2Record {
     std::uint64_t time = 0; ///< in ticks from the start of the run
     std::size_t event = 0;  ///< index into `Trace::events`
-    bool begins = false;    ///< true at its start, false at its end
+    bool begins = false;    ///< true at the event's start, false at its end
     /// Tag of a message: equal on both sides, unique per pair of sender and receiver.
     std::uint32_t tag = 0;
 };
 
-/// The records of a rank, or those of its work that overlaps other work.
+/// The records of one location: those of a rank, or of its work that overlaps other work.
 struct Otf2Location {
     int rank = 0;
     std::vector<Otf2Record> records; ///< in order of time; both ends of each event

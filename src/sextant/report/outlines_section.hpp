@@ -23,13 +23,13 @@ struct Outline {
 /// An image with lines on it.
 struct OutlinedPicture {
     std::string title, caption = {};
-    std::vector<std::byte> png = {};    ///< of the whole image, possibly reduced in size
+    std::vector<std::byte> png = {};    ///< PNG of the whole image, possibly reduced in size
     Elements width = 0, height = 0;     ///< of the original image
     std::vector<Outline> outlines = {}; ///< longest first
 };
 
-/// Returns the image with its lines, each in its own colour, and a table of them; empty if there is
-/// no image.
+/// Returns the image with its lines, each in its own colour, and a table of the lines; empty if
+/// there is no image.
 /// Throws    std::logic_error if the image is not a PNG.
 Section outlines_section(const OutlinedPicture& picture);
 

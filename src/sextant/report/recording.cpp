@@ -82,8 +82,8 @@ std::string clocks_text(int clocks, std::span<const ClockOffset> aligned) {
     if (clocks < 2)
         return "";
     if (aligned.size() < 2)
-        return fmt::format("The clocks of {} hosts cannot be compared: on each host, time starts "
-                           "with its first rank",
+        return fmt::format("The clocks of {} hosts cannot be compared: each host counts "
+                           "time from the start of its first rank",
                            clocks);
     Seconds uncertainty = 0;
     for (const ClockOffset& clock : aligned)

@@ -39,7 +39,7 @@ struct Recording {
     std::string name; ///< "radix-k, radices 4,2"
     Origin origin = Origin::measured;
     int ranks = 0;
-    Bytes element_size = 0; ///< of the elements in messages; 0 if unknown
+    Bytes element_size = 0; ///< size of the elements in messages; 0 if unknown
     int clocks = 1;         ///< number of clocks that measured the times
     /// The alignment of the clocks; empty if they were not aligned or there is only one.
     std::vector<ClockOffset> aligned = {};

@@ -19,8 +19,8 @@ namespace sextant::report {
 
 namespace {
 
-constexpr std::size_t most_named = 12;   // most frames named in a line of text
-constexpr std::size_t most_reasons = 20; // most left-out frames explained in the table
+constexpr std::size_t most_named = 12;   // maximum number of frames named in a line
+constexpr std::size_t most_reasons = 20; // maximum number of left-out frames in the table
 
 /// Explains a flag to users.
 std::string_view meaning_of(std::string_view flag) {
@@ -34,7 +34,7 @@ std::string_view meaning_of(std::string_view flag) {
         {"not-converged", "the search ended before it converged"},
         {"mended", "the frame disagreed with its neighbours and was registered again, starting "
                    "from their motion"},
-        {"in-doubt", "neighbouring frames disagree about its motion"},
+        {"in-doubt", "neighbouring frames disagree about the motion of the frame"},
         {"gaps", "some samples are not finite"}};
     for (const Meaning& meaning : all) {
         if (meaning.flag == flag)

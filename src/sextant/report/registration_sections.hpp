@@ -16,7 +16,7 @@ struct RegisteredFrame {
     std::int64_t frame = 0;
     std::string left_out;                             ///< reason; other fields are then unused
     double x = 0, y = 0, angle = 0;                   ///< shift in pixels and angle in degrees
-    double sigma_x = 0, sigma_y = 0, sigma_angle = 0; ///< their standard deviations
+    double sigma_x = 0, sigma_y = 0, sigma_angle = 0; ///< standard deviations of x, y, angle
     double ncc_before = 0, ncc_after = 0;
     double sigma = 0; ///< standard deviation of pixel positions after registration, in pixels
     std::vector<std::string> flags = {};

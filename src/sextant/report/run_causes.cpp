@@ -226,7 +226,7 @@ std::string doubts(const Recording& recording) {
     if (by <= 0)
         return "";
     return fmt::format(
-        "<p>{}: some messages seem to arrive before they were sent, so its clocks differ by {} or "
+        "<p>{}: some messages seem to arrive before they were sent, so the clocks differ by {} or "
         "more; the path and the waits have at least this error.</p>\n",
         escape(recording.title()), to_text(by));
 }

@@ -21,9 +21,9 @@ struct Colour {
 /// Source    Ottosson 2020, "A perceptual color space for image processing".
 Colour colour_of_hue(double hue, double chroma = 0.16);
 
-/// Returns colours for `count` ordered items. Up to six colours are easily distinguished; more run
-/// through the hues. There are at most 24: if there are more items, neighbours share a colour
-/// (`colour_index`).
+/// Returns colours for `count` ordered items. Up to six colours are chosen to be easily
+/// distinguished; more are spread evenly over the hues. At most 24 colours are returned; if there
+/// are more items, neighbours share a colour (`colour_index`).
 std::vector<Colour> ordered_colours(int count);
 
 /// Returns the index into `ordered_colours(count)` of the i-th item.

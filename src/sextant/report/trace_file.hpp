@@ -18,8 +18,8 @@ std::string json_text(std::string_view text);
 /// Requires  a recording that meets the requirements of `bars`.
 std::string to_json(const Recording& recording);
 
-/// Parses a trace in this format. Events may be in any order; unknown fields and events of other
-/// programs are ignored. Only one event at a time is held as text, so large files take little
+/// Parses a trace written by to_json. Events may be in any order; unknown fields and events of
+/// other programs are ignored. Only one event at a time is held as text, so large files take little
 /// memory.
 /// Throws    InvalidFile with event and field: not JSON or truncated, not a trace of Sextant, a
 ///           newer version, invalid values.

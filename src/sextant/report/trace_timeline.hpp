@@ -57,8 +57,8 @@ struct Bars {
 /// Requires  events that meet the requirements of `timeline`.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
 
-/// Returns the bars if several ranks share a lane; overlapping events of a kind in a shared lane
-/// become one bar.
+/// Returns the bars of lanes. If several ranks share a lane, overlapping events of a kind in the
+/// lane become one bar.
 Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 
 struct TimelineOptions {

@@ -28,9 +28,10 @@ std::string rate_to_text(double per_second, Bytes element_size) {
 }
 
 std::string described(const PairBandwidth& pair, Bytes element_size, int merged) {
-    const std::string who = merged == 1 ? fmt::format("rank {} to rank {}", pair.from, pair.to)
-                                        : fmt::format("ranks from {} to ranks from {}",
-                                                      pair.from * merged, pair.to * merged);
+    const std::string who = merged == 1
+                                ? fmt::format("rank {} to rank {}", pair.from, pair.to)
+                                : fmt::format("ranks starting at {} to ranks starting at {}",
+                                              pair.from * merged, pair.to * merged);
     return fmt::format("{}: {} in {}", who, rate_to_text(pair.per_second(), element_size),
                        counted(pair.messages, "message"));
 }
@@ -174,7 +175,7 @@ std::string bandwidth_histogram(const Recording& recording) {
     const std::vector<PairBandwidth> pairs = bandwidths(recording);
     const double most = fastest(pairs);
     ColumnChart chart;
-    chart.title = "Number of pairs by bandwidth";
+    chart.title = "Number of pairs of ranks by bandwidth";
     chart.subtitle = recording.title();
     chart.kinds = {{"pairs", std::vector<double>(bins)}};
     chart.text = [](double value) { return fmt::format("{:.3g}", value); };
@@ -248,8 +249,8 @@ Section traffic_section(const Recording& recording) {
     std::string html = to_html(Figure{drawn(recording, Count::bytes), ""}) +
                        to_html(Figure{drawn(recording, Count::messages), ""});
     if (recording.lent) {
-        html += "<p>Ranks share memory: messages are read in place, so single messages have no "
-                "bandwidth.</p>\n";
+        html += "<p>Ranks share memory: messages are read in place, so individual messages have "
+                "no bandwidth.</p>\n";
     } else if (!bandwidths(recording).empty()) {
         html += to_html(Figure{bandwidth_matrix(recording),
                                "A message is timed from when both sides were ready until it "

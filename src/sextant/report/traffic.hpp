@@ -26,8 +26,9 @@ struct PairBandwidth {
 /// took no measurable time, are left out.
 std::vector<PairBandwidth> bandwidths(const Recording& recording);
 
-/// Return SVGs: the bandwidth of each pair of ranks as a matrix, and its histogram over pairs. With
-/// many ranks, neighbours share a cell. Without contention, all cells have the same shade.
+/// Each returns an SVG: the bandwidth of each pair of ranks as a matrix, or the histogram of these
+/// bandwidths. With many ranks, neighbours share a cell of the matrix. Without contention, all
+/// cells have the same shade.
 /// Source    Cavin and Demengeon, EGPGV 2012, doi:10.2312/EGPGV/EGPGV12/129-138
 std::string bandwidth_matrix(const Recording& recording);
 std::string bandwidth_histogram(const Recording& recording);

@@ -32,7 +32,8 @@ constexpr Algorithm algorithms[] = {
     {"kogge-stone", "each rank combines with the ranks 1, 2, 4, ... before it",
      "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", Form::inclusive, nothing_to_tune,
      fewest_rounds, through<kogge_stone>},
-    {"sklansky", "the last rank of each block sends to all ranks of the next; blocks double",
+    {"sklansky",
+     "the last rank of each block sends to all ranks of the next block; block sizes double",
      "Sklansky 1960, doi:10.1109/TEC.1960.5219822", Form::inclusive, nothing_to_tune, fewest_rounds,
      through<sklansky>},
     {"brent-kung", "up-sweep and down-sweep of a binary tree",
@@ -71,8 +72,8 @@ std::string judge(const std::vector<Symbol>& result, Elements elements, int last
     for (std::size_t e = 0; e < result.size(); ++e) {
         const Symbol& is = result[e];
         if (!is.same_value({static_cast<Elements>(e), 0, last})) {
-            return fmt::format("value {} is [{}, {}) of {}, expected [0, {})", e, is.first, is.last,
-                               is.element, last);
+            return fmt::format("value {} combines operands [{}, {}) of value {}, expected [0, {})",
+                               e, is.first, is.last, is.element, last);
         }
     }
     return "";

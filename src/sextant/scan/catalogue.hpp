@@ -14,14 +14,14 @@
 
 namespace sextant::scan {
 
-/// A scan of one value per rank: one source file and one row of the catalogue. Each algorithm in
-/// the catalogue is available in both forms and in scans of whole series, and is proved and tested
-/// on threads and over MPI.
+/// A scan of one value per rank, as listed in the catalogue. Each algorithm in the catalogue is
+/// available as an inclusive and as an exclusive scan and in scans of whole series, and is proved
+/// and tested on threads and over MPI.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
-    /// The form that its circuit computes; the other is derived (scan_in_form).
+    /// The form that the algorithm's circuit computes; the other form is derived (scan_in_form).
     Form native;
     /// The tunings, the default first. All work for any number of ranks.
     std::vector<Tuning> (*tunings)();

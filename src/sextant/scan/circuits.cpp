@@ -52,7 +52,7 @@ Region Line::combine(const Region& before, const Region& after) {
 Region Line::take(int from, const Region& value) {
     if (!exists(from))
         return value;
-    const Region slot = receive(from, value); // read only here, so the sum may overwrite it
+    const Region slot = receive(from, value); // used only here, so the sum may overwrite it
     builder_.fold(slot, {slot, value});
     return slot;
 }
@@ -96,8 +96,7 @@ Region sklansky(Line& line, Region value) {
 }
 
 Region brent_kung(Line& line, Region value) {
-    // True if this rank is the last of a pair of runs of `length` ranks, or the last of the pair's
-    // first run.
+    // True if this rank is the last of a block of 2 `length` ranks, or of the block's first half.
     const auto ends_pair = [&](int length) { return (line.rank() + 1) % (2 * length) == 0; };
     const auto ends_first = [&](int length) { return (line.rank() + 1) % (2 * length) == length; };
     int round = 0, length = 1;
@@ -150,7 +149,7 @@ struct Members {
     int at(int i) const { return i == size - 1 ? last : first + i * stride; }
     Members front(int count) const { return {first, stride, count, at(count - 1)}; }
     Members after(int count) const { return {at(count), stride, size - count, last}; }
-    /// The second member of each pair; with an odd number, also the last member.
+    /// The second member of each pair and, if the number of members is odd, the last member.
     Members seconds() const { return {at(1), 2 * stride, (size + 1) / 2, last}; }
 };
 

@@ -12,8 +12,8 @@ namespace sextant::scan {
 
 /// The values combined in a rank's result.
 enum class Form {
-    inclusive, ///< all values up to and including its own
-    exclusive, ///< all values before its own; rank 0 gets nothing
+    inclusive, ///< all values up to and including the rank's own
+    exclusive, ///< all values before the rank's own; rank 0 gets nothing
     both
 };
 
@@ -34,7 +34,7 @@ struct Tuning {
 };
 
 /// A rank's results: the combination of the values before its own, and of those up to its own.
-/// Empty if there is none, or it was not requested.
+/// Either is empty if it does not exist or was not requested.
 struct Prefixes {
     Region before, through;
 };
@@ -111,8 +111,9 @@ Region kogge_stone(Line& line, Region value);
 /// Source    Sklansky, IRE Trans. Electronic Computers EC-9(2), 1960, doi:10.1109/TEC.1960.5219822
 Region sklansky(Line& line, Region value);
 
-/// Brent-Kung inclusive scan on a binary tree: on the way up, each inner node combines the values
-/// of its leaves; on the way down, each right child passes its prefix to the leaves in between.
+/// Brent-Kung inclusive scan on a binary tree: on the way up, the last rank of each block of 2, 4,
+/// 8, … ranks combines the values of the block; on the way down, it passes its result to the middle
+/// rank of the next block.
 ///
 /// Input     this rank's value.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.
@@ -154,8 +155,8 @@ Region ladner_fischer(Line& line, const Region& value, int k);
 /// Output    the combination, in rank order, of the values of ranks 0 … rank − 1; at the last rank
 ///           also the total, if requested.
 /// Cost      as Brent-Kung on p − 1 ranks, so 2 (p − 1) − ⌈log2 p⌉ − popcount(p − 1) applications.
-///           The total takes popcount(p − 1) more and is complete after ⌈log2 p⌉ dependent ones. A
-///           single application at the very end would lengthen the longest chain.
+///           The total takes popcount(p − 1) more and is complete after ⌈log2 p⌉ dependent ones;
+///           computing it by one application at the end would lengthen the longest chain.
 /// Source    Blelloch, IEEE Trans. Comp. 38(11), 1989, doi:10.1109/12.42122
 Prefixes blelloch(Line& line, const Region& value, bool total);
 

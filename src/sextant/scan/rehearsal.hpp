@@ -81,7 +81,7 @@ class Rehearsal {
 
     const Configuration configuration_;
     const Series series_;         ///< values that each rank scans
-    std::vector<Elements> first_; ///< position in the series, by rank
+    std::vector<Elements> first_; ///< by rank: position of its first value in the series
     std::vector<Totals> totals_;  ///< by rank; used with several threads
     std::unique_ptr<RehearsalSimulator>
         ranks_; ///< the whole scan; with threads, the scan of the totals
@@ -91,8 +91,8 @@ class Rehearsal {
 /// The time at which each rank has registered all its values with their predecessors, on `threads`
 /// threads, and may begin to scan. Each registration is assigned to the thread that is idle first.
 ///
-/// Input     the time of an application that joins two neighbours, and the ratio of the time of a
-///           registration to it.
+/// Input     the time of an application that joins two neighbours; `factor`, the time of a
+///           registration in units of that time.
 std::vector<Seconds> neighbours_done(const Series& series, int threads, double factor,
                                      const OperatorTime& time);
 

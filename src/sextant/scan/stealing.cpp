@@ -41,7 +41,7 @@ Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : bounda
     }
 }
 
-/// The unclaimed values directly before a thread's segment that it may take.
+/// Returns the unclaimed values directly before a thread's segment that the thread may claim.
 Interval Stealing::left_before(int thread) const {
     const bool bounded = thread == 0 || boundaries_ == Boundaries::fixed;
     const Elements from = bounded ? at(thread).share.first : at(thread - 1).claimed.last;
@@ -136,7 +136,7 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
                      bool is_first_rank) {
     if (is_first_rank && thread == 0)
         return {};
-    // The last result is known from `totals`, or computed by the join of the next thread.
+    // The result of the segment's last value is in `totals` or is computed by the next thread.
     const bool last_is_known = !is_last || known.through;
     LastPhase phase{known.before && thread > 0, segment};
     if (last_is_known)

@@ -17,9 +17,9 @@ namespace sextant::scan {
 /// The rule for the boundaries between threads: whether they move with the measured cost of the
 /// work, and to which side a thread extends its segment.
 enum class Boundaries : std::uint8_t {
-    fixed,         ///< each thread reduces its block
-    moving,        ///< towards the neighbour that needs longer for the values in between
-    towards_slower ///< the published rule: towards the neighbour that takes longer per application
+    fixed,         ///< boundaries do not move: each thread reduces its block
+    moving,        ///< extend towards the neighbour that needs longer for the values in between
+    towards_slower ///< published rule: extend towards the neighbour slower per application
 };
 
 /// The next value of a thread, and the side of its segment that it joins.
@@ -111,7 +111,7 @@ struct Totals {
     bool before = false, through = false; ///< which prefixes the result contains
 };
 
-/// Builds this program. A rank without values has an empty one. Throws InvalidTask.
+/// Builds the program that scans the totals; empty on a rank without values. Throws InvalidTask.
 Totals totals(const Series& series, const GlobalScan& global, int rank);
 
 /// The work of a thread once the boundaries are fixed and the prefix before the rank is known.
@@ -135,7 +135,8 @@ struct NamedBoundaries {
 
 std::span<const NamedBoundaries> all_boundaries();
 std::string_view name(Boundaries boundaries);
-/// Finds a rule by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds a rule for boundaries by name. If there is none, throws InvalidTask that suggests similar
+/// names.
 Boundaries find_boundaries(std::string_view name);
 
 /// The configuration of a scan of a series: a strategy with a global scan, and threads per rank.

@@ -18,7 +18,7 @@ Series even_blocks(Elements values, int ranks) {
 }
 
 Claim claim(const Series& series) {
-    std::vector<int> first = {0}; // position in the series, by rank
+    std::vector<int> first = {0}; // by rank: position of its first value in the series
     for (const Elements values : series)
         first.push_back(first.back() + static_cast<int>(values));
     const auto place = [first](int rank, Elements i) {
@@ -36,8 +36,8 @@ Claim claim(const Series& series) {
             const Symbol& is = result[static_cast<std::size_t>(i)];
             if (!is.same_value({0, 0, place(rank, i) + 1})) {
                 return fmt::format(
-                    "value {} of the series is [{}, {}), expected all values up to it",
-                    place(rank, i), is.first, is.last);
+                    "value {} of the series combines the values [{}, {}), expected [0, {})",
+                    place(rank, i), is.first, is.last, place(rank, i) + 1);
             }
         }
         return "";
@@ -186,7 +186,7 @@ namespace {
 
 constexpr Strategy rows[] = {
     {"scan-then-propagate",
-     "local scans, then each is combined with the prefix of the preceding ranks",
+     "local scans, each then combined with the prefix of the preceding ranks",
      "Egecioglu, Koc and Laub 1989, doi:10.1016/0377-0427(89)90362-2", scan_then_propagate},
     {"reduce-then-scan",
      "local reductions, then local scans that start from the prefix of the preceding ranks",

@@ -25,8 +25,8 @@ Claim claim(const Series& series);
 struct GlobalScan {
     const Algorithm& algorithm;
     Tuning tuning;
-    /// True if a rank's last result is taken from this scan, which provides it without another
-    /// application.
+    /// True if a rank's last result is taken from the global scan, which provides it without
+    /// another application.
     bool gives_last = true;
 };
 
@@ -90,8 +90,7 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global);
 /// Source    Eğecioğlu, Koç, Laub, J. Comp. Appl. Math. 27, 1989, doi:10.1016/0377-0427(89)90362-2
 Program scan_then_propagate(const Worker& worker, const GlobalScan& global);
 
-/// A strategy to scan a series by means of a scan of totals: one source file and one row of the
-/// catalogue.
+/// A strategy to scan a series by means of a scan of totals, as listed in the catalogue.
 struct Strategy {
     std::string_view name;
     std::string_view summary;

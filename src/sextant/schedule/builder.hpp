@@ -33,13 +33,14 @@ class ProgramBuilder {
     /// The number of rounds whose messages may be open at once; 0 means no limit.
     void window(int rounds) { program_.window = rounds; }
 
-    /// Appends another program of this rank as a part of this one. Its round 0 becomes the current
-    /// round. It must have the same window as this program, or none.
+    /// Appends another program of this rank as a part of this program. The part's round 0 becomes
+    /// the current round. The part must have the same window as this program, or none.
     ///
-    /// Input     one region for each of its buffers, except scratch, in order: contiguous, of the
-    ///           buffer's size, in a buffer of the same element size. All parts share scratch.
-    /// Output    the region of its result; if that is in scratch, it is valid until the next part
-    ///           that does not use it as a buffer.
+    /// Input     one region for each of the part's buffers, except scratch, in order: contiguous,
+    ///           of the buffer's size, in a buffer of the same element size. All parts share
+    ///           scratch.
+    /// Output    the region of the part's result; if that is in scratch, it is valid until the next
+    ///           part that does not use it as a buffer.
     Region run(const Program& part, std::span<const Region> places);
     Region run(const Program& part, std::initializer_list<Region> places) {
         return run(part, std::span<const Region>(places.begin(), places.size()));

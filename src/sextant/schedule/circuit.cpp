@@ -12,7 +12,8 @@ namespace sextant {
 
 namespace {
 
-/// By element of a message or region: the length of its longest chain of dependent applications.
+/// For each element of a message or region, the length of the longest chain of dependent
+/// applications that leads to it.
 using Spans = std::vector<int>;
 
 /// Executes the steps in program order with buffered messages, tracking only each element's Spans.

@@ -17,7 +17,7 @@ struct Circuit {
     Elements deficiency(Elements inputs) const { return work + span - 2 * inputs + 2; }
 };
 
-/// Computes these costs from all ranks' programs.
+/// Computes the costs of a schedule's folds from all ranks' programs.
 ///
 /// Requires  a schedule that finishes and has no compute steps; otherwise throws std::logic_error
 ///           naming rank and step. A fold applies its operator to its operands one after another,

@@ -86,7 +86,7 @@ class Finder {
         at(region).add({step, write, region});
     }
 
-    /// Checks everything that the other functions rely on.
+    /// Checks the requirements of Dependences on all steps.
     void check_steps() const {
         const auto count = static_cast<std::uint32_t>(program_.steps.size());
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -122,9 +122,9 @@ class Finder {
         if (region.length < 1 || region.count < 1)
             fail(step, "a region is empty");
         if (region.count > 1 && region.stride < region.length) {
-            fail(step, "the runs of a region overlap or do not ascend");
+            fail(step, "the runs of a region overlap or are not in ascending order");
         }
-        // Computed without the region's end, which may overflow.
+        // Compare without computing the region's end, which may overflow.
         const Elements room = size - region.length;
         if (region.offset < 0 || region.offset > room ||
             (region.count > 1 && region.count - 1 > (room - region.offset) / region.stride)) {

@@ -15,11 +15,11 @@ namespace sextant {
 
 /// The operation of a step.
 enum class Verb : std::uint8_t {
-    send,    ///< its regions, concatenated, are one message to `peer`
-    receive, ///< one message from `peer` fills its regions, one after another
-    fold,    ///< `to` = the combination of its regions, in operand order
-    copy,    ///< `to` = its region
-    compute  ///< a kernel computes other regions from its regions
+    send,    ///< the step's regions, concatenated, are one message to `peer`
+    receive, ///< one message from `peer` fills the step's regions, one after another
+    fold,    ///< `to` = the combination of the step's regions, in operand order
+    copy,    ///< `to` = the step's region
+    compute  ///< a kernel computes other regions from the step's regions
 };
 
 std::string_view name(Verb verb);
@@ -39,10 +39,10 @@ constexpr bool has_destination(Verb verb) {
 struct Step {
     Verb verb = Verb::copy;
     int round = 0;           ///< a label for models and drawings; has an effect only with a window
-    int group = 0;           ///< a label: the group of ranks (submachine) that this step is for
+    int group = 0;           ///< a label: the group of ranks (submachine) that the step is for
     int peer = -1;           ///< rank that a message is sent to or received from
-    std::uint32_t first = 0; ///< index of its first region
-    std::uint32_t count = 0; ///< the number of its regions
+    std::uint32_t first = 0; ///< index of the step's first region
+    std::uint32_t count = 0; ///< number of the step's regions
     Region to;               ///< destination of a fold or copy
     int kernel = -1;         ///< of a compute step: index into the kernels given for the run
     std::uint32_t made = 0;  ///< of a compute step: the number of regions it writes
@@ -50,10 +50,10 @@ struct Step {
 
 /// The provider of a buffer, and its initial state.
 enum class Role : std::uint8_t {
-    input,  ///< the caller; defined from the start, never written
-    in_out, ///< the caller; defined from the start
-    output, ///< the caller or the executor; initially undefined
-    scratch ///< the executor; initially undefined
+    input,  ///< provided by the caller; defined from the start, never written
+    in_out, ///< provided by the caller; defined from the start
+    output, ///< provided by the caller or the executor; initially undefined
+    scratch ///< provided by the executor; initially undefined
 };
 
 struct BufferSpec {
@@ -61,7 +61,7 @@ struct BufferSpec {
     Elements size = 0;
     Bytes element = 0; ///< bytes per element; 0: the element size of the run
     /// The maximum number of bytes of an element if elements vary in size (Operator::used); 0: the
-    /// size of its format. Both sides of a message must have equal capacity.
+    /// size of the element format. Both sides of a message must have the same maximum.
     Bytes room = 0;
 };
 
@@ -83,7 +83,7 @@ struct Program {
     std::vector<BufferSpec> buffers;
     std::vector<Step> steps;
     std::vector<Region> regions; ///< regions of all steps, in step order
-    int window = 0;              ///< 0: rounds have no effect
+    int window = 0;              ///< maximum number of open rounds; 0: rounds have no effect
     Region result;               ///< the rank's final data; may be empty
 
     std::span<const Region> regions_of(const Step& step) const {
@@ -136,7 +136,7 @@ std::string_view name(Association association);
 /// are created on demand, because the programs of all ranks take much memory.
 struct Candidate {
     std::string algorithm; ///< a name in the family's catalogue
-    std::string tuning;    ///< as text; empty if there is none
+    std::string tuning;    ///< as text; empty if the algorithm has no tuning
     int ranks = 1;
     std::function<Program(int rank)> program;
     /// Ranks that may have the most work, those with cheap programs first. The time of each is a

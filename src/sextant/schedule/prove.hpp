@@ -54,7 +54,7 @@ struct Claim {
 
 /// The outcome of a proof, and the costs of the schedule.
 struct Proof {
-    std::string error; ///< empty: proved
+    std::string error; ///< empty if the schedule is proved
     std::int64_t messages = 0;
     int most_messages = 0; ///< maximum over ranks
     Elements moved = 0;
@@ -81,8 +81,8 @@ struct Proof {
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, unsigned seed = 1);
 
-/// Proves a schedule correct under every delivery. The proof has the costs, and the error of the
-/// first delivery that fails.
+/// Proves a schedule correct under every `Delivery`. The proof contains the costs, and the error of
+/// the first `Delivery` that fails.
 Proof prove(const Schedule& schedule, const Claim& claim);
 
 } // namespace sextant

@@ -57,8 +57,8 @@ class Timeline {
   public:
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
 
-    /// Returns the trace, sorted by rank and time. Adds a wait wherever a rank neither folds,
-    /// copies nor computes before its last event ends.
+    /// Returns the trace, sorted by rank and time. Any time before a rank's last event ends in
+    /// which the rank neither folds, copies nor computes is recorded as a wait.
     Trace finish(Seconds duration);
 
   private:

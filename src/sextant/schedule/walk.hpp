@@ -27,8 +27,8 @@ class Walk {
     void reset();
 
     static constexpr int none = -1;
-    /// The next message, or the next piece of work, that may start; `none` if there is none now.
-    /// Each step is returned once, in the order in which steps became ready, but work that a
+    /// The next message, or the next piece of work, that may start; `none` if nothing may start
+    /// now. Each step is returned once, in the order in which steps became ready, but work that a
     /// message waits for comes before work that only this rank needs, because it may be on a longer
     /// path of dependences.
     int next_message() { return messages_.pop(); }
@@ -63,8 +63,8 @@ class Walk {
 
     const Program& program_;
     const Dependences& dependences_;
-    // Numbers of unfinished predecessors: by step, then by step for its commit, then by region; all
-    // in one block, so that a single copy resets them at the start of a run.
+    // Numbers of unfinished predecessors of each step, of each step's commit and of each region, in
+    // this order; all in one block, so that a single copy resets them at the start of a run.
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;

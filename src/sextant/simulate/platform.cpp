@@ -226,7 +226,7 @@ int stride(int hosts, int most) {
     return (hosts + most - 1) / most;
 }
 
-/// Adds the paths from one host to others; returns their number.
+/// Adds the properties of the paths from one host to others to `sum`; returns the number of paths.
 int add_configurations(const Network& network, int from, Ways& sum, double& injection) {
     const auto hosts = static_cast<int>(network.hosts.size());
     std::set<int> first_links;

@@ -90,7 +90,7 @@ struct Loss {
 struct Platform {
     std::string name;
     std::string source; ///< source of the figures
-    std::string fitted; ///< the figures that were fitted, and to which measurement; "" if none were
+    std::string fitted; ///< fitted figures and the measurement; "" if no figure was fitted
     Network network;
     Loss loss;
     Costs costs; ///< costs of its ranks' own work, if known
@@ -108,10 +108,10 @@ Platform read_platform(const std::string& path);
 /// method). Throws InvalidFile if it is neither.
 bool is_platform(const std::string& path);
 
-/// True if the file is Sextant's JSON; other files are SimGrid's.
+/// True if the name of a platform file ends in .json; other platform files are SimGrid's XML.
 bool is_json(const std::string& path);
 
-/// A host to place ranks on, and the place where the user named it: "rows.txt: line 3".
+/// A host for ranks, and where the user named it, for example "rows.txt: line 3".
 struct OrderedHost {
     std::string name;
     std::string named_by = "the order";
@@ -127,7 +127,7 @@ struct HostSlots {
     int cores = 1;
 };
 
-/// The hosts of a network, in the order in which it lists them.
+/// The hosts of a network, in the network's order.
 std::vector<HostSlots> rooms_of(const Network& network);
 
 /// The host of each rank, as an index into `rooms`. Fills the hosts in `order` one after another,
@@ -141,9 +141,10 @@ std::vector<int> place(std::span<const HostSlots> rooms, std::span<const Ordered
 /// Sorts hosts in natural order: n2 before n10.
 void sort_naturally(std::vector<HostSlots>& rooms);
 
-/// Derives a machine profile from a platform: messages without contention, between hosts and within
-/// one host; the operator "over" on "f32"; copies. The rate at which a host sends to many others is
-/// that of all its links together; every path gets the mean latency and speed of all paths.
+/// Derives a machine profile from a platform: the costs of messages without contention, between
+/// hosts and within one host, of the operator "over" on "f32", and of copies. A host sends to many
+/// others at the rate of all its links together; every path gets the mean latency and speed of all
+/// paths.
 ///
 /// Cost      the paths from at most 64 hosts to at most 512.
 /// Deterministic.

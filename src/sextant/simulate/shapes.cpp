@@ -203,7 +203,7 @@ class Tree {
     std::vector<int> first_link_;
 };
 
-/// A function that returns the port by which a node sends messages for a host upward.
+/// A function that returns the port through which a node sends messages for host `to` upward.
 using Port = std::function<int(int level, int node, int to)>;
 
 /// D-mod-k routing; for parallel cables it also selects the cable on the way down.

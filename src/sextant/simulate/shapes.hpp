@@ -9,7 +9,7 @@
 
 namespace sextant::simulate {
 
-/// The properties of all links of a network, unless its shape says otherwise.
+/// The properties of all links of a network, unless the network's shape says otherwise.
 struct Wire {
     double bytes_per_second = 0;
     Seconds latency = 0;

@@ -115,8 +115,6 @@ double SimulatedRun::active_in(const Step& step) const {
                : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
 }
 
-// Functions for messages.
-
 void SimulatedRun::post(StepOfRank at) {
     if (question_.timeline)
         rank_of(at.rank).posted[static_cast<std::size_t>(at.step)] = world_.now();
@@ -170,8 +168,6 @@ void SimulatedRun::arrived(StepOfRank send) {
     spend(receive);
     advance(receive.rank);
 }
-
-// Functions for work.
 
 /// Starts a piece of work if there is one and the processor is free; true if it took no time.
 bool SimulatedRun::work_some(int rank) {
@@ -242,8 +238,6 @@ void SimulatedRun::worked(int rank, Work work) {
     }
     advance(rank);
 }
-
-// Functions that end messages, steps and the run.
 
 void SimulatedRun::finish_message(StepOfRank at) {
     if (question_.timeline) {

@@ -25,8 +25,8 @@ class Folding {
         int step = Walk::none;
         int applications = 0;
     };
-    /// Combines neighbouring operands of some unfinished fold; Pass::step is Walk::none if there
-    /// are none.
+    /// Combines neighbouring operands of an unfinished fold; Pass::step is Walk::none if no
+    /// operands can be combined.
     Pass combine_some(const Walk& walk);
 
     /// Combines the rest of a fold whose operands have all arrived; returns the number of
@@ -62,7 +62,7 @@ struct SimulatedTime {
     std::function<Seconds()> now;
     /// Starts a message, identified by the step that sends it.
     std::function<void(StepOfRank send, int to, Bytes bytes)> send;
-    /// Starts work of a rank, which has at most one of each kind in progress.
+    /// Starts work of a rank. A rank has at most one piece of work of each kind in progress.
     std::function<void(int rank, Work work, Seconds seconds)> work;
 };
 
@@ -83,9 +83,9 @@ class SimulatedRun {
 
     /// Starts all ranks.
     void begin();
-    /// Reports the arrival of the message that this step sends.
+    /// Reports the arrival of the message that step `send` sends.
     void arrived(StepOfRank send);
-    /// Reports the end of a rank's work of this kind.
+    /// Reports that a rank's work of kind `work` has ended.
     void worked(int rank, Work work);
 
     /// The result, once nothing is in progress. Throws std::logic_error naming deadlocked ranks and
@@ -108,7 +108,7 @@ class SimulatedRun {
         std::queue<int> messages; ///< sends and receives to process; the first is in progress
         int step = Walk::none;    ///< step in progress
         Seconds step_began = 0;
-        bool step_ends = false; ///< true if the step ends with this work; a fold may need more
+        bool step_ends = false; ///< true if this work ends the step; a fold may need more work
         std::vector<Seconds> posted;
         Seconds done = 0;
     };
@@ -151,7 +151,7 @@ class SimulatedRun {
 struct TimedWork {
     int rank = 0;
     Work work = Work::message;
-    int piece = 0; ///< for work on a step: number of its uninterrupted piece
+    int piece = 0; ///< for a step: Processor::piece when the work was scheduled
 };
 
 /// One processor per rank: messages interrupt a step, which resumes afterwards.
@@ -160,7 +160,7 @@ class Processors {
     /// The interface of Processors to simulated time.
     struct SimulatedTime {
         std::function<Seconds()> now;
-        /// Requests a call of Processors::end at that time.
+        /// Requests a call of Processors::end at the given time.
         std::function<void(Seconds, const TimedWork&)> foresee;
         /// Reports the end of a rank's work.
         std::function<void(int rank, Work)> worked;
@@ -169,7 +169,8 @@ class Processors {
     Processors(std::size_t ranks, SimulatedTime world)
         : world_(std::move(world)), processors_(ranks) {}
 
-    /// Starts work of this duration. A rank works on at most one message and one step at a time.
+    /// Starts work that takes `seconds`. A rank works on at most one message and one step at a
+    /// time.
     void begin(int rank, Work work, Seconds seconds);
     /// Ends a period of work whose end time has come; does nothing if it was interrupted.
     void end(const TimedWork& timed);
@@ -177,9 +178,9 @@ class Processors {
   private:
     struct Processor {
         bool handles_message = false;
-        bool has_step = false, works = false; ///< `works`: on its step, not interrupted
+        bool has_step = false, works = false; ///< `works`: the step is running
         Seconds step_left = 0, resumed = 0;
-        int piece = 0; ///< counts interruptions; an end scheduled before one is ignored
+        int piece = 0; ///< number of interruptions; an end scheduled before the last one is ignored
     };
 
     Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }

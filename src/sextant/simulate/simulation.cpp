@@ -54,7 +54,7 @@ struct Foreseen {
     std::uint64_t number = 0;
     Kind kind = setting_out;
     int message = 0;
-    TimedWork timed = {}; ///< the work that ends, for `working`
+    TimedWork timed = {}; ///< the work that ends, if `kind` is `working`
 
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return std::tie(other.time, other.number) < std::tie(time, number);
@@ -138,8 +138,6 @@ class Clock {
         }
     }
 
-    // Functions for messages.
-
     /// A message spends the latency of its links before it needs their capacity.
     void send(StepOfRank at, int to, Bytes bytes) {
         path_.clear();
@@ -183,7 +181,7 @@ Simulation simulate_on_clock(const Question& question) {
     if (!is_json(question.platform)) {
         throw InvalidFile(
             question.platform,
-            "is a SimGrid platform; the clock requires a platform in JSON (docs/platform.md)");
+            "is a SimGrid platform; --clock requires a platform in JSON (docs/platform.md)");
     }
     return simulate_on_clock(question, read_platform(question.platform));
 }

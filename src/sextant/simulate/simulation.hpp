@@ -15,8 +15,8 @@ struct Question {
     const Schedule& schedule;
     /// A platform file: SimGrid's XML, or the JSON described in docs/platform.md.
     std::string platform;
-    /// Hosts by name, filled one after another with one rank per core. If empty: the hosts of the
-    /// platform, in its order.
+    /// Hosts by name, filled one after another with one rank per core. If empty: all hosts, in the
+    /// order of the platform.
     std::vector<OrderedHost> order = {};
     Bytes element_size = 0;
     /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
@@ -30,8 +30,8 @@ struct Question {
 };
 
 struct Simulation {
-    Seconds seconds = 0;           ///< until the last step of the last rank
-    std::vector<Seconds> finished; ///< by rank
+    Seconds seconds = 0;           ///< until the last rank ends its last step
+    std::vector<Seconds> finished; ///< end time of each rank
     Trace timeline;                ///< empty unless requested
 };
 

@@ -34,10 +34,11 @@ Simulation get_answer(Channel& from);
 /// it; and because SimGrid allows one simulation per process and exits on invalid input.
 inline constexpr const char* simulator_name = "sextant-simgrid";
 
-/// The path of that program, searched for in machine::installation(); "" if it is not found.
+/// The path of the program `simulator_name`, searched for in machine::installation(); "" if it is
+/// not found.
 std::string simulator_path();
 
-/// Starts the program, sends it a question and returns its answer. The program is killed when the
+/// Starts `program`, sends it a question and returns its answer. The program is killed when the
 /// calling thread ends.
 ///
 /// Throws    as `simulate`; Error with the last line that the program wrote if it ends without an

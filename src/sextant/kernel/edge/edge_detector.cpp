@@ -149,8 +149,8 @@ constexpr std::array<Derivative, 2> gradient{{{1, 0}, {0, 1}}};
 
 EdgeFinder::EdgeFinder(double sigma) : derivatives_(sigma, gradient) {}
 
-/// Calls `body` with each strip of a tile. Strips with one more pixel on either side are as wide as
-/// the derivatives allow.
+/// Calls `body` with each strip of a tile. A strip with one more pixel on either side has at most
+/// the width that the derivatives accept.
 template <class Body>
 void EdgeFinder::each_strip(const Tile& tile, Body&& body) const {
     const Elements width = derivatives_.strip_width() - 2;

@@ -82,7 +82,7 @@ class EdgeRows {
 
     /// The pixels whose gradients are needed: the tile and those around it.
     const Tile& needed() const { return needed_; }
-    /// Takes the next row of `needed()`.
+    /// Takes the next row of the gradient in `needed()`.
     void take(const float* x, const float* y);
 
   private:
@@ -94,7 +94,7 @@ class EdgeRows {
     const float low_, high_; // low_ > 0
     const std::size_t pitch_;
     Elements next_;
-    std::vector<float> lengths_; // from one pixel left of the tile on; 0 beyond the image
+    std::vector<float> lengths_; // start one pixel left of the tile; 0 outside the image
     std::vector<std::uint8_t> headings_;
 };
 
@@ -134,12 +134,12 @@ class EdgeFinder {
 // Functions on the connected edges of a tile. The last call of the Labeller must have labelled the
 // codes (edge_vectors.hpp) of this tile.
 
-/// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.
+/// Returns, at index label − 1, 1 if the component has a strong point, otherwise 0.
 /// Cost      O(pixels / lanes + runs).
 std::vector<std::uint8_t> strong_components(const EdgeView& edges, const Labeller& labeller,
                                             Label components);
 
-/// Removes the edges of components with 0 at [label − 1], and makes all others weak edges.
+/// Removes the edges of components with kept[label − 1] = 0, and makes all others weak edges.
 /// Cost      as strong_components().
 void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& labeller,
                      std::span<const std::uint8_t> kept);

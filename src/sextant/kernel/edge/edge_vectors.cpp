@@ -139,7 +139,7 @@ void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes) 
     });
 }
 
-/// The pixels of a row, and their left and right neighbours shifted to the same bits.
+/// The pixels of a row as bits, with each pixel's left and right neighbours shifted to its bit.
 struct Beside {
     WordVector left, here, right;
     explicit HWY_INLINE Beside(const std::uint64_t* words) {

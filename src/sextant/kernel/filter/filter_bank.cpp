@@ -107,7 +107,7 @@ std::vector<Feature> found(const std::vector<std::string>& names) {
                                                       same(other.needs[0], feature.needs[0]));
             if (twice)
                 throw InvalidTask(
-                    fmt::format("{} is requested twice, also as {}", name, other.name));
+                    fmt::format("{} is requested twice, first as {}", name, other.name));
         }
         features.push_back(feature);
     }

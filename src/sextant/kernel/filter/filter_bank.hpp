@@ -31,14 +31,15 @@ std::span<const NamedFeature> named_features();
 /// named_features(); "smooth" is the smoothed image. Throws InvalidTask with similar names.
 Feature find_feature(std::string_view name);
 
-/// Computes several features of an image together, and each derivative that they need only once.
+/// Computes several features of an image together. A derivative that several features need is
+/// computed only once.
 ///
 /// Input, Output, Requires, Cost and Deterministic as for GaussianDerivatives, with one plane per
 /// feature. Derivatives that are not features themselves are kept in internal memory, a few hundred
 /// rows at a time.
 class FilterBank {
   public:
-    /// Requires  names accepted by find_feature(), each only once (InvalidTask).
+    /// Requires  distinct names that find_feature() accepts (InvalidTask).
     FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {},
                const GaussianKernel& kernel = {});
 

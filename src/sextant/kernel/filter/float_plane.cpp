@@ -36,7 +36,7 @@ Halving::Halving(ImageShape fine)
       odd_(make_line(halved(fine).width)) {
     if (gaussian_reach(sigma, 0, p3pc_kernel) != reach)
         throw std::logic_error(
-            "the Gaussian of a pyramid has a different radius than its line buffers");
+            "the radius of a pyramid's Gaussian does not match the line buffers");
     const std::vector<double> weights = gaussian_weights(sigma, 0, p3pc_kernel);
     for (int k = 0; k <= reach; ++k)
         weights_[static_cast<std::size_t>(k)] =

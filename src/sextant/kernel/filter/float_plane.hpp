@@ -76,7 +76,7 @@ class Halving {
 
     ImageShape fine_;
     std::array<float, reach + 1> weights_;
-    Memory line_, even_, odd_; // a row smoothed vertically, its even and its odd columns
+    Memory line_, even_, odd_; // a row smoothed vertically; its even and odd columns
     std::array<const float*, 2 * reach + 1> columns_; // [reach + k][x]: the sample at column 2x + k
 };
 

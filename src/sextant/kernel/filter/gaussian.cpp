@@ -215,7 +215,7 @@ void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
     check(input, strip);
     if (strip.width > strip_width_)
         throw InvalidTask(
-            fmt::format("rows of {}, expected at most {} per row", text(strip), strip_width_));
+            fmt::format("{}: expected at most {} samples per row", text(strip), strip_width_));
     const auto planes = static_cast<Bytes>(planes_);
     if (row_.size() == 0)
         row_ = Memory(planes * strip_width_ * static_cast<Bytes>(sizeof(float)));

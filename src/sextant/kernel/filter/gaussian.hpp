@@ -116,7 +116,7 @@ class GaussianDerivatives {
 
     BorderRule rule_;
     int reach_x_ = 0, reach_y_ = 0;
-    using Half = std::vector<float>; // weights at distance k >= 0; empty: not needed
+    using Half = std::vector<float>; // weights at distances k >= 0; empty if not needed
     // Row weights are scaled by a power of two so that filtered rows have at most the magnitude of
     // the samples. Column weights undo this.
     std::array<Half, orders> row_weights_;                        // [order]

@@ -33,7 +33,7 @@ struct HalfFilter {
 /// One or two filters over the same lines, which are read once. Plain data, like Operands
 /// (pixel_fold.hpp).
 struct WeightedLines {
-    const float* const* lines; ///< [k]: k-th line after the middle one; [−k]: before it
+    const float* const* lines; ///< [k], [−k]: k-th line after and before the middle one
     Elements width;
     HalfFilter even; ///< symmetric weights
     HalfFilter odd;  ///< antisymmetric weights; the middle line, of weight 0, is not read

@@ -27,7 +27,7 @@ Columns columns_inside(const RigidMap& map, Elements row, Columns columns, Image
 /// Input     an image of at least 2x2 pixels.
 /// Output    `shape` samples, with `outside` where the map leaves the image. Positions are accurate
 ///           to about 10⁻⁶ pixels, regardless of the image's size.
-/// Cost      four reads per sample; for small angles, four loads per vector instead.
+/// Cost      four reads per sample or, for small angles, four vector loads per vector.
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to);
 /// Computes rows [first, last) of warp().
 void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,
@@ -49,8 +49,8 @@ struct RigidComparison {
 /// The sums to compute. Each level includes the previous ones.
 enum class Detail {
     score,  ///< the sums for the similarity and its gradient
-    matrix, ///< also RigidSums::jj
-    slopes, ///< also RigidSums::jd
+    matrix, ///< adds RigidSums::jj
+    slopes, ///< adds RigidSums::jd
 };
 
 /// Sums over the pixels x of R whose position φ(x) is inside T and whose gradient is known (it is

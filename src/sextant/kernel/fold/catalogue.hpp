@@ -9,7 +9,7 @@
 
 namespace sextant::kernel {
 
-/// Adds light and opacity, channel by channel.
+/// Adds colour and opacity, channel by channel.
 constexpr RgbaF32 add(const RgbaF32& first, const RgbaF32& second) {
     return {first.r + second.r, first.g + second.g, first.b + second.b, first.a + second.a};
 }

@@ -87,8 +87,8 @@ struct Channels {
         return hn::Or(rg, hn::ShiftLeft<16>(ba));
     }
 
-    /// Converts a channel to units of `unit`, rounded and at most 255: at 2^23 the last bit of a
-    /// float is 1, so adding 2^23 rounds.
+    /// Converts a channel to multiples of `unit`, rounded and at most 255: at 2^23 the last bit of
+    /// a float is 1, so adding 2^23 rounds.
     static HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector channel, float unit) {
         const OverU8::Pixels d;
         const auto sum = hn::Min(channel, hn::Set(Floats(), 255 * unit));

@@ -182,7 +182,7 @@ Elements elements_of(std::span<const SparseEncoder::Piece> pieces) {
 
 SparseEncoder::SparseEncoder(std::span<const std::byte> nothing, Elements most)
     : active_cells_(nothing) {
-    // At most this many runs are worthwhile, plus one to detect more.
+    // Room for the largest worthwhile number of runs, plus one to detect more.
     runs_.reserve(static_cast<std::size_t>(worth_it(most * size()) / price_of_run + 1));
 }
 

@@ -53,7 +53,7 @@ std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pi
 // adjacent elements with equal bits are stored once:
 //
 //   CodeHeader    identifies the code
-//   elements      of each run in turn: all of them, or one if they are equal
+//   elements      for each run in turn: all its elements, or one if they are equal
 //   CodeRun ...   the position of each run
 //
 // in native byte order. Elements are stored unchanged if a code would not save enough bytes. A code

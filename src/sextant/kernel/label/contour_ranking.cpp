@@ -199,7 +199,7 @@ Count* ContourRanking::followed() const {
     return reinterpret_cast<Count*>(const_cast<std::byte*>(followed_.data()));
 }
 
-/// [x]: the counts of the last row with the parity of `y`.
+/// Returns the counts of the latest row whose number has the same parity as `y`, by column.
 Count* ContourRanking::counts(Elements y) {
     return reinterpret_cast<Count*>(counts_.data()) + (y & 1) * (tile_.width + 2 * margin) + margin;
 }
@@ -234,7 +234,7 @@ void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
 }
 
 /// Adds a point to the segment of an earlier neighbour that it is linked with. Joins the segments
-/// of two such neighbours; starts a segment if there are none.
+/// of two such neighbours; starts a segment if there is no such neighbour.
 Count ContourRanking::follow(const Links& links, const Before& before, Elements x, Elements y) {
     const Count next = links.from_before() ? before.next(links.predecessor, x) : Count{};
     const Count last = links.to_before() ? before.last(links.successor, x) : Count{};

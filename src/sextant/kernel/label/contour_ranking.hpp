@@ -26,7 +26,7 @@ class Segments {
     struct Chain {
         Elements end = none;     ///< the pixel where the chain ends; if closed, the first pixel
         Elements first = none;   ///< the first pixel in row order
-        std::int32_t links = 0;  ///< number of links from `first` to `end`, or of all if closed
+        std::int32_t links = 0;  ///< links from `first` to `end`; if closed, all links
         std::int32_t points = 0; ///< number of points, without `end` if the chain leaves the tile
         bool leaves = false, closed = false;
     };
@@ -47,8 +47,8 @@ class Segments {
     std::span<const Chain> chains() const { return chains_; }
     std::int32_t count() const { return static_cast<std::int32_t>(segments_.size()); }
 
-    /// After finish(): the chain of a segment, and the links from its point with count 0 to the
-    /// chain's end (if closed, to its first pixel, going round once or twice).
+    /// After finish(): the chain of a segment, and the number of links from the segment's point
+    /// with count 0 to the chain's end (if closed, to its first pixel, going round once or twice).
     std::int32_t chain(std::int32_t segment) const { return segments_[at(segment)].chain; }
     std::int32_t links(std::int32_t segment) const { return segments_[at(segment)].links; }
 
@@ -58,9 +58,9 @@ class Segments {
     struct Segment {
         std::int32_t parent = 0; ///< an earlier segment of the same chain, or this one
         std::int32_t offset = 0; ///< added to the segment's counts to get the parent's
-        std::int32_t first = 0;  ///< the count at the beginning of the chain, if known here
-        std::int32_t last = 0;   ///< the count at the end, if known here; if closed, all points
-        Elements pixel = none;   ///< the segment's first pixel
+        std::int32_t first = 0;  ///< count of the chain's first point, if known here
+        std::int32_t last = 0; ///< count at the chain's end, if known; if closed, number of points
+        Elements pixel = none; ///< the segment's first pixel
         Elements end = none;
         bool begins = false, leaves = false, closed = false;
         std::int32_t chain = 0, links = 0;
@@ -83,7 +83,7 @@ struct SegmentRanks {
 struct RankRow {
     const std::uint64_t* points; ///< bit mask of the edge points
     const Count* counts;         ///< counts of the edge points, in order
-    const SegmentRanks* ranks;   ///< one per segment
+    const SegmentRanks* ranks;   ///< one entry per segment
     std::int32_t* contours_to;
     std::int32_t* ranks_to;
     Elements width;

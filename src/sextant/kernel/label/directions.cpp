@@ -131,7 +131,7 @@ void LinkedRows::refuse() const {
                 in_image ? "which is not an edge point" : "which is outside the image"));
         }
     }
-    throw std::logic_error("found no invalid direction in a row that contains one");
+    throw std::logic_error("a row failed its check, but none of its directions is invalid");
 }
 
 } // namespace sextant::kernel

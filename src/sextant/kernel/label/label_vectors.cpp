@@ -143,7 +143,7 @@ HWY_INLINE void join(Label* parents, Label run, Label above) {
     parents[last] = first;
 }
 
-/// A row's bits in one word, and the number of runs before it.
+/// One word of a row's bits, and the number of runs that began before the word.
 struct At {
     Bits inside = 0, starts = 0;
     Bits carry = 0; ///< set if the last pixel of the previous word is inside

@@ -23,7 +23,7 @@ struct ValueView {
     ValueView() = default;
     ValueView(First samples, Elements next_row, const Tile& rectangle, ImageShape whole)
         : first(samples), stride(next_row), tile(rectangle), image(whole) {}
-    ValueView(const SampleView& view) // NOLINT: implicit: samples for filters can be compared too
+    ValueView(const SampleView& view) // NOLINT: implicit, so that callers can pass a SampleView
         : first(std::visit([](const auto* samples) { return First(samples); }, view.first)),
           stride(view.stride),
           tile(view.tile),
@@ -38,7 +38,8 @@ struct ValueView {
 /// The code of a sample that is equal to no sample, such as NaN.
 inline constexpr std::uint64_t unequal_code = 0;
 
-/// Nonzero samples are equal if their codes are equal and not `unequal_code`.
+/// Returns the code of a sample. Nonzero samples are equal if their codes are equal and not
+/// `unequal_code`.
 template <class Sample>
 std::uint64_t value_code(Sample value) {
     if constexpr (std::is_same_v<Sample, float>)
@@ -88,7 +89,7 @@ struct Component {
 
 /// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
-    const std::uint64_t *inside, *starts; ///< bits of foreground pixels; of first pixels of runs
+    const std::uint64_t *inside, *starts; ///< bits: foreground pixels, first pixels of runs
     const Label* labels;                  ///< [i]: label of run i
 };
 
@@ -144,8 +145,8 @@ class Labeller {
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
-    Memory runs_; // [run], from 1: an earlier run of the component, or itself; finally the label
-    std::vector<Label> runs_before_; // [row]: runs in the rows above; then the total
+    Memory runs_; // [run], from 1: an earlier run of the component, or itself; at the end the label
+    std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
 };
 

@@ -46,7 +46,7 @@ class StripSeams {
 
     const Connection connection_;
     const Elements most_;
-    std::vector<Label> parents_;      // [component]: an earlier one joined with it, or itself
+    std::vector<Label> parents_;      // [component]: an earlier component joined to it, or itself
     std::vector<std::size_t> begins_; // [strip]: index of its first component
     std::vector<Label> above_;        // components of the last row; −1 for the background
     std::vector<std::uint64_t> values_above_;

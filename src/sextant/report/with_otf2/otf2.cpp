@@ -55,7 +55,7 @@ class Otf2Archive {
     template <class Handle>
     Handle* check(Handle* handle) const {
         if (!handle)
-            fail("the library returned no handle");
+            fail("the OTF2 library returned no handle");
         check(OTF2_SUCCESS);
         return handle;
     }
@@ -91,7 +91,7 @@ Otf2Archive::Otf2Archive(const std::string& folder, std::string path)
 
 Otf2Archive::~Otf2Archive() {
     if (archive_)
-        OTF2_Archive_Close(archive_); // after a failure, frees its memory
+        OTF2_Archive_Close(archive_); // needed after a failure to free the memory
     OTF2_Error_RegisterCallback(others_, nullptr);
 }
 
@@ -166,7 +166,8 @@ class Definitions {
     }
 
     void write_attributes() {
-        write_attribute(otf2_step, "step", "step of the rank's program; -1: none", OTF2_TYPE_INT32);
+        write_attribute(otf2_step, "step", "step of the rank's program; -1 if there is no step",
+                        OTF2_TYPE_INT32);
         write_attribute(otf2_round, "round", "round of the schedule", OTF2_TYPE_INT32);
         write_attribute(otf2_elements, "elements", "elements sent, received or processed",
                         OTF2_TYPE_UINT64);
@@ -286,7 +287,7 @@ OTF2_ErrorCode write(OTF2_EvtWriter* writer, const Recording& recording, const O
                          : OTF2_EvtWriter_Leave(writer, more, record.time, region);
 }
 
-/// Writes empty local definitions, because readers open such a file for each location.
+/// Writes empty local definitions, because readers open a definition file for each location.
 void write_local_definitions(const Otf2Archive& archive, std::size_t locations) {
     archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
     for (std::size_t i = 0; i < locations; ++i) {

@@ -139,7 +139,8 @@ void set_up() {
         s4u::Engine::set_config(setting);
 }
 
-/// The hosts to place ranks on: in the order of Sextant's platform, or by number for SimGrid's.
+/// The hosts to place ranks on: in the order of a Sextant platform, or in natural order of their
+/// names for a SimGrid platform.
 std::vector<HostSlots> rooms_of(const s4u::Engine& engine,
                                 const std::optional<Platform>& platform) {
     if (platform)
