@@ -25,7 +25,7 @@ class Contender {
     virtual void redraw() = 0;
     virtual void frame() = 0;
     virtual void close() = 0;
-    /// The colours of the last frame, as floats. Only at rank 0, which collects the image.
+    /// The colours of the last frame, as floats. Only on rank 0, which collects the image.
     virtual std::vector<float> picture() const = 0;
 };
 

@@ -70,7 +70,7 @@ void charge(const nlohmann::json& cases) {
     }
 }
 
-/// Milliseconds of each pattern, measured at rank 0.
+/// Milliseconds of each pattern, measured on rank 0.
 std::vector<double> times_of(const test::DirectionMap& map, const Grid& grid, int rounds) {
     std::vector<std::vector<double>> times(contour::catalogue().size());
     run_threads(grid.ranks(), [&](Communicator communicator) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each rank has a different number of values. The ranks number all values, compute their sum and
-// collect them at rank 0. Run on four threads by `collective`, or by `mpirun -n 3 collective`.
+// collect them on rank 0. Run on four threads by `collective`, or by `mpirun -n 3 collective`.
 #include "sextant/collective.hpp"
 
 #include <cstdio>

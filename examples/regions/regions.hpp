@@ -20,7 +20,7 @@ struct Region {
 /// different tiles are merged as parts of a component are.
 ///
 /// Input     samples of gray_u8 in tiles; the number of bands, 1 to 255.
-/// Output    at rank 0 the regions in the order of their first pixels, row by row; nothing
+/// Output    on rank 0 the regions in the order of their first pixels, row by row; nothing
 ///           elsewhere.
 /// Throws    AgreedFailure on every rank if samples or bands are invalid.
 /// Collective.

@@ -127,7 +127,7 @@ TEST(CriticalPath, receives_the_messages_of_a_rank_one_after_another) {
 TEST(CriticalPath,
      delays_only_the_next_message_if_transfer_takes_less_time_than_sending_or_receiving) {
     const auto machine = plain_machine();
-    // Rank 1 forwards a message from rank 0 to rank 2; the times of both paths add up.
+    // Rank 1 forwards a message from rank 0 to rank 2; so the times of both messages are added.
     const Schedule chain = make_schedule(3, [](int rank) {
         ProgramBuilder builder;
         const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);

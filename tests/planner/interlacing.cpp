@@ -31,7 +31,8 @@ TEST(Interlacing, counts_the_data_sent_by_the_busier_of_two_ranks) {
     // half to rank 0.
     EXPECT_NEAR(traffic(upper, 0, false), .5, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, false), 1, 1e-9);
-    // With interlacing, each rank sends a quarter; another quarter is sent for collection.
+    // With interlacing, each rank sends the active half of its half; then rank 1 sends its blended
+    // half to rank 0.
     EXPECT_NEAR(traffic(upper, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, 0, true), .75, 1e-9);
     EXPECT_NEAR(traffic(lower, Task::distributed, true), .5, 1e-9);

@@ -142,8 +142,8 @@ TEST(ProgramTraversal, forgets_started_steps_when_reset_in_the_middle) {
     }
 }
 
-/// One message in each of the rounds, each to another peer, and a fold labelled with the last
-/// round.
+/// One message in each of the given rounds, each to a different peer, and a fold labelled with the
+/// last round.
 Program messages_in_rounds(std::initializer_list<int> rounds, int window) {
     ProgramBuilder builder;
     builder.window(window);

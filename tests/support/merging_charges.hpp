@@ -17,7 +17,7 @@ struct MergingCharge {
     double setups = 0, packets = 0, moving = 0;
 };
 
-/// `entering`: the fraction of the pixels of each tile border that lines cross inwards.
+/// `entering`: the fraction of the pixels on each tile border at which a line enters the tile.
 inline MergingCharge merging_charge(const contour::Pattern& pattern, const Grid& grid,
                                     double entering, const machine::Profile& machine) {
     const auto sizes = contour::sizes_by_border(

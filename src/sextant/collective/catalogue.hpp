@@ -23,9 +23,9 @@ enum class CollectiveKind : std::uint8_t {
     all_gather,    ///< all ranks' blocks, in rank order, to every rank
     all_to_all,    ///< block j of rank i to rank j; row strips of an image become column strips
     reduce,        ///< all ranks' elements combined in rank order, at the root
-    all_reduce,    ///< all ranks' elements combined in rank order, at every rank
+    all_reduce,    ///< all ranks' elements combined in rank order, on every rank
     scan,          ///< the elements of ranks 0 … i combined, at rank i
-    exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing at rank 0
+    exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing on rank 0
 };
 
 /// The kinds that only move data.
@@ -72,7 +72,7 @@ struct Algorithm {
 /// Every algorithm; each supports any number of ranks.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask, suggesting similar names, for unknown names.
+/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if it is unknown.
 const Algorithm& find(std::string_view name);
 
 } // namespace sextant::collective

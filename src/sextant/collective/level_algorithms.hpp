@@ -31,7 +31,7 @@ Division into_rows(const Submachine& machine);
 /// A scatter by levels from rank 0: the leader of a submachine sends each part's leader the tiles
 /// of that part as one message; then the parts continue independently.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`, within the message that the rank received.
 /// Cost      one superstep per level; p − 1 messages in all.
 Program scatter_by_levels(const Partition& data, const Divide& divide, int rank);
@@ -39,20 +39,20 @@ Program scatter_by_levels(const Partition& data, const Divide& divide, int rank)
 /// The reverse of the scatter: leaders collect from the parts' leaders, innermost parts first.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    at rank 0 the image; elsewhere nothing.
+/// Output    on rank 0 the image; elsewhere nothing.
 Program gather_by_levels(const Partition& data, const Divide& divide, int rank);
 
 /// A broadcast by levels: sends the whole image to all ranks along the tree of the scatter.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
 Program broadcast_by_levels(const Partition& data, const Divide& divide, int rank);
 
 /// 2-lev-rec: rank 0 sends each row of processors its tiles as one message, down its column; the
 /// first processor of each row scatters them along the row. The gather is the reverse.
 ///
-/// Input     of the scatter, at rank 0 the image; of the gather, tile `rank`.
-/// Output    tile `rank`; at rank 0 the image.
+/// Input     of the scatter, on rank 0 the image; of the gather, tile `rank`.
+/// Output    tile `rank`; on rank 0 the image.
 /// Cost      rank 0 sends rows − 1 long and columns − 1 short messages, in two supersteps; every
 ///           message of the first is a contiguous piece of the image.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
@@ -63,8 +63,8 @@ Program two_level_gather(const Partition& data, int rank);
 /// each square it continues as in two levels. A side of n processors is cut into round(√n) nearly
 /// equal parts, so that any grid has squares. The gather is the reverse.
 ///
-/// Input     of the scatter, at rank 0 the image; of the gather, tile `rank`.
-/// Output    tile `rank`; at rank 0 the image.
+/// Input     of the scatter, on rank 0 the image; of the gather, tile `rank`.
+/// Output    tile `rank`; on rank 0 the image.
 /// Cost      three supersteps; on √p × √p processors rank 0 sends √p − 1 + 2 (√√p − 1) messages.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
 Program three_level_scatter(const Partition& data, int rank);
@@ -75,8 +75,8 @@ Program three_level_gather(const Partition& data, int rank);
 /// leader of the other part. With γ = ½, every second cut gives squares. The gather is the reverse.
 /// Published values are γ = .75 for the scatter and .60 for the gather.
 ///
-/// Input     of the scatter, at rank 0 the image; of the gather, tile `rank`.
-/// Output    tile `rank`; at rank 0 the image.
+/// Input     of the scatter, on rank 0 the image; of the gather, tile `rank`.
+/// Output    tile `rank`; on rank 0 the image.
 /// Requires  0 < γ < 1; otherwise throws InvalidTask.
 /// Cost      halving: ⌈log2 columns⌉ + ⌈log2 rows⌉ supersteps, of one message per submachine.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 4, doi:10.1006/jpdc.1996.0010
@@ -86,7 +86,7 @@ Program halving_gather(const Partition& data, int rank, double share = .5);
 /// 1-lev-br: the whole image is broadcast along the tree of halvings; each rank may extract its own
 /// tile.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
 /// Cost      the supersteps of the scatter; each message is the whole image.
 /// Source    as halving_scatter

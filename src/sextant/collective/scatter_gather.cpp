@@ -32,7 +32,7 @@ Program flat_scatter(const Partition& data, int rank) {
 
 namespace {
 
-/// The tiles of all ranks in a rank's subtree of the binomial tree; at rank 0, all tiles.
+/// The tiles of all ranks in a rank's subtree of the binomial tree; on rank 0, all tiles.
 PackedTiles subtree(const Partition& data, int rank) {
     return rank == 0 ? PackedTiles(data)
                      : PackedTiles(data, rank, rank + BinomialTree{data.ranks()}.reach(rank));

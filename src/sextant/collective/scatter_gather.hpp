@@ -22,10 +22,10 @@ struct BinomialTree {
 // "image" "all blocks". Rank 0 is the root.
 
 /// Flat-tree scatter: rank 0 sends every other rank its tile directly from the image. Tiles
-/// narrower than the image are strided at rank 0 and contiguous elsewhere.
+/// narrower than the image are strided on rank 0 and contiguous elsewhere.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
-/// Output    tile `rank`; at rank 0 it stays in the image.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
+/// Output    tile `rank`; on rank 0 it stays in the image.
 /// Cost      rank 0 sends p − 1 messages, all but its own tile.
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program flat_scatter(const Partition& data, int rank);
@@ -34,7 +34,7 @@ Program flat_scatter(const Partition& data, int rank);
 /// half away, then half of what is left, until it holds only its own. Tiles are packed, so that
 /// halves of whole rows of tiles are contiguous.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`.
 /// Cost      ⌈log2 p⌉ rounds; rank 0 sends ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206; the
@@ -50,7 +50,7 @@ inline Program binomial_scatter(int ranks, Elements elements, int rank) {
 /// strided if tiles are narrower than the image.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    at rank 0 the image; elsewhere nothing.
+/// Output    on rank 0 the image; elsewhere nothing.
 /// Cost      rank 0 receives p − 1 messages, all but its own tile.
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program flat_gather(const Partition& data, int rank);
@@ -61,7 +61,7 @@ Program flat_gather(const Partition& data, int rank);
 /// tiles.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    at rank 0 the image; elsewhere nothing.
+/// Output    on rank 0 the image; elsewhere nothing.
 /// Cost      ⌈log2 p⌉ rounds; rank 0 receives ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    as binomial_scatter
 Program binomial_gather(const Partition& data, int rank);
@@ -88,7 +88,7 @@ Program ring_all_gather(const Partition& data, int rank);
 /// Broadcast of long data: a binomial scatter of equal parts (not of the grid's tiles), then a ring
 /// all-gather of these parts.
 ///
-/// Input     at rank 0 the image, row by row; elsewhere nothing.
+/// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
 /// Cost      ⌈log2 p⌉ + p − 1 rounds; no rank sends or receives more than twice the image.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206

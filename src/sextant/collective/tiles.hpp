@@ -86,8 +86,8 @@ std::vector<Submachine> into_squares(const Submachine& machine);
 
 /// The tiles or blocks of some ranks, packed in a buffer. Consecutive tiles of an image are packed
 /// as at most three rectangles, each row by row: the rest of a row of tiles, whole rows of tiles,
-/// and the beginning of a row; those of a submachine are one rectangle. Blocks follow one another
-/// in rank order.
+/// and the beginning of a row; the tiles of a submachine form one rectangle. Blocks follow one
+/// another in rank order.
 class PackedTiles {
   public:
     /// All tiles or blocks: the image, or the blocks in the order of the partition.

@@ -71,9 +71,10 @@ struct Completion {
 
 /// The receiver's destination for a send, to which the sender may write directly.
 struct ReceiveBuffer {
-    Blocks at = {};        ///< base is null if no buffer was announced
-    bool open = false;     ///< a buffer may still be announced in this run
-    bool promised = false; ///< the receiver answers as soon as it begins the run
+    Blocks at = {};    ///< base is null if no buffer was announced
+    bool open = false; ///< a buffer may still be announced in this run
+    bool promised =
+        false; ///< the receiver announces a buffer or declines as soon as it begins the run
 };
 
 /// The messages of one program on one rank: prepared once, exchanged repeatedly. During a run no

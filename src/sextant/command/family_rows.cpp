@@ -216,7 +216,7 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
             {}};
 }
 
-/// A filter with two output images, collected at rank 0: exchange, computation and gather.
+/// A filter with two output images, collected on rank 0: exchange, computation and gather.
 NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
     const std::string title =

@@ -15,7 +15,7 @@ std::string text_of(const kernel::GaussianKernel& kernel);
 /// the default.
 std::string text_of(const distributed::Filters& filters);
 
-/// The result of `sextant filter`, at rank 0.
+/// The result of `sextant filter`, on rank 0.
 struct FilterSummary {
     std::string image, output;
     distributed::Filters filters;

@@ -28,8 +28,8 @@ report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took)
         took);
 }
 
-/// The predicted and measured timelines. An element is an entry of a list in the prediction, and a
-/// whole list in the run.
+/// The predicted and the measured timeline. An element of the predicted one is an entry of a list,
+/// an element of the measured one a whole list.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
     return with_prediction({.name = plan.text(),

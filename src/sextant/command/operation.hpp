@@ -40,7 +40,7 @@ struct Operation {
 /// Declares the fields of a record as options of a command line.
 Record on_command_line(Record record);
 
-/// The processes of a launcher that run a command.
+/// Which of the processes started by a launcher, such as mpirun, run a command.
 enum class RunOn { every_rank, one_rank };
 
 /// Declares a command whose options are a struct. Requires a function `Record record_of(Options&)`.

@@ -49,7 +49,7 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace 
 void print_warnings(std::span<const std::string> warnings);
 /// Prints a note, which is not a warning, on standard error.
 void print_note(std::string_view note);
-/// Prints on standard output; control characters are escaped.
+/// Prints to standard output; control characters are escaped.
 void print_text(std::string_view text);
 
 /// Prints the remarks of a source on standard error, one per line.

@@ -46,7 +46,7 @@ struct KnownMachine {
 };
 
 /// The path of a profile or platform, given as a path or as the name of one that Sextant ships
-/// ("das", "torus-8x8x8"). Throws InvalidTask, suggesting similar names, if it is unknown.
+/// ("das", "torus-8x8x8"). Throws InvalidTask, which suggests similar names, if it is unknown.
 std::string machine_file(const std::string& given);
 
 /// True if the file describes a platform. Throws InvalidTask, InvalidFile.

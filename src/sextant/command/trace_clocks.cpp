@@ -65,7 +65,7 @@ std::vector<Stretch> aligned(std::vector<Stretch> stretches, const Alignment& al
     return stretches;
 }
 
-/// Gathers the items of all ranks at rank 0, by a schedule.
+/// Gathers the items of all ranks on rank 0, by a schedule.
 template <class Item>
 std::vector<Item> at_first_rank(const Communicator& communicator, const std::vector<Item>& own) {
     Collective gather(communicator,

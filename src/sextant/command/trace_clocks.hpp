@@ -10,7 +10,7 @@
 
 namespace sextant::command {
 
-/// The events of all ranks, at rank 0; empty elsewhere.
+/// The events of all ranks, on rank 0; empty elsewhere.
 struct GatheredTrace {
     Trace trace;
     int clocks = 1; ///< number of clocks that measured the times

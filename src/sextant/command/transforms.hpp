@@ -46,9 +46,9 @@ void write_json(const SeriesTransforms& transforms, const TextSink& sink);
 /// Writes one line per frame, after comment lines (#) that describe the columns.
 void write_csv(const SeriesTransforms& transforms, const TextSink& sink);
 
-/// Reads the part of the output of `write_json` that `apply` needs: the motion of each frame and
-/// the reason if it was left out. Throws InvalidFile, naming the field, what was found and what was
-/// expected.
+/// Reads the part of the output of `write_json` that `apply` needs: the motion of each frame or
+/// the reason why the frame was left out. Throws InvalidFile, naming the field, what was found and
+/// what was expected.
 SeriesTransforms read_transforms(const std::string& path);
 
 /// A point in a frame of a series, and its line in the file.

@@ -38,7 +38,7 @@ struct Algorithm {
 /// Every algorithm, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask, suggesting similar names, for unknown names.
+/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if it is unknown.
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected

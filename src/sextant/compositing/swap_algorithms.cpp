@@ -266,8 +266,8 @@ int place_of(const Group& group, int position) {
     return place_among(children, child, place_of(children[child], position));
 }
 
-/// Returns the position that owns part `place` of a group. In its child of the group, this position
-/// owned the part in which the new part begins.
+/// Returns the position that owns part `place` of a group: the position in whose part of a child
+/// group, before the children were merged, this part begins.
 int owner_of(const Group& group, int place) {
     if (group.size == 1)
         return group.first;

@@ -95,7 +95,7 @@ bool Compositor::predicts() const {
     return rank_ == 0 && options_.algorithm == "auto" && !saved;
 }
 
-/// Broadcasts rank 0's plan; the alternatives stay at rank 0.
+/// Broadcasts rank 0's plan; the alternatives stay on rank 0.
 planner::CompositingPlan Compositor::received_plan(const planner::CompositingPlan& own) const {
     std::string text;
     if (rank_ == 0) {
@@ -142,7 +142,7 @@ planner::DefaultPlanner Compositor::planner_here(const std::vector<int>& nodes) 
                                    nothing ? planner::Probing::off : options_.probing);
 }
 
-/// Warns, at rank 0, if shared memory is too small and messages are used instead.
+/// Warns, on rank 0, if shared memory is too small and messages are used instead.
 void Compositor::warn_of_shortage() {
     const std::string shortage = shortage_of(communicator_);
     if (rank_ == 0 && !shortage.empty())

@@ -39,8 +39,8 @@ compositing::Task task_of(const std::vector<Declaration>& all, const CompositeOp
 void list_order(std::span<const int> order, std::span<const int> layers, std::vector<int>& found,
                 std::vector<int>& to);
 
-/// Replaces the contents of `to` by the frame options that ranks compare, as numbers: the
-/// background and the order, without ranks that have no image. Allocates nothing if `to` has
+/// Replaces the contents of `to` with the frame options that ranks compare, encoded as numbers: the
+/// background, and the order of the ranks that have an image. Allocates nothing if `to` has
 /// capacity for most_requested numbers.
 void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
                    std::span<const int> layers, std::vector<int>& to);

@@ -13,8 +13,9 @@ namespace sextant::contour {
 /// The rank that merges the lists of a tile.
 enum class Hosts {
     own, ///< the tile's own rank
-    /// The rank at the tile's column and row with their digits reversed (bits, for powers of two).
-    /// Hosts of neighbours are far apart while lists are short, and close at the end.
+    /// The rank at the tile's column and row with their digits reversed (bits, if the grid's sides
+    /// are powers of two). Ranks that merge first, when lists are short, are far apart; ranks that
+    /// merge last, when lists are long, are close.
     reversed
 };
 

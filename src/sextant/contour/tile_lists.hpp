@@ -15,7 +15,8 @@
 // then one element.
 namespace sextant::contour {
 
-/// A list of entries that describe the border of some tiles that are consecutive in an order.
+/// A list of entries that describe the border of a set of tiles, which are consecutive in the order
+/// of merging.
 template <class Entry>
 struct TileList {
     Run tiles;

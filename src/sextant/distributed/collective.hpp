@@ -83,7 +83,7 @@ class Collective {
     ///           all ranks, except for the counts of blocks.
     /// Throws    AgreedFailure on every rank if any rank fails, or if the task or options differ
     ///           between ranks; its message then states two ranks, the difference, and both values.
-    /// Cost      an all-gather of the counts, and of a few numbers and texts; at rank 0 the
+    /// Cost      an all-gather of the counts, and of a few numbers and texts; on rank 0 the
     ///           predictions (planner::choose). While an all-to-all with different counts is
     ///           planned, every rank holds p² numbers for p ranks.
     /// Collective.
@@ -126,7 +126,7 @@ class Collective {
 
     /// The plan and the reason for it. Only rank 0's plan has the alternatives.
     const CollectivePlan& plan() const { return plan_; }
-    /// Warnings for the user about the plan; at rank 0.
+    /// Warnings for the user about the plan; on rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
     const Program& program() const { return execution_->program(); }
 

@@ -15,7 +15,7 @@ namespace sextant {
 
 /// The connected components of this rank's tile alone.
 struct ComponentsOfTile {
-    kernel::ValueView input; ///< the labelled tile
+    kernel::ValueView input; ///< the values of the tile, which were labelled
     kernel::Connection connection;
     const kernel::Labeller& labeller;          ///< the labeller that was last used on the tile
     std::span<const Elements> first_pixels;    ///< first pixel of each component (Labeller)
@@ -84,7 +84,7 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
                           const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
-/// Returns all components at rank 0, indexed by label − 1, and none elsewhere. Collective.
+/// Returns all components on rank 0, indexed by label − 1, and none elsewhere. Collective.
 std::vector<kernel::Component> gather_components(const Labelled& labelled);
 
 /// Throws InvalidTask if there are more components than labels.

@@ -90,7 +90,7 @@ LinearPart linearize(const Communicator& communicator, const Grid& grid,
                      const kernel::ContourRanking& ranking, const ContoursOfTile& contours,
                      Elements min_points = 1);
 
-/// Returns all contours at rank 0 and none elsewhere. Collective.
+/// Returns all contours on rank 0 and none elsewhere. Collective.
 ContourLines gather_lines(const Communicator& communicator, const Grid& grid,
                           const LinearPart& part);
 

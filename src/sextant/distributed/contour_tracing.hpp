@@ -41,7 +41,7 @@ struct ContoursOptions {
     Bytes memory = Bytes{4} << 30;
     /// A path in the folder for unnamed scratch files, which hold the data of strips that exceeds
     /// memory: "scratch/" or, for the folder of an output, "out/lines.svg". Errors state this path.
-    /// Used only at rank 0.
+    /// Used only on rank 0.
     std::string scratch = "./";
     std::optional<Tiles> grid = {}; ///< one tile per rank; none: nearly square tiles
     /// The pattern that merges tiles; strips are merged one after another, without a pattern. With
@@ -74,7 +74,7 @@ Record record_of(const ContoursResult& result);
 /// does not fit in memory, it is processed strip by strip, which gives the same contours.
 ///
 /// Input     options, the same on all ranks.
-/// Output    all contours at rank 0, and counts on all ranks.
+/// Output    all contours on rank 0, and counts on all ranks.
 /// Throws    the constructor: InvalidTask, naming the option, its value and what was expected.
 ///           run(): on every rank AgreedFailure if any rank fails or has different options;
 ///           Cancelled. No contours have then been passed to the sink, unless the sink itself
@@ -91,7 +91,7 @@ class ContourTracing {
                             RunControl control = {});
 
     /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
-    ///           once, at rank 0; ignored on other ranks.
+    ///           once, on rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
     /// Traces an image of gray_f32, gray_u8 or gray_u16 in tiles on this communicator. `grid` and
     /// `memory` have no effect.

@@ -72,7 +72,7 @@ struct FilterResult {
     Elements not_a_number = 0;               ///< number of NaN samples
     std::vector<distributed::Image> planes;  ///< one per derivative; only for an image in tiles
     Seconds read = 0, filter = 0, write = 0; ///< times on this rank
-    std::vector<std::string> warnings;       ///< warnings for the user, at rank 0
+    std::vector<std::string> warnings;       ///< warnings for the user, on rank 0
 };
 
 /// Returns a record of the result without the planes and the warnings.

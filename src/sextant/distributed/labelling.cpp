@@ -62,7 +62,7 @@ Elements entries_expected(const distributed::Image& image) {
 }
 
 /// Returns the memory of all ranks per pixel of a strip, in whole bytes: its sample and label,
-/// copies of both at rank 0 if they are gathered, and the working memory of the labeller.
+/// copies of both on rank 0 if they are gathered, and the working memory of the labeller.
 Bytes bytes_of_pixel(const ElementFormat& element, bool by_value) {
     const Bytes label = sizeof(kernel::Label);
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;

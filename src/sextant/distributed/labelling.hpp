@@ -35,7 +35,7 @@ Record record_of(LabelOptions& options);
 /// The result of labelling an image. The same on every rank unless stated otherwise.
 struct LabelResult {
     Elements components = 0;
-    std::vector<kernel::Component> table;     ///< indexed by label − 1; at rank 0 with `measure`
+    std::vector<kernel::Component> table;     ///< indexed by label − 1; on rank 0 with `measure`
     std::optional<distributed::Image> labels; ///< of type kernel::Label; only for an image in tiles
     Grid grid;                                ///< tiles of the image, or of a strip
     Elements strips = 1;                      ///< number of strips; 1 if the image fits in memory
@@ -65,7 +65,7 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 ///           hold a row, if there are 2³¹ components or more, and if a rank cannot read or write;
 ///           Cancelled. No output remains except the rows passed to `write`.
 /// Collective.
-/// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
+/// Cost      label_components() for each strip; while streaming, memory on rank 0 for a row and 4
 ///           bytes per component of each strip (76 bytes with `measure`).
 /// Deterministic  the same labels for every grid, pattern, memory and number of ranks.
 class Labelling {

@@ -42,7 +42,7 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
 /// Returns the pattern that the options name or, with "auto", the pattern that rank 0 predicts to
 /// be fastest for the density of these lists; logp-lev-quad if nothing can be predicted.
 /// Input     the number of entries in this rank's list, and the bytes of an entry.
-/// Output    the whole plan at rank 0; only the pattern on other ranks.
+/// Output    the whole plan on rank 0; only the pattern on other ranks.
 /// Collective.
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
                          const Grid& grid, Elements entries, Bytes entry);

@@ -67,7 +67,7 @@ class BytePlane {
   private:
     Communicator communicator_;
     StripTiles tiles_;
-    std::optional<ScratchFile> file_; // only at rank 0
+    std::optional<ScratchFile> file_; // only on rank 0
 };
 
 /// Returns an order of all tiles in which the tiles of a strip are consecutive.
@@ -137,7 +137,7 @@ class StripLists {
     }
 
   private:
-    /// Returns the lists of a strip's tiles, at rank 0.
+    /// Returns the lists of a strip's tiles, on rank 0.
     std::vector<List> gathered(int strip, const List& own) const {
         std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
         to[0] = own.entries;
@@ -165,7 +165,7 @@ class StripLists {
     Communicator communicator_;
     StripTiles tiles_;
     Merging merging_;
-    std::optional<ScratchFile> file_; // only at rank 0
+    std::optional<ScratchFile> file_; // only on rank 0
     std::vector<Bytes> ends_;         // for each strip, the end of the list from above in `file_`
     List above_, below_;
 };

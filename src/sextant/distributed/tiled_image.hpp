@@ -50,12 +50,12 @@ class Image {
 Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
                  Elements first = 0);
 
-/// Scatters an image from rank 0. `whole`: the image at rank 0, row by row; ignored elsewhere.
-/// Collective. Requires a whole image at rank 0; otherwise every rank throws AgreedFailure.
+/// Scatters an image from rank 0. `whole`: the image on rank 0, row by row; ignored elsewhere.
+/// Collective. Requires a whole image on rank 0; otherwise every rank throws AgreedFailure.
 Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
               std::span<const std::byte> whole);
 
-/// Returns the whole image at rank 0 and an empty one elsewhere. Collective.
+/// Returns the whole image on rank 0 and an empty one elsewhere. Collective.
 sextant::Image gather(const Image& image);
 
 /// Reads part of an image, in its stored format, row by row into `to`.

@@ -75,7 +75,7 @@ class WindowFilter {
     void run() { execution_->run(); }
 
     /// Returns the number of floats per plane on this rank, after `prepare`: if results are
-    /// collected, all pixels of the window at rank 0; otherwise the pixels of this rank's tile.
+    /// collected, all pixels of the window on rank 0; otherwise the pixels of this rank's tile.
     Elements plane_elements() const;
     /// Returns plane k of the last run, row by row.
     std::span<const float> plane(int k) const;

@@ -24,10 +24,10 @@ struct WindowTask {
 /// One rank's program, and the buffers that a caller binds; −1 if this rank has no such buffer.
 struct WindowProgram {
     Program program;
-    /// at rank 0, all input rows; without a distribution, each rank's tile with its margin, of
+    /// on rank 0, all input rows; without a distribution, each rank's tile with its margin, of
     /// which the caller fills only pixels that no other rank has
     int image = -1;
-    int planes = -1; ///< results: the window's planes at rank 0, or this rank's tiles of them
+    int planes = -1; ///< results: the window's planes on rank 0, or this rank's tiles of them
 };
 
 /// Distributes the tiles; runs the filters with their border exchanges, kernel k for filter k; then
@@ -41,7 +41,7 @@ struct WindowProgram {
 /// Requires  filters on the tiles of the configuration; matching rows and columns; one plane for
 ///           each filter but the last; a scatter or broadcast to distribute, a gather to collect,
 ///           or none (InvalidTask).
-/// Cost      besides image and planes: an image at rank 0, and tiles for the distribution and for
+/// Cost      besides image and planes: an image on rank 0, and tiles for the distribution and for
 ///           each filter but the last.
 WindowProgram window_program(const WindowTask& task, const Configuration& configuration, int rank);
 

@@ -65,7 +65,7 @@ void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 /// `lengths` has the lengths of all axes except rows and columns.
 void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
 
-/// Returns "truncated: 17 of 20 frames are complete".
+/// Returns a message such as "truncated: 17 of 20 frames are complete".
 std::string truncated(std::int64_t whole, std::int64_t stated);
 
 /// Throws InvalidFile unless at least one frame can be read.

@@ -72,7 +72,7 @@ class StencilProgram {
         builder_.compute(stencil_.kernel, {&read, 1}, made);
     }
 
-    /// Collects planes at rank 0 with one message per plane, which is contiguous on both sides if
+    /// Collects planes on rank 0 with one message per plane, which is contiguous on both sides if
     /// tiles are strips of rows.
     void collect() {
         for (int plane = 0; plane < stencil_.planes; ++plane) {

@@ -21,17 +21,17 @@ struct Stencil {
 /// The buffers of a stencil's program.
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
-/// A stencil applied to an image in tiles: a halo exchange, and the kernel applied to the tile as
-/// one part or as up to five. If planes are collected, each rank sends its tiles of them as soon as
-/// they are computed.
+/// A stencil applied to an image in tiles: a halo exchange, and the kernel, applied to the whole
+/// tile or to up to five parts of it. If planes are collected, each rank sends its tile of each
+/// plane as soon as it is computed.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row;
 ///           only the pixels selected by is_given need be defined.
-/// Output    planes_buffer: the tile of each plane, one after another, row by row; at rank 0 the
+/// Output    planes_buffer: the tile of each plane, one after another, row by row; on rank 0 the
 ///           whole planes if they are collected. A compute step reads one region, the pixels that a
 ///           part of the tile depends on, and writes that part of each plane, one region per plane.
 ///           part_read and part_made return these two parts.
-/// Cost      messages as exchange, and one per plane to collect.
+/// Cost      the messages of the halo exchange, and one per collected plane.
 Program stencil(const Stencil& stencil, int rank);
 
 /// True if a rank must have this pixel of its tile or margin before the program starts.

@@ -41,7 +41,7 @@ struct CompositeCase {
     ImageShape shape{1024, 1024};
     std::string blend = "over", element = "f32";
     std::string image = "dense"; ///< one of image_patterns()
-    bool collect = false;        ///< collect the image at rank 0, else leave it distributed
+    bool collect = false;        ///< collect the image on rank 0, else leave it distributed
     bool sparse = false;         ///< also time sparse messages
     bool interlaced = false;     ///< also time interlaced rows with sparse messages
     bool all_tunings = false;    ///< time every tuning of each algorithm, not only the default

@@ -133,7 +133,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// Sets the predicted times at rank 0, which prints them. Collective.
+    /// Sets the predicted times on rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         const auto planner =

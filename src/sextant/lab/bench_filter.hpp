@@ -73,7 +73,7 @@ struct FilterResults {
 /// Times the configurations that `sextant filter` chooses from against each other, with input tiles
 /// already distributed; and, as a control, arithmetic without memory access or messages. First
 /// compares all planes bitwise with those computed on one rank; throws std::logic_error if they
-/// differ. Memory: per configuration, an image and its planes at rank 0, and again as tiles on all
+/// differ. Memory: per configuration, an image and its planes on rank 0, and again as tiles on all
 /// ranks. Collective.
 FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
                            const ContestOptions& options);

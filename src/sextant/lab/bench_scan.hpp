@@ -74,7 +74,7 @@ struct ScanResults {
 
 /// Times every configuration of a case, and MPI's scans if available and every rank has a value.
 /// New times of the mock operator are drawn in every round, and the same draws are simulated for
-/// comparison. Throws std::logic_error if a result is wrong. Returns the results at rank 0.
+/// comparison. Throws std::logic_error if a result is wrong. Returns the results on rank 0.
 /// Collective.
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
                        const ContestOptions& options);

@@ -38,7 +38,7 @@ class EvaluateLaunch {
         options_.rounds = task.rounds;
     }
 
-    /// Returns the evaluation at rank 0; unspecified elsewhere. Collective.
+    /// Returns the evaluation on rank 0; unspecified elsewhere. Collective.
     Evaluation run() {
         const auto seed = static_cast<std::uint64_t>(task_.seed);
         work_.nodes = nodes_of(communicator_);
@@ -71,7 +71,7 @@ class EvaluateLaunch {
     }
 
   private:
-    /// The round trip that the state probe measures at rank 0, returned on all ranks. Collective.
+    /// The round trip that the state probe measures on rank 0, returned on all ranks. Collective.
     Seconds probed() const {
         return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
     }

@@ -21,7 +21,7 @@ struct EvaluateTask {
 
 /// One launch: predicts and measures every requested case. The machine's state is probed before and
 /// after the cases; the recorded round trip is the first one that does not match the profile's
-/// state, if any. Returns the evaluation at rank 0; unspecified elsewhere. Collective.
+/// state, if any. Returns the evaluation on rank 0; unspecified elsewhere. Collective.
 Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator);
 
 /// Several launches of this program, one after another. A launch during which the machine's state

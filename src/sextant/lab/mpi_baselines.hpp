@@ -54,7 +54,7 @@ struct ScanBaseline {
     std::string_view name;
     std::string_view summary;
     bool exclusive;
-    /// Prepares a scan of this number of elements per rank. Collective.
+    /// Prepares a scan of `elements` elements per rank. Collective.
     std::unique_ptr<PreparedScan> (*prepare)(const Communicator& communicator, const Operator& op,
                                              Elements elements);
 };
@@ -70,7 +70,7 @@ class PreparedCollective {
     /// Input: this rank's image or tile, row by row; empty if the rank contributes no data.
     /// Collective.
     virtual void run(std::span<const std::byte> own) = 0;
-    /// After a run: the data received by this rank, row by row. Empty at rank 0 of a scatter or
+    /// After a run: the data received by this rank, row by row. Empty on rank 0 of a scatter or
     /// broadcast, whose data stays in the input.
     virtual std::span<const std::byte> result() const = 0;
 };

@@ -20,7 +20,7 @@ struct SeriesContext {
     RunControl control = {};
     double offset = 0; ///< subtracted from samples by the source; added back for inspection
 
-    /// Reports progress at rank 0. Throws Cancelled if this rank was cancelled.
+    /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
         if (communicator.rank() == 0)
             control.report(part, done, all);

@@ -131,10 +131,10 @@ class RegisteredFrames {
 
 /// Callbacks of SeriesRegistration::run. All may be empty.
 struct RegistrationHooks {
-    /// Called at rank 0 with the result, to write it together with large data. The checkpoint is
+    /// Called on rank 0 with the result, to write it together with large data. The checkpoint is
     /// removed only afterwards: if this throws, the run fails on every rank and can be resumed.
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
-    /// Called at rank 0 if results of an earlier run are reused, with their number.
+    /// Called on rank 0 if results of an earlier run are reused, with their number.
     std::function<void(std::size_t results)> resumed = {};
     /// Called on each rank after each computed result, with times on the steady clock of the host.
     std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
@@ -154,7 +154,7 @@ struct RegistrationHooks {
 /// Input     each rank has its own source of the same frames: at least two that can be registered,
 ///           of 16x16 pixels or more.
 /// Output    motions, mean, median and count on every rank; aligned frames and displacement fields
-///           one at a time at rank 0.
+///           one at a time on rank 0.
 /// Throws    AgreedFailure on every rank if any rank fails; with invalid_task() if an option is
 ///           invalid, or the checkpoint is that of another run. Cancelled on every rank if any was
 ///           cancelled: ranks check between registrations, also in the scan. The checkpoint

@@ -22,7 +22,7 @@ void require_otf2(const std::string& folder);
 
 /// Writes a recording as an archive: a folder with traces.otf2, which Vampir opens, and the other
 /// files of the archive. docs/trace.md describes the mapping. Writes the whole archive or none, and
-/// replaces an existing one. Deterministic.
+/// replaces an existing one. Deterministic, except for the unique identifier of the archive.
 ///
 /// Requires  arguments that meet the requirements of `otf2_locations` and `require_otf2`.
 void write_otf2(const std::string& folder, const Recording& recording);

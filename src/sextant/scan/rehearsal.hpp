@@ -60,7 +60,7 @@ struct Performance {
 /// threads at once. Deterministic.
 class Rehearsal {
   public:
-    /// Input     the number of values at each rank.
+    /// Input     the number of values on each rank.
     /// Throws    InvalidTask.
     Rehearsal(const Series& series, const Configuration& configuration);
 

@@ -76,7 +76,7 @@ class ProgramBuilder {
     std::uint32_t append(std::span<const Region> regions);
 
     Program program_;
-    std::vector<int> shared_; ///< scratch buffers of parts
+    std::vector<int> shared_; ///< scratch buffers that the parts of the program share, by number
     int round_ = 0, group_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace sextant {
 struct Symbol {
     Elements element = undefined;
     int first = 0, last = 0;
-    int depth = 0; ///< length of the longest chain of applications that lead to it
+    int depth = 0; ///< length of the longest chain of operator applications that lead to it
 
     static constexpr Elements undefined = -1;
     bool same_value(const Symbol& other) const {

@@ -10,8 +10,7 @@ struct Lattices {
     int right = 0, wrong = 0, unflagged = 0;
 };
 
-/// Numbers of frames with a right motion, with a wrong motion, and with a wrong motion that is not
-/// flagged.
+/// Counts the frames whose motion is correct, is wrong, and is wrong but not flagged.
 Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     SeriesPlan plan;
     plan.shape = {192, 192};

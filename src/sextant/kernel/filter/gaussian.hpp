@@ -94,7 +94,7 @@ class GaussianDerivatives {
     struct Pair {
         int even = none, odd = none;
     };
-    /// The arguments of one `apply`.
+    /// The arguments of one call to `apply`.
     struct Sweep {
         SamplePieces input;
         const Tile& tile;

@@ -150,7 +150,7 @@ class Labeller {
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
 };
 
-// Iteration over the runs of a row in bits (label_vectors.hpp).
+// Iteration over the runs of a row that is stored as bits (label_vectors.hpp).
 
 /// Shifts a row of words up by one bit, word by word.
 class Shift {
