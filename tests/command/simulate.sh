@@ -95,7 +95,7 @@ refused 2 "did you mean crossbar-12" --platform crossbar-13
 refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12
 refused 2 "expected a number from 0 to 1" --platform crossbar-12 --send-overhead nan
 printf "n0\nn0\n" >"$folder/order.txt"
-refused 1 "order.txt: line 2 names 'n0' again" --platform crossbar-12 --order "$folder/order.txt"
+refused 1 "order.txt: line 2 lists 'n0' again" --platform crossbar-12 --order "$folder/order.txt"
 printf "n0\nnowhere\n" >"$folder/order.txt"
 for clock in "" --clock; do
     refused 2 "order.txt: line 2 names 'nowhere', expected a host of" \

@@ -239,7 +239,7 @@ TEST_F(TiffFrames, TooLargeForTheirFileAreRefused) {
     EXPECT_EQ(refusal(page), "nothing was thrown");
 }
 
-TEST_F(TiffFrames, OfUnsupportedKindsAreRefusedNamingTheKind) {
+TEST_F(TiffFrames, OfUnsupportedKindsAreNamedInTheError) {
     TiffBytes bits(std::endian::little, false);
     bits.add({shape, 12}, std::string(200, 'x'));
     EXPECT_THAT(failure([&] { open(bits.bytes()); }), HasSubstr("has samples of 12 bits"));

@@ -87,7 +87,7 @@ TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
                 ElementsAre(Field(&OrderedHost::name, "n1"), Field(&OrderedHost::name, "n0")));
     EXPECT_EQ(order[0].named_by, path + ": line 2");
     EXPECT_THAT(refused("n0\nn1\nn0\n"),
-                HasSubstr("order.txt: line 3 names 'n0' again, expected each host once"));
+                HasSubstr("order.txt: line 3 lists 'n0' again, expected each host once"));
     EXPECT_THAT(refused("n0 n1\n"), HasSubstr("line 1 has 'n1' after 'n0'"));
     EXPECT_THAT(refused("# nobody\n"), HasSubstr("names no host"));
 }
@@ -111,7 +111,7 @@ TEST(RankPlacement, fills_the_hosts_one_after_another_in_the_given_order) {
     EXPECT_THAT(refusal(rooms, {{"b"}}, 2), HasSubstr("1 cores on 1 hosts named in the order"));
     EXPECT_THAT(refusal(rooms, {{"b"}, {"d", "o.txt: line 2"}}, 2),
                 HasSubstr("o.txt: line 2 names 'd', expected a host of small"));
-    EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("names 'b' again"));
+    EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("lists 'b' again"));
 }
 
 TEST(RankPlacement, sorts_hosts_by_number) {

@@ -145,7 +145,9 @@ const Algorithm algorithms[] = {
     {"3-lev-sq-scatter",
      "scatter to square blocks of processors, to the rows of each block, then along the rows",
      hambrusch, CollectiveKind::scatter, square_image, three_level_scatter},
-    {"3-lev-sq-gather", "gather along rows, within squares of processors, then from all squares",
+    {"3-lev-sq-gather",
+     "gather along the rows of square blocks of processors, within each block, then from all "
+     "blocks",
      hambrusch, CollectiveKind::gather, square_image, three_level_gather},
     {"logp-lev-sq-scatter", "recursive halving: each leader sends the other half its tiles",
      hambrusch, CollectiveKind::scatter, square_image,

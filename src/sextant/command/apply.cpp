@@ -40,8 +40,8 @@ Record record_of(ApplyCommand& command) {
         .file()
         .positional()
         .required();
-    Record source = record_of(
-        command.source, "series of as many frames as were registered, or a .csv of frame, x, y");
+    Record source = record_of(command.source,
+                              "series with as many frames as registered, or a .csv of frame, x, y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
@@ -223,7 +223,7 @@ void apply_to_coordinates(const ApplyCommand& command, const Call& call, Applied
     if (command.source.frame)
         throw InvalidTask(
             "--frame has no effect: a table of coordinates states the frame of each point");
-    call.refuse({"channel", "slice"}, "coordinates have no channels or slices");
+    call.refuse({"channel", "slice"}, "a file of coordinates has no channels or slices");
     const std::string& path = command.source.image;
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;

@@ -209,7 +209,7 @@ Finding volume() {
     const bool there = std::filesystem::exists(path);
     return {
         "sample volume", there ? State::good : State::note,
-        there ? path : "the sample volume of ./run (a head) is not installed",
+        there ? path : "the sample volume that ./run uses (a scan of a head) is not installed",
         there ? ""
               : "install mricron-data; without it ./run uses partial images from the source tree"};
 }

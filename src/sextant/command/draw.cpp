@@ -18,7 +18,7 @@ struct DrawCommand {
 
 Record record_of(DrawCommand& command) {
     Record record = record_of(command.request);
-    record.add("collect", command.collect, "gather the composited image at rank 0");
+    record.add("collect", command.collect, "gather the composited image on rank 0");
     record.add("output", command.output, "OUT", "the SVG file; - for standard output")
         .file()
         .letter('o')

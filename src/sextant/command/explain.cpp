@@ -70,13 +70,13 @@ Record record_of(ExplainCommand& command) {
     record.add("element", command.element, "TYPE", "pixel element type")
         .one_of({"f32", "f16", "u8"});
     record.add("distributed", command.distributed,
-               "leave the image distributed instead of collecting it at rank 0");
+               "leave the image distributed instead of collecting it on rank 0");
     record.add("model", command.model, "NAME",
                "cost model; default: the most detailed one that the profile allows");
     record.add("density", command.density, "PERCENT", "percentage of active pixels in each image")
         .between(0, 100);
     compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
-    record.add("all", command.all, "show all candidates, not only the best twelve");
+    record.add("all", command.all, "show all candidates, not just the best twelve");
     declare_json(record, command.json);
     record.include(record_of(command.placement));
     record.add("values", command.values, "N", "scan: number of values of the series")

@@ -82,7 +82,7 @@ Section scans() {
     for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
         section.rows.push_back(
             {std::string(row.name), std::string(row.summary),
-             "boundaries between the blocks of a rank's threads, with reduce-then-scan"});
+             "boundaries between the blocks of a rank's threads (reduce-then-scan only)"});
     }
     return section;
 }

@@ -35,7 +35,7 @@ Record record_of(ProveCommand& command) {
     record["algorithm"].meaning = "algorithm of the family; default: all";
     Field& elements = record["elements"].between(1, most_elements).none_is(0);
     elements.meaning = "number of pixels; default: several sizes that divide unevenly";
-    record.add_ranges("ranks", command.ranks, "numbers of ranks, such as 1..16,64")
+    record.add_ranges("ranks", command.ranks, "rank counts, such as 1..16,64")
         .between(1, most_ranks);
     declare_json(record, command.json);
     return record;

@@ -85,7 +85,7 @@ constexpr Algorithm algorithms[] = {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
      part_by_position, true},
-    {"parallel-pipeline", "parts circulate around a ring and are blended at each rank",
+    {"parallel-pipeline", "parts circulate around a ring and are blended on each rank",
      "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return parallel_pipeline(task, tuning.window, position);

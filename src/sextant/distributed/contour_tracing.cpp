@@ -61,7 +61,7 @@ Codec codec_of(std::optional<kernel::EdgeThresholds>& thresholds) {
 Record record_of(ContoursOptions& options) {
     constexpr double most_threshold = 1e38; // within the range of floats
     Record record;
-    record.add("sigma", options.sigma, "PIXELS", "scale of the gradient in pixels, .5 to 1000")
+    record.add("sigma", options.sigma, "PIXELS", "scale of the gradient in pixels, 0.5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record
         .add("quantiles", codec_of(options.quantiles), "LOW,HIGH",
@@ -198,7 +198,7 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
     return linearize(communicator, grid, ranking, contours, options.min_length);
 }
 
-/// Runs `part` at rank 0, which passes contours to the sink and counts them in the result. Nothing
+/// Runs `part` on rank 0, which passes contours to the sink and counts them in the result. Nothing
 /// is passed to the sink if any rank was cancelled.
 void give(const Communicator& communicator, const RunControl& control, ContoursResult& result,
           const std::function<void()>& part) {
@@ -315,7 +315,7 @@ ContoursResult ContourTracing::run_in_strips(RowSource& image, const LineSink& s
         });
         directions = distributed::directions_of(work, *edges);
     }
-    std::optional<PointOrder> points; // only at rank 0
+    std::optional<PointOrder> points; // only on rank 0
     timed(result.ranking, [&] {
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)

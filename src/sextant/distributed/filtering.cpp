@@ -111,7 +111,7 @@ Filters filters_less_offset(Filters filters, double border_value, double offset)
     return filters;
 }
 
-/// Returns the predicted time of reading and filtering, at rank 0; none without a prediction.
+/// Returns the predicted time of reading and filtering, on rank 0; none without a prediction.
 std::optional<Seconds> expected(const FilterPlan& plan) {
     if (!plan.predicted)
         return std::nullopt;
@@ -388,7 +388,7 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    record.add("sigma", options.sigma, "PIXELS", "scale of the filter in pixels, .5 to 1000")
+    record.add("sigma", options.sigma, "PIXELS", "scale of the filter in pixels, 0.5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");

@@ -144,8 +144,9 @@ void Hdf5Storage::find_external(const Hdf5Input& file, hid_t created) {
         stored_ += wanted;
     }
     if (left > 0)
-        throw InvalidFile(path_,
-                          fmt::format("dataset {} lacks external files for {} bytes", name_, left));
+        throw InvalidFile(
+            path_,
+            fmt::format("the external files of dataset {} are {} bytes too short", name_, left));
 }
 
 void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {

@@ -83,7 +83,7 @@ Record record_of(CompositeCase& what) {
     record.add("operator", what.blend, "NAME", "blending operator");
     record.add("element", what.element, "TYPE", "pixel element type");
     record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
-    record.add("collect", what.collect, "collect the image at rank 0");
+    record.add("collect", what.collect, "collect the image on rank 0");
     record.add("sparse", what.sparse, "time messages both with and without empty pixels");
     record.add("interlaced", what.interlaced,
                "with sparse: time rows both with and without interlacing");

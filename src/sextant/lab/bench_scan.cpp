@@ -46,8 +46,7 @@ Record record_of(ScanCase& what) {
         .between(1, most_values);
     record.add("times", std::move(times));
     record.add("busy", what.busy, "let the operator compute instead of sleep");
-    record.add("ranks", what.ranks, "N", "number of ranks on the simulated clock")
-        .between(1, most_ranks);
+    record.add("ranks", what.ranks, "N", "number of simulated ranks").between(1, most_ranks);
     record.add("threads", what.threads, "N,N", "threads per rank").between(1, 1024);
     record.add("boundaries", what.boundaries, "NAME", "rules for the boundaries between threads");
     record.add("strategies", what.strategies, "NAME", "strategies for scanning the series");

@@ -214,7 +214,8 @@ void judge_files(const EvaluateCommand& command) {
 void check_request(const EvaluateCommand& command, const command::Call& call) {
     const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
     if (judges)
-        call.refuse({"platform", "ranks", "machine"}, "--judge uses the values in the files");
+        call.refuse({"platform", "ranks", "machine"},
+                    "--judge uses the values stored in its files");
     if (judges || simulates)
         call.refuse({"cases", "seed", "launches", "rounds", "transport", "launcher"},
                     "nothing is measured");

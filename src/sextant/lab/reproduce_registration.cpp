@@ -253,9 +253,9 @@ constexpr Experiment experiments[] = {
      operator_work},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
-     "a rank applies the operator as early as possible; with random times, it can therefore delay "
-     "an application that other ranks wait for until its own last phase is complete; Figures 5.7 "
-     "and 5.8 show the effect",
+     "each rank applies the operator as early as it can; with random operator times, a rank may be "
+     "busy with its own last phase while other ranks wait for a value that it has yet to compute; "
+     "Figures 5.7 and 5.8 show the effect",
      strong_scaling},
     {"registration", "equation 4.18", "the bound on the speedup of Blelloch's circuit",
      "as for Figures 5.1 and 5.2, but with constant times; this circuit has neither the identity "

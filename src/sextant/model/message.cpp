@@ -101,8 +101,8 @@ const machine::Curve& curve(const Question& question, machine::Link link, machin
     if (const machine::Curve* found = machine::find(costs, path, layout, strategy))
         return *found;
     throw CannotExpress(fmt::format(
-        "the profile of {} lacks the cost of the {} path, layout {}, strategy {}, to the {}",
-        question.machine.name, name(path), name(layout), name(strategy), name(link)));
+        "the profile of {} lacks the cost of the {} path to the {} (layout {}, strategy {})",
+        question.machine.name, name(path), name(link), name(layout), name(strategy)));
 }
 
 namespace {

@@ -119,7 +119,7 @@ std::vector<OrderedHost> read_order(const std::string& path) {
                               fmt::format("line {} has '{}' after '{}', expected one host per line",
                                           number, more, host));
         if (!seen.insert(host).second)
-            throw InvalidFile(path, fmt::format("line {} names '{}' again, expected each host once",
+            throw InvalidFile(path, fmt::format("line {} lists '{}' again, expected each host once",
                                                 number, host));
         order.push_back({host, fmt::format("{}: line {}", path, number)});
     }
@@ -147,7 +147,7 @@ std::vector<int> chosen(std::span<const HostSlots> rooms, std::span<const Ordere
                 fmt::format("{} names '{}', expected a host of {}", named_by, name, platform));
         if (found->second < 0)
             throw InvalidTask(
-                fmt::format("{} names '{}' again, expected each host once", named_by, name));
+                fmt::format("{} lists '{}' again, expected each host once", named_by, name));
         hosts.push_back(std::exchange(found->second, -1));
     }
     return hosts;

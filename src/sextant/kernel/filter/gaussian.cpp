@@ -172,7 +172,7 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     std::vector<std::string> given;
     for (const SampleView& piece : input)
         given.push_back(text(piece.tile));
-    throw InvalidTask(fmt::format("Gaussian derivatives of {} need {}, got {}", text(tile),
+    throw InvalidTask(fmt::format("Gaussian derivatives of {} require {}, got {}", text(tile),
                                   text(needed), fmt::join(given, ", ")));
 }
 
