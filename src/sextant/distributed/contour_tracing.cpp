@@ -69,7 +69,7 @@ Record record_of(ContoursOptions& options) {
         .between(0, 1);
     record
         .add("thresholds", codec_of(options.thresholds), "LOW,HIGH",
-             "hysteresis thresholds as gradient magnitudes, in gray values per pixel")
+             "hysteresis thresholds as gradient magnitudes, in grey values per pixel")
         .between(0, most_threshold);
     record.add("directions", options.directions, "the image is a direction map (docs/contours.md)");
     record.add("min_length", options.min_length, "POINTS", "omit contours with fewer points")
