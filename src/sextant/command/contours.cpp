@@ -36,7 +36,7 @@ struct ContoursCommand {
 
 Record record_of(ContoursCommand& command) {
     Record record =
-        record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
+        record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
     record
         .add("output", command.output, "OUT",
              "contours, each with its points in order: .geojson, .svg, .csv or .npy")

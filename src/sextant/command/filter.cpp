@@ -38,7 +38,7 @@ struct FilterCommand {
 
 Record record_of(FilterCommand& command) {
     Record record =
-        record_of(command.source, "a gray image, or a series with --frame (docs/frames.md)");
+        record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
     record
         .add("output", command.output, "OUT",
              "the results, one float32 plane per derivative: .npy, .tif or .mrc")
@@ -205,7 +205,7 @@ int run_filter(const FilterCommand& command, const Call& call) {
 
 Operation filter_operation() {
     return declare_command<FilterCommand>(
-        "filter", "smooth a gray image, and compute its derivatives and features",
+        "filter", "smooth a grey image, and compute its derivatives and features",
         "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
         "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude",
         run_filter);

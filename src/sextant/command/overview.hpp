@@ -11,7 +11,7 @@
 
 namespace sextant::command {
 
-/// A reduced gray image for pages, made while the rows of a large image are processed. Each pixel
+/// A reduced grey image for pages, made while the rows of a large image are processed. Each pixel
 /// is the mean of a square block of the image, NaNs excluded.
 class Overview {
   public:
