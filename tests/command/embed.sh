@@ -26,7 +26,7 @@ target_link_libraries(mpi_first MPI::MPI_CXX sextant::sextant)
 TEXT
 for project in "$SOURCE/examples/embed" "$folder/orders"; do
     build="$folder/build-$(basename "$project")"
-    "$CMAKE" -G "$GENERATOR" -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=Release ${MPICXX:+-DMPI_CXX_COMPILER="$MPICXX"} \
+    "$CMAKE" -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=Release ${MPICXX:+-DMPI_CXX_COMPILER="$MPICXX"} \
         -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS >/dev/null
     "$CMAKE" --build "$build" >/dev/null
 done
@@ -76,7 +76,7 @@ grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`
         echo "target_link_libraries($name sextant::$name)"
     done <"$folder/chapters/list"
 } >"$folder/chapters/CMakeLists.txt"
-"$CMAKE" -G "$GENERATOR" -S "$folder/chapters" -B "$folder/build-chapters" -DCMAKE_PREFIX_PATH="$moved" >/dev/null
+"$CMAKE" -S "$folder/chapters" -B "$folder/build-chapters" -DCMAKE_PREFIX_PATH="$moved" >/dev/null
 "$CMAKE" --build "$folder/build-chapters" >/dev/null
 mkdir "$folder/unknown"
 printf 'cmake_minimum_required(VERSION 3.22)\nproject(unknown CXX)\nfind_package(sextant REQUIRED COMPONENTS volumes)\n' >"$folder/unknown/CMakeLists.txt"

@@ -12,14 +12,14 @@ mkdir "$source"
 (cd "$SOURCE" && cp -r CMakeLists.txt cmake data machines platforms src "$source")
 (cd "$source/src/sextant" && rm -r lab command report simulate)
 
-"$CMAKE" -G "$GENERATOR" -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSEXTANT_PRECOMPILE=ON \
+"$CMAKE" -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSEXTANT_PRECOMPILE=ON \
     -DBUILD_SHARED_LIBS=OFF -DSEXTANT_FORMAT=OFF -DSEXTANT_REGISTRATION=OFF \
     ${MPICXX:+-DMPI_CXX_COMPILER="$MPICXX"} >"$folder/log" 2>&1 || { cat "$folder/log"; fail "does not configure"; }
 "$CMAKE" --build "$build" >"$folder/log" 2>&1 || { tail -30 "$folder/log"; fail "does not build"; }
 "$CMAKE" --install "$build" --prefix "$folder/installed" >/dev/null
 [ ! -e "$folder/installed/include/sextant/format.hpp" ] || fail "a header of the formats is installed"
 
-"$CMAKE" -G "$GENERATOR" -S "$SOURCE/examples/embed" -B "$folder/embed" -DCMAKE_BUILD_TYPE=Release \
+"$CMAKE" -S "$SOURCE/examples/embed" -B "$folder/embed" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_PREFIX_PATH="$folder/installed" >"$folder/log" 2>&1 || { cat "$folder/log"; fail "is not found"; }
 "$CMAKE" --build "$folder/embed" >"$folder/log" 2>&1 || { cat "$folder/log"; fail "does not link"; }
 said=$($MPIRUN -n 3 "$folder/embed/embed")
