@@ -26,8 +26,29 @@ namespace sextant {
 
 namespace {
 
+/// The distance between data that different ranks write: two cache lines, because processors fetch
+/// lines in pairs.
+constexpr std::size_t apart = 128;
+
+/// A lock that is held for a few instructions at a time. A waiting thread does not sleep: that
+/// would take longer than the lock is held.
+class SpinLock {
+  public:
+    void lock() {
+        constexpr int looks = 100; // before the holder is given a core to run on
+        for (int look = 0; held_.exchange(true, std::memory_order_acquire);) {
+            while (held_.load(std::memory_order_relaxed))
+                ++look < looks ? pause_briefly() : std::this_thread::yield();
+        }
+    }
+    void unlock() { held_.store(false, std::memory_order_release); }
+
+  private:
+    std::atomic<bool> held_{false};
+};
+
 /// A queue of notes to one rank: many producers, one consumer.
-class Inbox {
+class alignas(apart) Inbox {
   public:
     void post(const Note& note);
     /// Swaps the posted notes with `to`, which must be empty.
@@ -41,7 +62,7 @@ class Inbox {
     void sleep();
 
   private:
-    std::mutex mutex_;
+    SpinLock lock_;
     std::vector<Note> notes_;
     std::atomic<std::uint32_t> posted_{0};
     std::uint32_t taken_ = 0; // used by the consumer only
@@ -107,9 +128,9 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::vector<Inbox> inboxes_;
     std::atomic<bool> cancelled_{false};
     std::atomic<int> failed_rank_{-1};
-    std::atomic<int> running_{0};
-    std::vector<std::atomic<bool>> returned_; // only in the root group
-    std::shared_ptr<ThreadGroup> parent_;     // null in the root group
+    alignas(apart) std::atomic<int> running_{0};             // written by all ranks in every run
+    alignas(apart) std::vector<std::atomic<bool>> returned_; // only in the root group
+    std::shared_ptr<ThreadGroup> parent_;                    // null in the root group
     std::vector<int> ranks_of_parent_;
 
     std::mutex mutex_;
@@ -297,7 +318,7 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
 
 void Inbox::post(const Note& note) {
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(lock_);
         notes_.push_back(note);
     }
     wake();
@@ -306,13 +327,13 @@ void Inbox::post(const Note& note) {
 void Inbox::take(std::vector<Note>& to) {
     if (posted_.load(std::memory_order_acquire) == taken_)
         return;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     taken_ = posted_.load(std::memory_order_acquire);
     std::swap(to, notes_);
 }
 
 void Inbox::reserve(std::size_t notes) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     notes_.reserve(notes);
 }
 
