@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -35,7 +36,7 @@ constexpr std::size_t apart = 128;
 class SpinLock {
   public:
     void lock() {
-        constexpr int looks = 100; // before the holder is given a core to run on
+        constexpr int looks = 100; // then the thread that holds the lock may need this core
         for (int look = 0; held_.exchange(true, std::memory_order_acquire);) {
             while (held_.load(std::memory_order_relaxed))
                 ++look < looks ? pause_briefly() : std::this_thread::yield();
