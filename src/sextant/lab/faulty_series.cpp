@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/faulty_series.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::lab {
+
+using namespace registration;
+
+namespace {
+
+constexpr double beam_off = .02; ///< fraction of the dose that is counted without beam
+
+// Numbers of a seed's random streams. Frame i uses stream first_frame + i, as SyntheticSeries does.
+constexpr std::uint64_t first_frame = 2, fixed = 1'000'000, scanning = 2'000'000,
+                        of_faults = 3'000'000;
+
+void check_frame(std::int64_t frame, int frames, const char* what) {
+    if (frame < -1 || frame >= frames)
+        throw InvalidTask(fmt::format("{}: frame {}, expected 0 to {}", what, frame, frames - 1));
+}
+
+void check(const Faults& faults, int frames) {
+    Faults copy = faults;
+    record_of(copy).check();
+    check_frame(faults.dim_frame, frames, "dim_frame");
+    check_frame(faults.spike_frame, frames, "spike_frame");
+    check_frame(faults.upside_down_frame, frames, "upside_down_frame");
+    check_frame(faults.half_blank_frame, frames, "half_blank_frame");
+    check_frame(faults.blank_frame, frames, "blank_frame");
+    if ((faults.dose_first > 0) != (faults.dose_last > 0))
+        throw InvalidTask("dose_first and dose_last: expected both or neither");
+}
+
+} // namespace
+
+Record record_of(Faults& faults) {
+    constexpr double most = 1e6;
+    Record record;
+    record.add("dose_first", faults.dose_first, "DOSE", "dose of the first frame").between(0, most);
+    record.add("dose_last", faults.dose_last, "DOSE", "dose of the last frame").between(0, most);
+    record.add("dim_frame", faults.dim_frame, "N", "frame of another dose").between(-1, most);
+    record.add("dim_factor", faults.dim_factor, "FACTOR", "its relative dose").between(0, most);
+    record
+        .add("contamination", faults.contamination, "MEANS",
+             "peak of a smooth pattern that grows until the last frame")
+        .between(0, most);
+    record.add("contamination_patch", faults.contamination_patch, "the pattern covers one disc");
+    record.add("spike_frame", faults.spike_frame, "N", "frame with one bright pixel")
+        .between(-1, most);
+    record.add("spike", faults.spike, "MEANS", "brightness of that pixel").between(0, most);
+    record.add("hot_pixels", faults.hot_pixels, "N", "pixels that are bright in every frame")
+        .between(0, most);
+    record.add("hot", faults.hot, "MEANS", "brightness of these pixels").between(0, most);
+    record.add("cosmic_rays", faults.cosmic_rays, "N", "bright streaks in every third frame")
+        .between(0, most);
+    record.add("upside_down_frame", faults.upside_down_frame, "N", "frame rotated by 180 degrees")
+        .between(-1, most);
+    record.add("half_blank_frame", faults.half_blank_frame, "N", "frame whose lower half is blank")
+        .between(-1, most);
+    record.add("blank_frame", faults.blank_frame, "N", "frame without beam").between(-1, most);
+    record.add("inverts", faults.inverts, "contrast inverts for the second half of the series");
+    record.add("jitter", faults.jitter, "PIXELS", "standard deviation of the shift of a row")
+        .between(0, most);
+    record
+        .add("slow_scan", faults.slow_scan, "PIXELS",
+             "standard deviation of the shift between the first and the last row")
+        .between(0, most);
+    record
+        .add("magnification", faults.magnification, "FRACTION",
+             "increase of the magnification up to the last frame")
+        .between(-.5, .5);
+    record.add("shear", faults.shear, "FRACTION", "shear of the last frame").between(-.5, .5);
+    record.add("saturated", faults.saturated, "FRACTION", "fraction of the pixels that are clipped")
+        .between(0, 1);
+    record.add("gain", faults.gain, "FRACTION", "largest deviation of a pixel's gain from 1")
+        .between(0, 1);
+    return record;
+}
+
+FaultySeries::FaultySeries(SeriesPlan plan, Faults faults, const Specimen& specimen)
+    : faults_(faults),
+      series_(std::move(plan), specimen),
+      shape_(series_.plan().shape),
+      centre_(centre(shape_)) {
+    check(faults_, series_.plan().frames);
+    make_scan();
+    make_contamination();
+    const auto pixels = static_cast<std::size_t>(shape_.elements());
+    NoiseSource noise(this->plan().seed, fixed);
+    for (std::int64_t i = 0; i < faults_.hot_pixels; ++i)
+        hot_.push_back(static_cast<std::size_t>(noise.uniform() * static_cast<double>(pixels)));
+    if (faults_.gain > 0) {
+        NoiseSource gain(this->plan().seed, fixed + 1);
+        gain_.resize(pixels);
+        for (float& factor : gain_)
+            factor = static_cast<float>(1 + faults_.gain * (2 * gain.uniform() - 1));
+    }
+    samples_.resize(pixels * static_cast<std::size_t>(this->plan().frames));
+    for (std::int64_t frame = 0; frame < this->plan().frames; ++frame) {
+        expose(frame, specimen);
+        damage(frame);
+    }
+    saturate();
+}
+
+std::unique_ptr<FrameSource> FaultySeries::open() const {
+    FrameHeader header;
+    header.frames = plan().frames;
+    header.shape = shape_;
+    return std::make_unique<MemoryFrames>(header, std::as_bytes(std::span(samples_)));
+}
+
+std::span<const float> FaultySeries::frame(std::int64_t frame) const {
+    const auto pixels = static_cast<std::size_t>(shape_.elements());
+    return std::span(samples_).subspan(static_cast<std::size_t>(frame) * pixels, pixels);
+}
+
+double FaultySeries::progress(std::int64_t frame) const {
+    return plan().frames == 1 ? 0 : static_cast<double>(frame) / (plan().frames - 1);
+}
+
+double FaultySeries::dose(std::int64_t frame) const {
+    const double usual =
+        faults_.dose_first > 0
+            ? faults_.dose_first + (faults_.dose_last - faults_.dose_first) * progress(frame)
+            : plan().dose;
+    return frame == faults_.dim_frame ? usual * faults_.dim_factor : usual;
+}
+
+FaultySeries::Matrix FaultySeries::enlargement(std::int64_t frame) const {
+    const double factor = 1 + faults_.magnification * progress(frame);
+    return {factor, factor * faults_.shear * progress(frame), 0, factor};
+}
+
+void FaultySeries::make_scan() {
+    const auto frames = static_cast<std::size_t>(plan().frames);
+    NoiseSource noise(plan().seed, scanning);
+    if (faults_.jitter > 0) {
+        row_shifts_.resize(frames * static_cast<std::size_t>(shape_.height));
+        for (double& shift : row_shifts_)
+            shift = faults_.jitter * noise.normal();
+    }
+    if (faults_.slow_scan > 0) {
+        for (std::size_t frame = 0; frame < frames; ++frame) {
+            const double x = noise.normal(), y = noise.normal();
+            scan_drifts_.push_back({faults_.slow_scan * x, faults_.slow_scan * y});
+        }
+    }
+}
+
+double FaultySeries::shift_of_row(std::int64_t frame, double y) const {
+    if (row_shifts_.empty())
+        return 0;
+    const auto row = std::clamp<std::int64_t>(std::llround(y), 0, shape_.height - 1);
+    return row_shifts_[static_cast<std::size_t>(frame * shape_.height + row)];
+}
+
+FaultySeries::Point FaultySeries::place(std::int64_t frame, Point p, bool rows) const {
+    if (rows)
+        p.x -= shift_of_row(frame, p.y);
+    if (!scan_drifts_.empty()) {
+        const Point drift = scan_drifts_[static_cast<std::size_t>(frame)];
+        const double along = (p.y - centre_.y) / static_cast<double>(shape_.height);
+        p = {p.x - drift.x * along, p.y - drift.y * along};
+    }
+    if (frame == faults_.upside_down_frame)
+        p = {2 * centre_.x - p.x, 2 * centre_.y - p.y};
+    const Point x = series_.place(static_cast<int>(frame), p);
+    const Matrix a = enlargement(frame);
+    const double determinant = a.xx * a.yy - a.xy * a.yx;
+    const double dx = x.x - centre_.x, dy = x.y - centre_.y;
+    return {centre_.x + (a.yy * dx - a.xy * dy) / determinant,
+            centre_.y + (a.xx * dy - a.yx * dx) / determinant};
+}
+
+std::optional<FaultySeries::Point> FaultySeries::truth(std::int64_t frame, Point x,
+                                                       bool rows) const {
+    if (!recoverable(frame))
+        return std::nullopt;
+    const Matrix a = enlargement(frame);
+    const double dx = x.x - centre_.x, dy = x.y - centre_.y;
+    const Point enlarged{centre_.x + a.xx * dx + a.xy * dy, centre_.y + a.yx * dx + a.yy * dy};
+    Point p = apply(series_.motion(static_cast<int>(frame)), enlarged, centre_);
+    if (plan().warp != 0) {
+        // Solves place(p) = enlarged by a fixed-point iteration, which contracts because the
+        // gradient of the distortion is small.
+        constexpr double close = 1e-9;
+        for (int step = 0; step < 100; ++step) {
+            const Point there = series_.place(static_cast<int>(frame), p);
+            const RigidMotion& motion = series_.motion(static_cast<int>(frame));
+            const Point to = apply(motion, there, centre_),
+                        wanted = apply(motion, enlarged, centre_);
+            p = {p.x + wanted.x - to.x, p.y + wanted.y - to.y};
+            if (std::hypot(wanted.x - to.x, wanted.y - to.y) < close)
+                break;
+        }
+    }
+    if (frame == faults_.upside_down_frame)
+        p = {2 * centre_.x - p.x, 2 * centre_.y - p.y};
+    if (!scan_drifts_.empty()) {
+        const Point drift = scan_drifts_[static_cast<std::size_t>(frame)];
+        const auto height = static_cast<double>(shape_.height);
+        const double y = centre_.y + (p.y - centre_.y) / (1 - drift.y / height);
+        p = {p.x + drift.x * (y - centre_.y) / height, y};
+    }
+    if (rows)
+        p.x += shift_of_row(frame, p.y);
+    return p;
+}
+
+void FaultySeries::make_contamination() {
+    if (faults_.contamination == 0)
+        return;
+    const auto width = static_cast<double>(shape_.width),
+               height = static_cast<double>(shape_.height);
+    const double side = std::min(width, height);
+    NoiseSource noise(plan().seed, fixed + 2);
+    const auto somewhere = [&](double margin) {
+        const double x = margin + noise.uniform() * (1 - 2 * margin),
+                     y = margin + noise.uniform() * (1 - 2 * margin);
+        return Point{x * width, y * height};
+    };
+    if (faults_.contamination_patch) {
+        contamination_.push_back({somewhere(.3), side / 4, 1});
+        return;
+    }
+    for (int bump = 0; bump < 5; ++bump) {
+        const Point at = somewhere(0);
+        contamination_.push_back({at, side / 4, .5 + .5 * noise.uniform()});
+    }
+    double peak = 0;
+    for (double y = 0; y < height; y += 4) {
+        for (double x = 0; x < width; x += 4)
+            peak = std::max(peak, contamination({x, y}));
+    }
+    contamination_peak_ = peak;
+}
+
+/// Returns the pattern of contamination at a position in frame 0. Its maximum in frame 0 is 1.
+double FaultySeries::contamination(Point x) const {
+    double sum = 0;
+    for (const Bump& bump : contamination_) {
+        const double distance = std::hypot(x.x - bump.centre.x, x.y - bump.centre.y) / bump.width;
+        if (faults_.contamination_patch)
+            sum += distance < 1 ? std::pow(1 - distance * distance, 2) : 0;
+        else
+            sum += bump.height * std::exp(-distance * distance / 2);
+    }
+    return sum / contamination_peak_;
+}
+
+/// Draws the counts of a frame.
+void FaultySeries::expose(std::int64_t frame, const Specimen& specimen) {
+    NoiseSource noise(plan().seed, first_frame + static_cast<std::uint64_t>(frame));
+    const bool inverted = faults_.inverts && 2 * frame >= plan().frames;
+    const double electrons = dose(frame), added = faults_.contamination * progress(frame);
+    float* next = samples_.data() + frame * shape_.elements();
+    for (Elements y = 0; y < shape_.height; ++y) {
+        const bool dark = series_.is_blank(static_cast<int>(frame)) ||
+                          frame == faults_.blank_frame ||
+                          (frame == faults_.half_blank_frame && 2 * y >= shape_.height);
+        for (Elements x = 0; x < shape_.width; ++x) {
+            double seen = beam_off;
+            if (!dark) {
+                const Point at = place(frame, {static_cast<double>(x), static_cast<double>(y)});
+                seen = specimen({at.x - centre_.x, at.y - centre_.y});
+                if (inverted)
+                    seen = std::max(beam_off, 2 - seen);
+                if (added > 0)
+                    seen += added * contamination(at);
+            }
+            // The expected counts are rounded as SyntheticSeries rounds them, so that frames
+            // without faults have the same bits.
+            const auto expected = static_cast<float>(electrons * seen);
+            *next++ = static_cast<float>(noise.poisson(static_cast<double>(expected)));
+        }
+    }
+}
+
+/// Adds the faults of the detector to a frame.
+void FaultySeries::damage(std::int64_t frame) {
+    const std::span<float> samples =
+        std::span(samples_).subspan(static_cast<std::size_t>(frame * shape_.elements()),
+                                    static_cast<std::size_t>(shape_.elements()));
+    const double mean = dose(frame);
+    NoiseSource noise(plan().seed, of_faults + static_cast<std::uint64_t>(frame));
+    for (std::size_t pixel = 0; pixel < gain_.size(); ++pixel)
+        samples[pixel] *= gain_[pixel];
+    for (const std::size_t pixel : hot_)
+        samples[pixel] += static_cast<float>(faults_.hot * mean);
+    if (frame == faults_.spike_frame) {
+        const auto middle = [&](Elements size) {
+            return static_cast<Elements>((.25 + .5 * noise.uniform()) * static_cast<double>(size));
+        };
+        const Elements x = middle(shape_.width), y = middle(shape_.height);
+        samples[static_cast<std::size_t>(y * shape_.width + x)] +=
+            static_cast<float>(faults_.spike * mean);
+    }
+    constexpr std::int64_t every = 3;
+    if (frame % every == 1) {
+        for (std::int64_t streak = 0; streak < faults_.cosmic_rays; ++streak)
+            add_streak(samples, mean, noise);
+    }
+}
+
+/// Adds a streak one pixel wide of 5 to 25 pixels, 50 to 300 times `brightness` bright.
+void FaultySeries::add_streak(std::span<float> samples, double brightness, NoiseSource& noise) {
+    const double x = noise.uniform() * static_cast<double>(shape_.width),
+                 y = noise.uniform() * static_cast<double>(shape_.height),
+                 angle = 2 * std::numbers::pi * noise.uniform(), length = 5 + 20 * noise.uniform(),
+                 factor = 50 + 250 * noise.uniform();
+    for (double along = 0; along < length; ++along) {
+        const auto column = static_cast<Elements>(std::floor(x + along * std::cos(angle))),
+                   row = static_cast<Elements>(std::floor(y + along * std::sin(angle)));
+        if (column >= 0 && column < shape_.width && row >= 0 && row < shape_.height)
+            samples[static_cast<std::size_t>(row * shape_.width + column)] +=
+                static_cast<float>(factor * brightness);
+    }
+}
+
+/// Clips all frames at the quantile of the first frame that leaves the requested fraction above it.
+void FaultySeries::saturate() {
+    if (faults_.saturated == 0)
+        return;
+    const std::span<const float> first = frame(0);
+    std::vector<float> sorted(first.begin(), first.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto last = static_cast<double>(sorted.size() - 1);
+    const float level = sorted[static_cast<std::size_t>((1 - faults_.saturated) * last)];
+    for (float& sample : samples_)
+        sample = std::min(sample, level);
+}
+
+} // namespace sextant::lab

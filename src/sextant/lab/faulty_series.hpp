@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/registration/synthetic.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant::lab {
+
+/// Faults of a series that microscopes and detectors cause; none by default. A frame number of −1
+/// means no frame. Brightnesses are in means: multiples of the mean counts per pixel of the frame.
+struct Faults {
+    /// The dose changes linearly from the first frame to the last, in electrons per pixel. 0: the
+    /// dose of the plan.
+    double dose_first = 0, dose_last = 0;
+    std::int64_t dim_frame = -1; ///< a frame of another dose
+    double dim_factor = .1;      ///< its dose divided by that of its neighbours
+    /// Peak of a smooth pattern that is added in the last frame, in means. It is fixed to the
+    /// specimen and grows linearly from 0 in the first frame.
+    double contamination = 0;
+    bool contamination_patch = false;    ///< the pattern covers one disc instead of the whole frame
+    std::int64_t spike_frame = -1;       ///< a frame in which one pixel is bright
+    double spike = 300;                  ///< brightness of that pixel, means
+    std::int64_t hot_pixels = 0;         ///< number of pixels that are bright in every frame
+    double hot = 40;                     ///< their brightness, means
+    std::int64_t cosmic_rays = 0;        ///< number of short bright streaks in every third frame
+    std::int64_t upside_down_frame = -1; ///< a frame rotated by 180 degrees about its centre
+    std::int64_t half_blank_frame = -1;  ///< a frame without beam in its lower half
+    std::int64_t blank_frame = -1;       ///< a frame without beam
+    bool inverts = false; ///< contrast changes its sign for the second half of the series
+    double jitter = 0;    ///< standard deviation of the horizontal shift of each row, pixels
+    double slow_scan = 0; ///< standard deviation of the shift between first and last row, pixels
+    double magnification = 0; ///< relative increase of the magnification up to the last frame
+    double shear = 0;         ///< shear of the last frame: shift to the right per row
+    double saturated = 0;     ///< fraction of the pixels of the first frame that are clipped
+    double gain = 0;          ///< largest deviation of a pixel's gain from 1; fixed to the detector
+};
+
+/// Returns a record of the faults.
+Record record_of(Faults& faults);
+
+/// A synthetic series with faults and known motions, in memory.
+///
+/// Pixel p of frame i shows the specimen at place(i, p), in the coordinates of an ideal frame 0
+/// without shifts of rows. The specimen is evaluated there in closed form; no frame is resampled.
+/// Without faults, the frames are those of registration::SyntheticSeries.
+///
+/// Deterministic  The same plan and faults give the same frames.
+class FaultySeries {
+  public:
+    using Point = registration::Point;
+
+    /// Throws InvalidTask for an impossible plan, and for faults of frames that do not exist.
+    FaultySeries(registration::SeriesPlan plan, Faults faults,
+                 const registration::Specimen& specimen);
+
+    const registration::SeriesPlan& plan() const { return series_.plan(); }
+    const Faults& faults() const { return faults_; }
+    /// Opens the frames. This object must outlive the source.
+    std::unique_ptr<FrameSource> open() const;
+    /// Returns the samples of a frame, row by row.
+    std::span<const float> frame(std::int64_t frame) const;
+
+    /// Returns false for frames that do not show the specimen.
+    bool recoverable(std::int64_t frame) const { return frame != faults_.blank_frame; }
+    /// Returns the position in a frame of the feature at x in the ideal frame 0; none if the frame
+    /// is not recoverable. Without `rows`, the shifts of single rows are ignored.
+    std::optional<Point> truth(std::int64_t frame, Point x, bool rows = true) const;
+    /// Returns the position in the ideal frame 0 of the feature at p in a frame.
+    Point place(std::int64_t frame, Point p, bool rows = true) const;
+    /// Returns the shift of a row to the right, in pixels.
+    double shift_of_row(std::int64_t frame, double y) const;
+
+  private:
+    struct Bump {
+        Point centre;
+        double width = 0, height = 0;
+    };
+    /// A linear map about the centre of a frame.
+    struct Matrix {
+        double xx = 1, xy = 0, yx = 0, yy = 1;
+    };
+
+    Matrix enlargement(std::int64_t frame) const;
+    double progress(std::int64_t frame) const;
+    double dose(std::int64_t frame) const;
+    double contamination(Point x) const;
+    void make_scan();
+    void make_contamination();
+    void expose(std::int64_t frame, const registration::Specimen& specimen);
+    void damage(std::int64_t frame);
+    void add_streak(std::span<float> samples, double brightness, registration::NoiseSource& noise);
+    void saturate();
+
+    Faults faults_;
+    registration::SyntheticSeries series_;
+    ImageShape shape_;
+    Point centre_;
+    std::vector<double> row_shifts_;  ///< [frame][row]; empty without jitter
+    std::vector<Point> scan_drifts_;  ///< between the first and the last row; empty without
+    std::vector<Bump> contamination_; ///< summed, then divided by contamination_peak_
+    double contamination_peak_ = 1;
+    std::vector<std::size_t> hot_;
+    std::vector<float> gain_;
+    std::vector<float> samples_;
+};
+
+} // namespace sextant::lab
