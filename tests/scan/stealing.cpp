@@ -129,6 +129,28 @@ TEST(Stealing, a_thread_continues_on_the_other_side_if_one_side_is_exhausted) {
     EXPECT_EQ(stealing.segment(1), (Interval{1, 3}));
 }
 
+TEST(Stealing, with_fixed_boundaries_every_thread_works_from_left_to_right_at_any_time) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        test::Random random(seed);
+        const int threads = random.number(1, 7);
+        const Elements values = random.between(threads, 40);
+        Stealing stealing(values, threads, Boundaries::fixed);
+        std::vector<bool> done(static_cast<std::size_t>(threads), false);
+        Seconds now = 0;
+        while (std::count(done.begin(), done.end(), true) < threads) {
+            const int thread = random.number(0, threads - 1);
+            const Elements expected = stealing.segment(thread).last;
+            const auto claim = stealing.next(thread, now += random.number(0, 3));
+            if (claim)
+                EXPECT_EQ(*claim, (Extension{expected, false}));
+            else
+                done[static_cast<std::size_t>(thread)] = true;
+        }
+        for (int thread = 0; thread < threads; ++thread)
+            EXPECT_EQ(stealing.start(thread), stealing.segment(thread).first);
+    }
+}
+
 TEST(Stealing, one_thread_works_from_left_to_right) {
     Stealing stealing(3, 1, Boundaries::moving);
     EXPECT_EQ(stealing.start(0), 0);

@@ -34,7 +34,9 @@ Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : bounda
         const Interval share{first, first + own};
         const auto number = static_cast<int>(threads_.size());
         Elements start = share.first;
-        if (number > 0)
+        // A block with fixed boundaries is reduced from left to right, so that its bracketing does
+        // not depend on the time that applications take.
+        if (number > 0 && boundaries != Boundaries::fixed)
             start = number == threads - 1 ? share.last - 1 : share.first + own / 2;
         threads_.push_back({share, {start, start + 1}, start});
         first = share.last;

@@ -40,8 +40,11 @@ struct Extension {
 /// `Boundaries` is the rule for the side; in a tie, the thread extends to the side on which more
 /// values of its block remain. The elapsed time of an application in progress counts too, so that a
 /// long one is noticed before it ends. Values are claimed only at the edge of a segment, so
-/// segments stay contiguous. A reduction may associate its values in any order, so results do not
-/// depend on stealing.
+/// segments stay contiguous. A reduction may associate its values in any order, so the results of
+/// an operator that is exactly associative do not depend on stealing.
+///
+/// With `Boundaries::fixed`, every thread works from left to right, so that values are associated
+/// in the same order in every run.
 ///
 /// Not synchronised: callers with several threads hold a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
