@@ -47,6 +47,18 @@ TEST(SeriesOverMpi, InvalidOrDifferingOptionsOfOneRankFailOnAllRanks) {
 TEST(SeriesOverMpi, AWrongNumberOfValuesFailsOnlyThatScan) {
     in_groups(a_wrong_number_of_values_fails_only_that_scan);
 }
+TEST(SeriesOverMpi, ExclusiveScansEqualTheSerialScan) {
+    in_groups(exclusive_scans_equal_the_serial_scan<Matrix>);
+}
+TEST(SeriesOverMpi, SegmentedScansEqualTheSerialScan) {
+    in_groups(segmented_scans_equal_the_serial_scan<Matrix>);
+}
+TEST(SeriesOverMpi, TextsAreScannedExclusivelyAndInSegments) {
+    in_groups(texts_are_scanned_exclusively_and_in_segments);
+}
+TEST(SeriesOverMpi, FailuresEndExclusiveAndSegmentedScans) {
+    in_groups(failures_end_exclusive_and_segmented_scans);
+}
 
 } // namespace
 } // namespace sextant::test

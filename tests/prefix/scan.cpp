@@ -97,6 +97,64 @@ TEST(SeriesOnThreads, AWrongNumberOfValuesFailsOnlyThatScan) {
     on_threads(a_wrong_number_of_values_fails_only_that_scan);
 }
 
+void on_1_to_7_threads(void (*body)(const Communicator&)) {
+    for (int ranks = 1; ranks <= 7; ++ranks)
+        run_threads(ranks, body);
+}
+
+TEST(SeriesOnThreads, ExclusiveScansEqualTheSerialScan) {
+    on_1_to_7_threads(exclusive_scans_equal_the_serial_scan<Matrix>);
+    on_1_to_7_threads(exclusive_scans_equal_the_serial_scan<Digits>);
+}
+TEST(SeriesOnThreads, SegmentedScansEqualTheSerialScan) {
+    on_1_to_7_threads(segmented_scans_equal_the_serial_scan<Matrix>);
+    on_1_to_7_threads(segmented_scans_equal_the_serial_scan<Digits>);
+}
+TEST(SeriesOnThreads, TextsAreScannedExclusivelyAndInSegments) {
+    on_1_to_7_threads(texts_are_scanned_exclusively_and_in_segments);
+}
+TEST(SeriesOnThreads, FailuresEndExclusiveAndSegmentedScans) {
+    on_1_to_7_threads(failures_end_exclusive_and_segmented_scans);
+}
+
+TEST(SeriesOnThreads, AnExclusiveScanOfNValuesAppliesTheOperatorToAllButTheLast) {
+    run_threads(1, [](const Communicator& communicator) {
+        for (const Elements N : {0, 1, 2, 3, 13}) {
+            const auto values = exact_values<Digits>(0, N);
+            int applied = 0;
+            const auto counted = [&](const Digits& x, const Digits& y) {
+                ++applied;
+                return combine(x, y);
+            };
+            EXPECT_EQ(
+                prefix::exclusive_scan(communicator, std::span<const Digits>(values), counted),
+                serial_exclusive_scan(values));
+            EXPECT_EQ(applied, std::max<Elements>(0, N - 2));
+        }
+    });
+}
+
+TEST(SeriesOnThreads, AShiftOfDifferingSizesOrNumbersOfBytesFailsOnAllRanks) {
+    on_threads([](const Communicator& communicator) {
+        const bool odd = communicator.rank() == communicator.size() - 1;
+        expect_agreed_failure("has values of 9 bytes",
+                              [&] { prefix::Shift(communicator, 2, odd ? 9 : 8); });
+        expect_agreed_failure("-1 values", [&] { prefix::Shift(communicator, odd ? -1 : 2, 8); });
+        prefix::Shift shift(communicator, 2, 1);
+        const std::vector<std::byte> own(odd ? 1 : 2, std::byte(communicator.rank() + 1));
+        expect_agreed_failure("1 bytes given, expected 2", [&] { shift.run(own); });
+        const std::vector<std::byte> both(2, std::byte(communicator.rank() + 1));
+        const auto received = shift.run(both);
+        if (communicator.rank() == 0) {
+            EXPECT_EQ(received.size(), 1U);
+        } else {
+            ASSERT_EQ(received.size(), 2U);
+            EXPECT_EQ(received[0], std::byte(communicator.rank()));
+            EXPECT_EQ(received[1], std::byte(communicator.rank() + 1));
+        }
+    });
+}
+
 /// An operator that sleeps for a time derived from a seed, so that every seed gives a different
 /// order of stealing.
 struct Jitter {
@@ -132,6 +190,37 @@ TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
         });
     }
     EXPECT_GT(stolen, 0);
+}
+
+/// Addition of floating-point numbers, which is not associative, with a random delay: the result
+/// shows the bracketing.
+double delayed_sum(double x, double y) {
+    static std::atomic<unsigned> calls = 0;
+    const std::uint64_t mixed = (calls++ + 1) * 0x9e3779b97f4a7c15U;
+    std::this_thread::sleep_for(std::chrono::microseconds(mixed >> 57));
+    return x + y;
+}
+
+TEST(SeriesOnThreads, WithFixedBoundariesTheBracketingIsTheSameInEveryRun) {
+    for (const int ranks : {1, 2}) {
+        std::vector<std::vector<double>> first(static_cast<std::size_t>(ranks));
+        for (int run = 0; run < 12; ++run) {
+            run_threads(ranks, [&](const Communicator& communicator) {
+                prefix::ScanOptions options{"reduce-then-scan"};
+                options.threads = 4;
+                options.boundaries = scan::Boundaries::fixed;
+                std::vector<double> own;
+                for (int i = 0; i < 40; ++i)
+                    own.push_back(1 / (3. + i + 40 * communicator.rank()));
+                const auto sums =
+                    prefix::scan(communicator, std::span<const double>(own), delayed_sum, options);
+                auto& known = first[static_cast<std::size_t>(communicator.rank())];
+                if (run == 0)
+                    known = sums;
+                EXPECT_EQ(sums, known);
+            });
+        }
+    }
 }
 
 TEST(SeriesOnThreads, SeveralThreadsPerRankRequireReduceThenScan) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/scan.hpp"
+#include "sextant/prefix/scan_forms.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
 
 #include "tests/support/exact_operators.hpp"
 #include "tests/support/random.hpp"
@@ -284,6 +287,203 @@ inline void a_wrong_number_of_values_fails_only_that_scan(const Communicator& co
         ASSERT_EQ(result.size(), 2 * sizeof(Matrix));
         EXPECT_EQ(std::memcmp(result.data(), expected.data(), result.size()), 0);
     }
+}
+
+/// Calls `check(options, what)` for scans on one thread and on several, with every strategy.
+template <class Check>
+void for_some_options(Check check) {
+    for (const scan::Strategy& strategy : scan::strategies()) {
+        for (const char* algorithm : {"kogge-stone", "blelloch"})
+            check({std::string(strategy.name), algorithm},
+                  fmt::format("{} over {}", strategy.name, algorithm));
+    }
+    for (const int threads : {2, 5}) {
+        prefix::ScanOptions options{"reduce-then-scan"};
+        options.threads = threads;
+        options.trace = threads == 5;
+        check(options, fmt::format("{} threads", threads));
+    }
+}
+
+/// The exclusive scan of a series, computed from left to right; the first result is empty.
+template <class Value>
+std::vector<std::optional<Value>> serial_exclusive_scan(const std::vector<Value>& values) {
+    std::vector<std::optional<Value>> results;
+    std::optional<Value> sum;
+    for (const Value& value : values) {
+        results.push_back(sum);
+        sum = sum ? combine(*sum, value) : value;
+    }
+    return results;
+}
+
+/// Expects exclusive scans of even and uneven series, some with empty ranks, to give the serial
+/// one, with and without an identity.
+template <class Value>
+void exclusive_scans_equal_the_serial_scan(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    const Value first = exact_value<Value>(4711);
+    const auto combined = [](const Value& x, const Value& y) { return combine(x, y); };
+    for (const scan::Series& series : series_on(communicator.size())) {
+        const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
+        const std::vector<Value> whole = exact_values<Value>(0, N);
+        const std::vector<Value> own = part_of(whole, series, rank);
+        const auto expected = part_of(serial_exclusive_scan(whole), series, rank);
+        std::vector<Value> with_first;
+        for (const std::optional<Value>& value : expected)
+            with_first.push_back(value.value_or(first));
+        for_some_options([&](const prefix::ScanOptions& options, const std::string& what) {
+            const std::string name =
+                fmt::format("{}, values {}, rank {}", what, fmt::join(series, " + "), rank);
+            EXPECT_EQ(prefix::exclusive_scan(communicator, std::span<const Value>(own), combined,
+                                             options),
+                      expected)
+                << name;
+            EXPECT_EQ(prefix::exclusive_scan(communicator, std::span<const Value>(own), first,
+                                             combined, options),
+                      with_first)
+                << name;
+        });
+    }
+}
+
+/// The scan of the segments of a series, computed from left to right.
+template <class Value>
+std::vector<Value> serial_segmented_scan(std::vector<Value> values,
+                                         const std::vector<std::uint8_t>& starts) {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        if (starts[i] == 0)
+            values[i] = combine(values[i - 1], values[i]);
+    }
+    return values;
+}
+
+/// Expects segmented scans to give the serial one: no segment starts, all values start one, and
+/// random segments, most of which extend over several ranks or start within one. Applications never
+/// join values of different segments.
+template <class Value>
+void segmented_scans_equal_the_serial_scan(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    Random random(23); // the same on all ranks
+    for (const scan::Series& series : series_on(communicator.size())) {
+        const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
+        const std::vector<Value> whole = exact_values<Value>(0, N);
+        const std::vector<Value> own = part_of(whole, series, rank);
+        for (const int percent : {0, 100, 15, 50}) {
+            std::vector<std::uint8_t> starts;
+            for (Elements i = 0; i < N; ++i)
+                starts.push_back(random.chance(percent) ? 1 : 0);
+            const auto expected = part_of(serial_segmented_scan(whole, starts), series, rank);
+            const auto own_starts = part_of(starts, series, rank);
+            for_some_options([&](const prefix::ScanOptions& options, const std::string& what) {
+                std::atomic<Elements> applied = 0;
+                EXPECT_EQ(prefix::segmented_scan(
+                              communicator, std::span<const Value>(own),
+                              std::span<const std::uint8_t>(own_starts),
+                              [&](const Value& x, const Value& y) {
+                                  ++applied;
+                                  return combine(x, y);
+                              },
+                              options),
+                          expected)
+                    << fmt::format("{}, {} % starts, values {}, rank {}", what, percent,
+                                   fmt::join(series, " + "), rank);
+                if (percent == 100) {
+                    EXPECT_EQ(applied, 0) << what;
+                }
+            });
+        }
+    }
+}
+
+/// Texts of any size: the exclusive scan of "<0>", "<1>", ... and the lines of a text.
+inline void texts_are_scanned_exclusively_and_in_segments(const Communicator& communicator) {
+    const int rank = communicator.rank(), last = 3 * communicator.size();
+    std::vector<std::string> own, before, lines;
+    std::vector<std::uint8_t> starts;
+    std::string sum, line;
+    for (int i = 0; i < 3 * (rank + 1); ++i) {
+        const std::string text = fmt::format("<{}>", i);
+        const bool starts_line = i % 4 == 2;
+        line = starts_line ? text : line + text;
+        if (i >= 3 * rank) {
+            own.push_back(text);
+            before.push_back(sum);
+            lines.push_back(line);
+            starts.push_back(starts_line ? 1 : 0);
+        }
+        sum += text;
+    }
+    const prefix::Slots<std::string> slots = text_slots(4 * last);
+    for_some_options([&](const prefix::ScanOptions& options, const std::string& what) {
+        EXPECT_EQ(prefix::exclusive_scan(communicator, std::span<const std::string>(own), "",
+                                         join_texts, slots, options),
+                  before)
+            << what;
+        EXPECT_EQ(prefix::segmented_scan(communicator, std::span<const std::string>(own), starts,
+                                         join_texts, slots, options),
+                  lines)
+            << what;
+    });
+}
+
+/// Failures of the exclusive and the segmented form: an operator that throws on one rank, a value
+/// that is too large, a wrong number of starts. The error names elements by their positions in the
+/// series, every rank gets the same one, and the communicator stays usable.
+inline void failures_end_exclusive_and_segmented_scans(const Communicator& communicator) {
+    const int rank = communicator.rank(), ranks = communicator.size();
+    const auto own = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
+    const std::vector<std::uint8_t> starts(3, 0);
+    for_some_options([&](const prefix::ScanOptions& options, const std::string&) {
+        for (int failing = 0; failing < ranks; ++failing) {
+            const auto throws_here = [&](const Matrix& x, const Matrix& y) {
+                if (rank == failing)
+                    throw std::runtime_error("frames 4 and 5 do not match");
+                return combine(x, y);
+            };
+            expect_agreed_failure("frames 4 and 5 do not match", [&] {
+                prefix::exclusive_scan(communicator, std::span<const Matrix>(own), throws_here,
+                                       options);
+            });
+            expect_agreed_failure("frames 4 and 5 do not match", [&] {
+                prefix::segmented_scan(communicator, std::span<const Matrix>(own), starts,
+                                       throws_here, options);
+            });
+        }
+    });
+    const auto combined = [](const Matrix& x, const Matrix& y) { return combine(x, y); };
+    expect_agreed_failure(fmt::format("rank {}: 2 starts of segments, expected 3", ranks - 1), [&] {
+        const std::vector<std::uint8_t> few(rank == ranks - 1 ? 2 : 3, 0);
+        prefix::segmented_scan(communicator, std::span<const Matrix>(own), few, combined);
+    });
+    std::vector<std::string> texts(3, "ab");
+    // The last value is not part of any exclusive result.
+    const Bytes all_but_last = 6 * ranks - 2;
+    EXPECT_EQ(prefix::exclusive_scan(communicator, std::span<const std::string>(texts), "",
+                                     join_texts, text_slots(all_but_last))
+                  .size(),
+              3U);
+    expect_agreed_failure(fmt::format("to {}: a value of {} bytes, expected {} or fewer",
+                                      3 * ranks - 2, all_but_last, all_but_last - 1),
+                          [&] {
+                              prefix::exclusive_scan(communicator,
+                                                     std::span<const std::string>(texts), "",
+                                                     join_texts, text_slots(all_but_last - 1));
+                          });
+    if (rank == ranks - 1)
+        texts[1] = "abcde";
+    for (const bool exclusive : {true, false}) {
+        expect_agreed_failure(
+            fmt::format("element {}: a value of 5 bytes, expected 4 or fewer", 3 * ranks - 2), [&] {
+                const std::span<const std::string> values(texts);
+                if (exclusive)
+                    prefix::exclusive_scan(communicator, values, join_texts, text_slots(4));
+                else
+                    prefix::segmented_scan(communicator, values, std::vector<std::uint8_t>(3, 1),
+                                           join_texts, text_slots(4));
+            });
+    }
+    exclusive_scans_equal_the_serial_scan<Digits>(communicator);
 }
 
 } // namespace sextant::test

@@ -212,24 +212,12 @@ class Scan {
     std::span<const std::byte> result_;
 };
 
-/// Scans a series once.
-///
-/// Input     this rank's values, any number; combine(left, right) of two values, which need not be
-///           commutative; the format of values in slots.
-/// Output    the same number of values, each combined with all previous values of the series.
-/// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      that of the strategy (scan::strategies()), plus three all-gathers of an int.
-/// Collective. Deterministic for a given number of values on each rank, unless folded by arrival.
-template <class Value, class Combine>
-std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
-                        Combine combine, const Slots<Value>& slots,
-                        const ScanOptions& options = {}) {
+/// Writes values into slots. `first` is the position of this rank's first value in the series,
+/// which errors name. Collective.
+template <class Value>
+Memory in_slots(const Communicator& communicator, std::span<const Value> values,
+                const Slots<Value>& slots, Elements first) {
     const auto size = static_cast<std::size_t>(slots.size);
-    ScanOptions with_names = options;
-    with_names.names_elements |= slots.limited;
-    Scan series(communicator, static_cast<Elements>(values.size()),
-                operator_on(slots, std::move(combine)), with_names);
-    std::vector<Value> results;
     Memory bytes;
     agree(communicator, [&] {
         bytes = Memory(static_cast<Bytes>(values.size() * size));
@@ -237,18 +225,47 @@ std::vector<Value> scan(const Communicator& communicator, std::span<const Value>
             try {
                 slots.put(values[i], bytes.bytes().subspan(i * size, size));
             } catch (...) {
-                const Elements place = series.first() + static_cast<Elements>(i);
+                const Elements place = first + static_cast<Elements>(i);
                 rethrow_with_place("element " + std::to_string(place));
             }
         }
     });
-    const std::span<const std::byte> scanned = series.run(bytes.bytes());
+    return bytes;
+}
+
+/// Reads the values of all slots in `bytes`. Collective.
+template <class Value>
+std::vector<Value> from_slots(const Communicator& communicator, std::span<const std::byte> bytes,
+                              const Slots<Value>& slots) {
+    const auto size = static_cast<std::size_t>(slots.size);
+    std::vector<Value> values;
     agree(communicator, [&] {
-        results.reserve(values.size());
-        for (std::size_t i = 0; i < values.size(); ++i)
-            results.push_back(slots.get(scanned.subspan(i * size, size)));
+        values.reserve(bytes.size() / size);
+        for (std::size_t at = 0; at < bytes.size(); at += size)
+            values.push_back(slots.get(bytes.subspan(at, size)));
     });
-    return results;
+    return values;
+}
+
+/// Scans a series once.
+///
+/// Input     this rank's values, any number; combine(left, right) of two values, which need not be
+///           commutative; the format of values in slots.
+/// Output    the same number of values, each combined with all previous values of the series.
+/// Throws    AgreedFailure on every rank if anything fails on any rank.
+/// Cost      that of the strategy (scan::strategies()), plus three all-gathers of an int.
+/// Collective. Deterministic for a given number of values on each rank, unless folded by arrival or
+/// by several threads with moving boundaries: these associate as time allows.
+template <class Value, class Combine>
+std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
+                        Combine combine, const Slots<Value>& slots,
+                        const ScanOptions& options = {}) {
+    ScanOptions with_names = options;
+    with_names.names_elements |= slots.limited;
+    Scan series(communicator, static_cast<Elements>(values.size()),
+                operator_on(slots, std::move(combine)), with_names);
+    const Memory bytes = in_slots(communicator, values, slots, series.first());
+    return from_slots(communicator, series.run(bytes.bytes()), slots);
 }
 
 /// Scans a series of trivially copyable values once.
