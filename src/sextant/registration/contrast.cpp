@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/contrast.hpp"
+
+#include "sextant/core/statistics.hpp"
+#include "sextant/registration/banded_cholesky.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Weight of the equation log s_i = log s_j of a link, relative to log s_i + log s_j = log cov_ij.
+constexpr double weight_of_alike = 1e-3;
+
+/// Returns the logarithms of the signals; 0 for frames without links.
+std::vector<double> logarithms_of_signals(std::span<const double> deviations,
+                                          std::span<const ContrastLink> links) {
+    std::size_t reach = 0;
+    for (const ContrastLink& link : links)
+        reach = std::max(reach, link.moved - link.reference);
+    BandedMatrix normal(deviations.size(), reach), diagonal(deviations.size(), reach);
+    std::vector<double> logarithms(deviations.size());
+    for (std::size_t frame = 0; frame < deviations.size(); ++frame)
+        diagonal.at(frame, frame) = 1;
+    for (const ContrastLink& link : links) {
+        const std::size_t i = link.reference, j = link.moved;
+        const double sum = std::log(link.ncc * deviations[i] * deviations[j]);
+        normal.at(i, i) += 1 + weight_of_alike;
+        normal.at(j, j) += 1 + weight_of_alike;
+        normal.at(i, j) += 1 - weight_of_alike;
+        logarithms[i] += sum;
+        logarithms[j] += sum;
+    }
+    BandedCholesky cholesky(deviations.size(), reach);
+    constexpr double little = 1e-9; // makes the matrix definite if frames have no links
+    if (!cholesky.factorise(1, normal, little, diagonal))
+        return std::vector<double>(deviations.size());
+    cholesky.solve(logarithms);
+    return logarithms;
+}
+
+} // namespace
+
+std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
+                                        std::span<const ContrastLink> links) {
+    std::vector<ContrastLink> usable;
+    std::vector<char> linked(deviations.size());
+    for (const ContrastLink& link : links) {
+        if (!(link.ncc > 0 && deviations[link.reference] > 0 && deviations[link.moved] > 0))
+            continue;
+        usable.push_back(link);
+        linked[link.reference] = linked[link.moved] = 1;
+    }
+    std::vector<FrameContrast> contrasts(deviations.size());
+    if (usable.empty())
+        return contrasts;
+    const std::vector<double> logarithms = logarithms_of_signals(deviations, usable);
+    std::vector<double> known;
+    for (std::size_t frame = 0; frame < logarithms.size(); ++frame) {
+        if (linked[frame])
+            known.push_back(std::exp(logarithms[frame]));
+    }
+    const double typical = median(known);
+    for (std::size_t frame = 0; frame < contrasts.size(); ++frame) {
+        constexpr double least_noise = .05; // relative to the deviation
+        const double deviation = deviations[frame] / typical;
+        const double signal = linked[frame] ? std::exp(logarithms[frame]) / typical : 1;
+        const double noise = std::sqrt(std::max(deviation * deviation - signal * signal, 0.));
+        contrasts[frame].signal = signal;
+        contrasts[frame].noise = std::max(noise, least_noise * std::max(deviation, signal));
+    }
+    return contrasts;
+}
+
+} // namespace sextant::registration
