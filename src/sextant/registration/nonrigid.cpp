@@ -127,6 +127,7 @@ const NonrigidResult& NonrigidRegistration::run(const kernel::SampleView& refere
     SplineFit& found = fit(reference, templ, start);
     result_.spacing = found.spacing();
     found.write(result_.field);
+    result_.fit = found.report();
     return result_;
 }
 

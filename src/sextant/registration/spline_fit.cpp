@@ -64,6 +64,7 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
     : options_(options),
       team_(team),
       spacing_(spacing),
+      image_(image),
       centre_(centre(image)),
       grid_(std::make_unique<const SplineGrid>(image, spacing)),
       energy_(grid_->energy(options.share_of_strain)),
@@ -73,6 +74,7 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
       score_(grid_->unknowns()),
       direction_(grid_->unknowns()),
       energy_slope_(grid_->unknowns()),
+      motion_weights_{score_, score_, score_},
       weak_strength_(static_cast<double>(grid_->unknowns()) /
                      (options.reach * options.reach * energy_.trace())) {
     for (int number = 0; number < pyramid.levels(); ++number) {
@@ -290,14 +292,60 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     return report_;
 }
 
+/// Propagates the covariance of the coefficients, which has just been factorised, to the parameters
+/// of the rigid motion nearest to the field. These are linear in the displacement w: the shift is
+/// the mean of w, and the rotation the mean of its component along the derivative of R(α)x with
+/// respect to α, relative to the mean of ‖x‖².
+std::array<double, 9> SplineFit::covariance_of_motion() {
+    constexpr int places = 16; // number of positions along each axis, as in nearest_rigid()
+    const double cosine = std::cos(motion_.alpha), sine = std::sin(motion_.alpha);
+    std::array<std::vector<double>, 3>& weights = motion_weights_;
+    for (std::vector<double>& of_parameter : weights)
+        std::fill(of_parameter.begin(), of_parameter.end(), 0);
+    double squares = 0;
+    for (int row = 0; row < places; ++row) {
+        for (int column = 0; column < places; ++column) {
+            const double x = ((column + .5) / places - .5) * static_cast<double>(image_.width);
+            const double y = ((row + .5) / places - .5) * static_cast<double>(image_.height);
+            const SplineBasis along_x = grid_->along_x(centre_.x + x);
+            const SplineBasis along_y = grid_->along_y(centre_.y + y);
+            squares += x * x + y * y;
+            for (std::size_t j = 0; j < 4; ++j) {
+                for (std::size_t i = 0; i < 4; ++i) {
+                    const std::size_t at = grid_->unknown(along_x.first + i, along_y.first + j);
+                    const double weight = along_x.weight[i] * along_y.weight[j];
+                    weights[0][at] -= weight * (sine * x + cosine * y);
+                    weights[0][at + 1] += weight * (cosine * x - sine * y);
+                    weights[1][at] += weight / (places * places);
+                    weights[2][at + 1] += weight / (places * places);
+                }
+            }
+        }
+    }
+    for (double& weight : weights[0])
+        weight /= squares;
+    std::array<double, 9> covariance{};
+    for (std::size_t a = 0; a < weights.size(); ++a) {
+        direction_ = weights[a];
+        cholesky_.solve(direction_);
+        for (std::size_t b = 0; b < weights.size(); ++b)
+            covariance[3 * a + b] = dot(weights[b], direction_);
+    }
+    return covariance;
+}
+
 void SplineFit::write(DisplacementField& field) {
     Level& level = levels_[0];
     level.cells.displacements(coefficients_, motion_, centre_, field.x, field.y);
     if (matrix_.trace() > 0 &&
-        cholesky_.factorise(1 / report_.noise, matrix_, report_.strength, energy_))
+        cholesky_.factorise(1 / report_.noise, matrix_, report_.strength, energy_)) {
+        report_.covariance = covariance_of_motion();
         level.cells.deviations(cholesky_.inverse(), field.sigma);
-    else
+    } else {
+        constexpr double unknown = std::numeric_limits<double>::infinity();
+        report_.covariance = {unknown, 0, 0, 0, unknown, 0, 0, 0, unknown};
         std::fill(field.sigma.begin(), field.sigma.end(), std::numeric_limits<float>::infinity());
+    }
     run_parts(team_, static_cast<int>(field.nodes.height), [&](int y, int) {
         for (Elements x = 0; x < field.nodes.width; ++x)
             field.known[static_cast<std::size_t>(y * field.nodes.width + x)] =

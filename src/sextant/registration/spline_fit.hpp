@@ -5,6 +5,7 @@
 #include "sextant/registration/pair_pyramid.hpp"
 #include "sextant/registration/spline_grid.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -32,6 +33,9 @@ struct SplineFitReport {
     /// neighbouring cells agree.
     double coherence = 0;
     int steps = 0; ///< number of steps over all levels
+    /// Covariance of the parameters (α, t_x, t_y) of the rigid motion nearest to the field, row by
+    /// row; set by SplineFit::write().
+    std::array<double, 9> covariance{};
 };
 
 /// A function of a position in the reference, such as the displacement w of a motion φ(x) =
@@ -82,6 +86,7 @@ class SplineFit {
     /// a cell around it shows more than noise and its position is within the template. If no node
     /// is known, writes the starting field, with infinite standard deviations.
     void write(DisplacementField& field);
+    const SplineFitReport& report() const { return report_; } ///< report of the last pair
 
   private:
     /// The sums over tiles of cells.
@@ -111,15 +116,19 @@ class SplineFit {
     double length_of_step();
     void estimate_strength();
     double correlation() const;
+    std::array<double, 9> covariance_of_motion();
 
     SplineFitOptions options_;
     Team* team_;
     double spacing_;
+    ImageShape image_;
     Point centre_;
     std::unique_ptr<const SplineGrid> grid_; // referenced by the levels
     BandedMatrix energy_, matrix_;
     BandedCholesky cholesky_;
     std::vector<double> coefficients_, score_, direction_, energy_slope_;
+    /// The parameters of the nearest rigid motion as linear functions of the coefficients.
+    std::array<std::vector<double>, 3> motion_weights_;
     double weak_strength_;
     std::vector<Level> levels_;
 
