@@ -135,10 +135,138 @@ TEST(RegistrationStages, registration_to_the_average_makes_frames_more_consisten
         std::vector<FrameRegistration> places = register_series(context);
         const double before = error_among_frames(made, places);
         const registration::Registered all = registration::gather_registered(communicator, places);
-        const std::vector<float> average = average_of(context, all, transforms(all));
-        register_to_average(context, average, places, 2);
+        const registration::MatchingAverage average = average_of(context, all, transforms(all));
+        register_to_average(context, average, all, places, 2);
         EXPECT_LT(error_among_frames(made, places), before);
     });
+}
+
+/// A series of 12 frames whose dose falls from 20 to 4, and the motions after two stages.
+TEST(RegistrationStages, of_a_fading_series_are_as_accurate_as_those_of_a_steady_one) {
+    const auto error_of = [](double first, double last) {
+        MadeSeries made = make_series(12, {}, {0, -2.5, 1.5});
+        for (int frame = 0; frame < 12; ++frame) {
+            const double dose = first + (last - first) * frame / 11;
+            kernel::FloatPlane& plane = made.frames[static_cast<std::size_t>(frame)];
+            const kernel::FloatPlane expected = made.series.expected(frame);
+            registration::NoiseSource noise(5, static_cast<std::uint64_t>(frame));
+            for (Elements y = 0; y < 128; ++y) {
+                for (Elements x = 0; x < 128; ++x)
+                    plane.row(y)[x] = static_cast<float>(
+                        noise.poisson(dose / 10 * static_cast<double>(expected.image().at(x, y))));
+            }
+        }
+        double error = 0;
+        run_threads(1, [&](const Communicator& communicator) {
+            const RegistrationResult result =
+                SeriesRegistration(communicator).run(std::make_unique<MadeSource>(made.frames));
+            error = error_among_frames(made, result.frames);
+            EXPECT_EQ(result.stages, 2);
+            if (first == last)
+                return;
+            for (std::size_t frame = 1; frame < 12; ++frame)
+                EXPECT_LT(result.frames[frame].contrast.signal,
+                          result.frames[frame - 1].contrast.signal);
+            EXPECT_NEAR(result.frames[0].contrast.signal / result.frames[11].contrast.signal, 5,
+                        .5);
+            EXPECT_NEAR(result.frames[0].contrast.level / result.frames[11].contrast.level, 5, .5);
+        });
+        return error;
+    };
+    EXPECT_LT(error_of(20, 4), 1.5 * error_of(12, 12));
+}
+
+TEST(RegistrationStages, state_deviations_that_include_the_noise_of_the_average_of_the_others) {
+    constexpr int frames = 12;
+    const MadeSeries made = make_series(frames);
+    run_threads(1, [&](const Communicator& communicator) {
+        const RegistrationResult result =
+            SeriesRegistration(communicator).run(std::make_unique<MadeSource>(made.frames));
+        // Errors relative to their mean over the frames, because the average has its own position.
+        std::vector<RigidMotion> errors;
+        RigidMotion mean;
+        for (const FrameRegistration& frame : result.frames) {
+            const RigidMotion truth = made.series.between(0, static_cast<int>(frame.frame));
+            errors.push_back(compose(frame.result.motion, inverse(truth)));
+            mean.tx += errors.back().tx / frames;
+            mean.ty += errors.back().ty / frames;
+        }
+        double squares = 0;
+        for (std::size_t i = 0; i < errors.size(); ++i) {
+            const registration::RigidUncertainty& sigma = result.frames[i].result.uncertainty;
+            squares += std::pow((errors[i].tx - mean.tx) / sigma.tx, 2) +
+                       std::pow((errors[i].ty - mean.ty) / sigma.ty, 2);
+        }
+        const double z = std::sqrt(squares / (2 * frames));
+        EXPECT_GT(z, .7);
+        EXPECT_LT(z, 1.3);
+    });
+}
+
+TEST(RegistrationStages, of_a_pair_are_one) {
+    const MadeSeries made = make_series(2);
+    for (const MotionModel model : {MotionModel::rigid, MotionModel::nonrigid}) {
+        run_threads(1, [&](const Communicator& communicator) {
+            RegistrationOptions options;
+            options.model = model;
+            options.stages = 3;
+            const RegistrationResult result = SeriesRegistration(communicator, options)
+                                                  .run(std::make_unique<MadeSource>(made.frames));
+            EXPECT_EQ(result.stages, 1);
+            EXPECT_EQ(result.frames[0].result.motion, RigidMotion());
+            EXPECT_LT(error_of_place(made, result.frames[1], 0), .3);
+        });
+    }
+}
+
+/// Registers a series of 6 frames, the fourth of which is turned upside down.
+RegistrationResult with_a_wrong_frame(const std::string& frames,
+                                      AverageKind average = AverageKind::plain) {
+    MadeSeries made = make_series(6);
+    const kernel::FloatPlane right = made.series.counted(3);
+    for (Elements y = 0; y < 128; ++y) {
+        for (Elements x = 0; x < 128; ++x)
+            made.frames[3].row(y)[x] = right.image().at(127 - x, 127 - y);
+    }
+    RegistrationResult result;
+    run_threads(1, [&](const Communicator& communicator) {
+        RegistrationOptions options;
+        options.frames = frames;
+        options.average = average;
+        result = SeriesRegistration(communicator, options)
+                     .run(std::make_unique<MadeSource>(made.frames));
+    });
+    return result;
+}
+
+TEST(AveragedFrames, are_those_listed) {
+    const std::size_t middle = 64 * 128 + 64;
+    const RegistrationResult some = with_a_wrong_frame("0-1,4");
+    EXPECT_EQ(some.average.count[middle], 3);
+    EXPECT_EQ(some.frames[5].not_averaged, "not listed");
+    EXPECT_EQ(some.frames[4].not_averaged, "");
+    const RegistrationResult sound = with_a_wrong_frame("sound");
+    EXPECT_EQ(sound.average.count[middle], 5) << "a frame upside down is not averaged";
+    EXPECT_NE(sound.frames[3].not_averaged + sound.frames[3].left_out, "");
+    for (const char* bad : {"", "x", "1-", "3-2", "6", "0,,1", "-1"})
+        EXPECT_THROW(with_a_wrong_frame(bad), Error) << bad;
+}
+
+TEST(AveragedFrames, brought_to_the_level_of_the_reference_have_its_mean) {
+    const RegistrationResult plain = with_a_wrong_frame("sound");
+    const RegistrationResult weighted = with_a_wrong_frame("sound", AverageKind::weighted);
+    EXPECT_EQ(plain.average.count, weighted.average.count);
+    double of_plain = 0, of_weighted = 0, difference = 0;
+    for (std::size_t pixel = 40 * 128; pixel < 88 * 128; ++pixel) {
+        const auto a = static_cast<double>(plain.average.mean[pixel]);
+        const auto b = static_cast<double>(weighted.average.mean[pixel]);
+        of_plain += a;
+        of_weighted += b;
+        difference = std::max(difference, std::abs(a - b));
+    }
+    EXPECT_NEAR(of_weighted, of_plain, .03 * of_plain);
+    EXPECT_GT(difference, 0);
+    EXPECT_TRUE(weighted.average.weight.size() == weighted.average.mean.size());
 }
 
 TEST(RegistrationStages, displacement_fields_are_stored_and_align_frames) {
@@ -160,8 +288,13 @@ TEST(RegistrationStages, displacement_fields_are_stored_and_align_frames) {
             const RigidMotion truth = made.series.between(0, static_cast<int>(place.frame));
             EXPECT_LT(rms_distance(field, as_field(truth, {128, 128}, 8), central), .3);
             ASSERT_TRUE(place.field);
-            EXPECT_EQ(place.result.uncertainty.tx, place.field->sigma);
             EXPECT_LT(rms_distance(place.result.motion, truth, {128, 128}, central), .2);
+            const registration::RigidUncertainty& sigma = place.result.uncertainty;
+            if (place.frame == 0)
+                continue;
+            EXPECT_LT(sigma.tx, place.field->sigma) << "errors of nodes are not fully correlated";
+            EXPECT_NEAR(sigma.covariance[4], sigma.tx * sigma.tx, 1e-12);
+            EXPECT_LT(std::abs(place.result.motion.tx - truth.tx), 5 * sigma.tx);
         }
         register_by_fields(context, reference, 0, places, 1);
         EXPECT_EQ(ledger.kept, 0);

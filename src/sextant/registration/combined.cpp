@@ -52,6 +52,36 @@ Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
             static_cast<double>(rows.last - 1) + static_cast<double>(*largest)};
 }
 
+/// Computes φ(x) for the pixels of a row. The field is interpolated along y once per node, and
+/// along x between the nodes on both sides of each pixel.
+void place_row_by(const DisplacementField& field, double y, std::vector<Point>& places) {
+    const auto spacing = static_cast<double>(field.spacing);
+    const auto columns = static_cast<std::size_t>(field.nodes.width);
+    const double row = std::clamp(y / spacing, 0., static_cast<double>(field.nodes.height - 1));
+    const auto above = static_cast<std::size_t>(row);
+    const std::size_t below = std::min(above + 1, static_cast<std::size_t>(field.nodes.height - 1));
+    const double share = row - static_cast<double>(above);
+    const auto at_node = [&](const std::vector<float>& u, std::size_t column) {
+        return (1 - share) * static_cast<double>(u[above * columns + column]) +
+               share * static_cast<double>(u[below * columns + column]);
+    };
+    for (std::size_t node = 0; node < columns; ++node) {
+        const auto first = node * static_cast<std::size_t>(field.spacing);
+        const std::size_t end =
+            node + 1 < columns
+                ? std::min(first + static_cast<std::size_t>(field.spacing), places.size())
+                : places.size();
+        const std::size_t next = std::min(node + 1, columns - 1);
+        const Point left{at_node(field.x, node), at_node(field.y, node)};
+        const Point right{at_node(field.x, next), at_node(field.y, next)};
+        for (std::size_t x = first; x < end; ++x) {
+            const double u = static_cast<double>(x - first) / spacing;
+            places[x] = {static_cast<double>(x) + (1 - u) * left.x + u * right.x,
+                         y + (1 - u) * left.y + u * right.y};
+        }
+    }
+}
+
 } // namespace
 
 Point apply(const Transform& transform, Point x, ImageShape shape) {
@@ -106,6 +136,32 @@ float Resampler::sample(Point at) const {
     return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
 }
 
+/// Samples a row. Where all four neighbours of a position are finite, the result is the same as
+/// that of sample(), because terms of weight 0 add 0.
+void Resampler::sample_row(std::span<const Point> places, float* to) const {
+    const ImageShape shape = source_.header().shape;
+    const auto right = static_cast<double>(shape.width - 1);
+    const auto bottom = static_cast<double>(shape.height - 1);
+    for (const Point& at : places) {
+        float& result = *to++;
+        if (!(at.x >= 0 && at.x <= right && at.y >= 0 && at.y <= bottom)) {
+            result = std::numeric_limits<float>::quiet_NaN();
+            continue;
+        }
+        const std::int64_t left = std::min(static_cast<std::int64_t>(at.x), shape.width - 2);
+        const std::int64_t top = std::min(static_cast<std::int64_t>(at.y), shape.height - 2);
+        const double u = at.x - static_cast<double>(left), v = at.y - static_cast<double>(top);
+        const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
+        const float* const lower = corner + shape.width;
+        const double above =
+            (1 - u) * static_cast<double>(corner[0]) + u * static_cast<double>(corner[1]);
+        const double below =
+            (1 - u) * static_cast<double>(lower[0]) + u * static_cast<double>(lower[1]);
+        const double value = (1 - v) * above + v * below;
+        result = std::isfinite(value) ? static_cast<float>(value) : sample(at);
+    }
+}
+
 void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                      std::span<float> to) {
     const ImageShape shape = source_.header().shape;
@@ -113,29 +169,32 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
         throw std::logic_error("the size of the buffer differs from that of the requested rows");
     if (rows.count() == 0)
         return;
-    const auto show_by = [&](const auto& phi, const auto& place) {
+    const auto show_by = [&](const auto& phi, const auto& place_row) {
         const auto [lowest, highest] = reach(phi, rows, shape);
         read(frame, lowest, highest);
         const Bands bands(rows.count());
         run_parts(team_, bands.count(), [&](int band, int) {
-            float* next = to.data() + bands.first(band) * shape.width;
+            std::vector<Point> places(static_cast<std::size_t>(shape.width));
             for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
-                const auto y = static_cast<double>(rows.first + row);
-                for (std::int64_t x = 0; x < shape.width; ++x)
-                    *next++ = sample(place(Point{static_cast<double>(x), y}));
+                place_row(static_cast<double>(rows.first + row), places);
+                sample_row(places, to.data() + row * shape.width);
             }
         });
     };
     if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
         const Point c = centre(shape);
         const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
-        show_by(*motion, [&, c](Point x) {
-            return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
-                         sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
+        show_by(*motion, [&, c](double y, std::vector<Point>& places) {
+            for (std::size_t column = 0; column < places.size(); ++column) {
+                const Point x{static_cast<double>(column), y};
+                places[column] = {cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
+                                  sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
+            }
         });
     } else {
         const auto& field = std::get<DisplacementField>(transform);
-        show_by(field, [&](Point x) { return apply(field, x); });
+        show_by(field,
+                [&](double y, std::vector<Point>& places) { place_row_by(field, y, places); });
     }
 }
 
@@ -155,11 +214,12 @@ float middle_of(std::span<float> values) {
 /// Accumulates the rows that are combined in one pass.
 class Band {
   public:
-    Band(Elements pixels, std::size_t frames, bool median, Team* team)
+    Band(Elements pixels, std::size_t frames, const CombineOptions& options, Team* team)
         : shown_(static_cast<std::size_t>(pixels)),
           sums_(shown_.size()),
+          weights_(options.contributions.empty() ? 0 : shown_.size()),
           counts_(shown_.size()),
-          values_(median ? shown_.size() * frames : 0),
+          values_(options.median ? shown_.size() * frames : 0),
           frames_(frames),
           team_(team) {}
 
@@ -177,6 +237,20 @@ class Band {
         });
     }
 
+    void add(const Contribution& contribution) {
+        for_each_pixel([&](std::size_t pixel) {
+            if (!std::isfinite(shown_[pixel]))
+                return;
+            const double value =
+                contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
+            sums_[pixel] += contribution.weight * value;
+            weights_[pixel] += contribution.weight;
+            if (!values_.empty())
+                values_[pixel * frames_ + counts_[pixel]] = static_cast<float>(value);
+            ++counts_[pixel];
+        });
+    }
+
     /// Appends the results of the band's rows to `combined`.
     void finish(Combined& combined) {
         const std::size_t before = combined.mean.size();
@@ -184,13 +258,16 @@ class Band {
         combined.count.resize(before + shown_.size());
         if (!values_.empty())
             combined.median.resize(before + shown_.size());
+        for (const double weight : weights_)
+            combined.weight.push_back(static_cast<float>(weight));
         for_each_pixel([&](std::size_t pixel) {
             const std::size_t count = counts_[pixel];
             combined.count[before + pixel] = static_cast<float>(count);
             if (count == 0)
                 return; // mean and median stay 0
-            combined.mean[before + pixel] =
-                static_cast<float>(sums_[pixel] / static_cast<double>(count));
+            const double weight = weights_.empty() ? static_cast<double>(count) : weights_[pixel];
+            if (weight > 0)
+                combined.mean[before + pixel] = static_cast<float>(sums_[pixel] / weight);
             if (!values_.empty())
                 combined.median[before + pixel] =
                     middle_of(std::span(values_).subspan(pixel * frames_, count));
@@ -211,7 +288,7 @@ class Band {
     }
 
     std::vector<float> shown_;
-    std::vector<double> sums_;
+    std::vector<double> sums_, weights_; ///< no weights if all are equal
     std::vector<std::uint32_t> counts_;
     std::vector<float> values_; ///< [pixel][frame], finite samples only
     std::size_t frames_;
@@ -219,9 +296,10 @@ class Band {
 };
 
 /// Returns the memory that a band needs per pixel.
-Bytes bytes_of_pixel(std::int64_t frames, bool median) {
+Bytes bytes_of_pixel(std::int64_t frames, const CombineOptions& options) {
     const Bytes sums = sizeof(float) + sizeof(double) + sizeof(std::uint32_t);
-    return sums + (median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
+    const Bytes weights = options.contributions.empty() ? 0 : sizeof(double);
+    return sums + weights + (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
 }
 
 Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
@@ -230,7 +308,7 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     const std::int64_t width = source.header().shape.width;
     const auto count = static_cast<std::int64_t>(frames.size());
     const std::int64_t step =
-        std::max<std::int64_t>(1, options.memory / (bytes_of_pixel(count, options.median) * width));
+        std::max<std::int64_t>(1, options.memory / (bytes_of_pixel(count, options) * width));
     Team team(options.threads);
     Resampler resampler(source, &team);
     Combined combined;
@@ -238,17 +316,22 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     combined.mean.reserve(pixels);
     combined.count.reserve(pixels);
     combined.median.reserve(options.median ? pixels : 0);
+    combined.weight.reserve(options.contributions.empty() ? 0 : pixels);
     const std::int64_t passes = (rows.count() + step - 1) / step;
     std::int64_t done = 0;
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
-        Band band(some.count() * width, frames.size(), options.median, &team);
-        for (const std::int64_t frame : frames) {
+        Band band(some.count() * width, frames.size(), options, &team);
+        for (std::size_t index = 0; index < frames.size(); ++index) {
+            const std::int64_t frame = frames[index];
             control.report(options.median ? "average and median" : "average", done++,
                            passes * count);
             control.check();
             resampler.show(frame, transform_of(frame), some, band.shown());
-            band.add();
+            if (options.contributions.empty())
+                band.add();
+            else
+                band.add(options.contributions[index]);
         }
         band.finish(combined);
     }
@@ -258,7 +341,7 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
 } // namespace
 
 Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions& options) {
-    return bytes_of_pixel(frames, options.median) * width;
+    return bytes_of_pixel(frames, options) * width;
 }
 
 Combined combine(const Communicator& communicator, FrameSource& source,
@@ -267,6 +350,8 @@ Combined combine(const Communicator& communicator, FrameSource& source,
     const ImageShape shape = source.header().shape;
     Combined local;
     agree(communicator, [&] {
+        if (!options.contributions.empty() && options.contributions.size() != frames.size())
+            throw std::logic_error("the number of contributions differs from that of the frames");
         const Bytes least =
             least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
         if (options.memory < least)
@@ -283,7 +368,7 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         const std::vector<float> own = std::move(values); // freed before the next list is gathered
         return all_gather_lists(communicator, std::span<const float>(own));
     };
-    return {all(local.mean), all(local.median), all(local.count)};
+    return {all(local.mean), all(local.median), all(local.count), all(local.weight)};
 }
 
 } // namespace sextant::registration

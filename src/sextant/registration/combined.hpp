@@ -48,6 +48,7 @@ class Resampler {
   private:
     void read(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
+    void sample_row(std::span<const Point> places, float* to) const;
 
     FrameSource& source_;
     Team* team_;
@@ -60,12 +61,23 @@ class Resampler {
 struct Combined {
     std::vector<float> mean, median; ///< 0 where no frame covers the pixel
     std::vector<float> count;        ///< number of frames that cover the pixel
+    std::vector<float>
+        weight; ///< sum of their weights; empty without CombineOptions::contributions
+};
+
+/// The contribution of a frame to averages: each sample T contributes gain · T + offset.
+struct Contribution {
+    double offset = 0, gain = 1;
+    double weight = 1; ///< in the mean; the median does not use weights
 };
 
 struct CombineOptions {
     bool median = true;             ///< if false, `median` stays empty
     Bytes memory = Bytes{64} << 20; ///< memory for samples; sets the number of rows per pass
     int threads = 1;                ///< threads per rank; they share the rank's rows
+    /// The contribution of each frame, in the order of the frames; empty: samples as they are, with
+    /// equal weights.
+    std::vector<Contribution> contributions = {};
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

@@ -6,6 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/consensus.hpp"
+#include "sextant/registration/contrast.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
@@ -45,8 +46,9 @@ class Registering {
           options_(context.options),
           usable_(std::move(inspection.usable)),
           frames_(std::move(inspection.frames)),
+          statistics_(std::move(inspection.statistics)),
           block_(block_of(communicator_.rank(), communicator_.size(),
-                          static_cast<std::int64_t>(inspection.statistics.size()))) {}
+                          static_cast<std::int64_t>(statistics_.size()))) {}
 
     std::vector<FrameRegistration> run() {
         const std::vector<Link> neighbours = linked_neighbours();
@@ -72,6 +74,7 @@ class Registering {
             link();
         });
         vote();
+        compare_contrasts();
         std::vector<Link> neighbours;
         agree(communicator_, [&] { neighbours = chain(); });
         for (const Link& link : neighbours)
@@ -115,6 +118,31 @@ class Registering {
             if (!votes_[i].place)
                 frame_at(usable_[i]).left_out = "no adjacent frame resembles this frame";
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt();
+        }
+    }
+
+    /// Estimates the levels and contrasts of the frames from the links that agree with the vote.
+    void compare_contrasts() {
+        std::vector<ContrastLink> own;
+        for (std::size_t i = 0; i < seen_.size(); ++i) {
+            const LinkSeen& link = seen_[i];
+            const auto &from = votes_[link.reference].place, &to = votes_[link.moved].place;
+            if (link.trusted && from && to &&
+                rms_distance(link.motion, compose(*to, inverse(*from)), source_.header().shape) <=
+                    options_.tolerance)
+                own.push_back({link.reference, link.moved, links_[i].result.ncc_after});
+        }
+        std::vector<double> deviations;
+        for (const std::int64_t frame : usable_)
+            deviations.push_back(statistics_[static_cast<std::size_t>(frame)].deviation);
+        const std::vector<FrameContrast> contrasts = contrasts_of(
+            deviations, all_gather_lists(communicator_, std::span<const ContrastLink>(own)));
+        for (std::size_t i = 0; i < usable_.size(); ++i) {
+            if (!block_.has(usable_[i]))
+                continue;
+            FrameContrast& contrast = frame_at(usable_[i]).contrast;
+            contrast = contrasts[i];
+            contrast.level = statistics_[static_cast<std::size_t>(usable_[i])].mean;
         }
     }
 
@@ -227,6 +255,7 @@ class Registering {
     const RegistrationOptions& options_;
     const std::vector<std::int64_t> usable_; ///< frames not left out by the first pass
     std::vector<FrameRegistration> frames_;
+    const std::vector<FrameStatistics> statistics_; ///< of all frames
     const Block block_;
     std::optional<Team> team_;
     std::optional<PairReader> reader_;

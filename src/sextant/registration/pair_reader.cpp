@@ -118,6 +118,7 @@ const PairReader::Kept& PairReader::kept(std::int64_t frame) {
         const ImageShape shape = source_.header().shape;
         slot->pyramid.fill(
             {samples_.data(), shape.width, {0, 0, shape.width, shape.height}, shape});
+        slot->statistics.deviation = 1 / slot->pyramid.scale();
         slot->frame = frame;
     }
     slot->used = ++uses_;
@@ -141,6 +142,10 @@ RigidResult PairReader::refine(std::int64_t reference, std::int64_t moved,
 RigidResult PairReader::refine(const Pyramid& reference, std::int64_t moved,
                                const RigidMotion& start) {
     return registration_.refine(reference, kept(moved).pyramid, start);
+}
+
+RigidResult PairReader::align(const Pyramid& reference, std::int64_t moved) {
+    return registration_.align(reference, kept(moved).pyramid);
 }
 
 } // namespace sextant::registration

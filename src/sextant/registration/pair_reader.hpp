@@ -19,6 +19,7 @@ struct FrameStatistics {
     std::int64_t at_largest = 0; ///< number of samples equal to the largest
     std::int64_t gaps = 0;       ///< number of samples that are not finite
     std::int64_t samples = 0;
+    double deviation = 0; ///< standard deviation of the filtered frame
 };
 
 FrameStatistics statistics_of(std::span<const float> samples);
@@ -66,6 +67,10 @@ class PairReader {
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
     /// Registers a frame to an image of the same shape, filtered in the same way.
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
+    /// Registers a frame to such an image by a search over the whole range of motions.
+    RigidResult align(const Pyramid& reference, std::int64_t moved);
+    /// Returns the pyramid of a frame, valid until another frame is used.
+    const Pyramid& pyramid(std::int64_t frame) { return kept(frame).pyramid; }
 
   private:
     struct Kept {

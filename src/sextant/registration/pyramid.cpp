@@ -276,6 +276,7 @@ void Pyramid::normalise(double mean, double deviation) {
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;
+    mean_ = mean;
     const auto offset = static_cast<float>(mean), scale = static_cast<float>(scale_);
     const Bands bands(shape().height);
     run_parts(team_, bands.count(), [&](int band, int) {

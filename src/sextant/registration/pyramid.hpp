@@ -57,6 +57,11 @@ class Pyramid {
     double prefilter() const { return prefilter_; }
     /// The factor by which the frame's samples were multiplied.
     double scale() const { return scale_; }
+    /// The mean of the filtered frame, which was subtracted.
+    double mean() const { return mean_; }
+    /// Write access to the samples of a level, for images that are computed from other pyramids.
+    kernel::Plane plane(int number) { return levels_[static_cast<std::size_t>(number)].plane(); }
+    void set_gaps(bool gaps) { gaps_ = gaps; }
     /// True if any sample of a level is NaN.
     bool gaps() const { return gaps_; }
 
@@ -83,7 +88,7 @@ class Pyramid {
     void normalise(double mean, double deviation);
     void halve();
 
-    double prefilter_, scale_ = 1;
+    double prefilter_, scale_ = 1, mean_ = 0;
     bool gaps_ = false;
     Team* team_;
     std::vector<kernel::GaussianDerivatives> gaussians_; ///< by team member; empty if unfiltered

@@ -8,10 +8,14 @@
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -95,14 +99,9 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
-/// Returns an upper bound of the uncertainty of the rigid motion nearest to a field whose nodes
-/// have standard deviation `sigma`. It is reached if the errors of all nodes agree.
-RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
-    const double arm = std::hypot(static_cast<double>(shape.width),
-                                  static_cast<double>(shape.height)) /
-                       std::sqrt(12); // RMS distance of positions from the centre
-    const double alpha = sigma / arm;
-    return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
+RigidUncertainty uncertainty_from(const std::array<double, 9>& covariance) {
+    return {std::sqrt(covariance[0]), std::sqrt(covariance[4]), std::sqrt(covariance[8]),
+            covariance};
 }
 
 void take(const StoredField& stored, double prefilter, FrameRegistration& frame) {
@@ -115,7 +114,7 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
     frame.result.overlap = stored.fit.overlap;
     frame.result.iterations = stored.fit.steps;
     frame.field = summary_of(stored);
-    frame.result.uncertainty = uncertainty_at_most(frame.field->sigma, field.image);
+    frame.result.uncertainty = uncertainty_from(stored.fit.covariance);
     frame.seconds += stored.seconds;
 }
 
@@ -141,25 +140,48 @@ StoredField found_field(Ledger& ledger, const EntryName& name) {
 
 } // namespace
 
-const RigidMotion& Registered::motion(std::int64_t frame) const {
+bool in_doubt(const FrameRegistration& frame) {
+    return frame.in_doubt || frame.result.ambiguous || frame.result.unrelated;
+}
+
+std::size_t Registered::index(std::int64_t frame) const {
     const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
     if (at == frames.end() || *at != frame)
         throw std::logic_error("the requested motion is of a frame that was left out");
-    return motions[static_cast<std::size_t>(at - frames.begin())];
+    return static_cast<std::size_t>(at - frames.begin());
+}
+
+std::vector<std::int64_t> Registered::contributing() const {
+    std::vector<std::int64_t> some;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (contributes[i] != 0)
+            some.push_back(frames[i]);
+    }
+    return some;
 }
 
 Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own) {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
+    std::vector<FrameContrast> contrasts;
+    std::vector<std::uint8_t> contributes;
     for (const FrameRegistration& frame : own) {
         if (!frame.left_out.empty())
             continue;
         frames.push_back(frame.frame);
         motions.push_back(frame.result.motion);
+        contrasts.push_back(frame.contrast);
+        contributes.push_back(in_doubt(frame) ? 0 : 1);
     }
-    return {all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
-            all_gather_lists(communicator, std::span<const RigidMotion>(motions))};
+    Registered all{all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
+                   all_gather_lists(communicator, std::span<const RigidMotion>(motions)),
+                   all_gather_lists(communicator, std::span<const FrameContrast>(contrasts)),
+                   all_gather_lists(communicator, std::span<const std::uint8_t>(contributes))};
+    all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
+    if (all.all_in_doubt)
+        std::fill(all.contributes.begin(), all.contributes.end(), 1);
+    return all;
 }
 
 void leave_out_unrelated(std::span<FrameRegistration> frames) {
@@ -187,35 +209,176 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
     return samples;
 }
 
-std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
-                              const TransformOf& transform_of) {
-    Combined combined =
-        combine(context.communicator, context.source, registered.frames, transform_of,
-                {false, context.options.memory, context.options.threads}, context.control);
-    for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
-        if (combined.count[pixel] == 0)
-            combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();
-    }
-    return std::move(combined.mean);
+namespace {
+
+/// The least fraction of the total weight that must cover a pixel of an average.
+constexpr double least_coverage = .25;
+
+/// Returns the contribution of a frame to an average for matching, of samples from which the
+/// source has subtracted `offset`.
+Contribution contribution_of(const FrameContrast& contrast, double offset) {
+    const double gain = 1 / contrast.signal;
+    return {-(contrast.level - offset) * gain, gain, contrast.weight()};
 }
 
-void register_to_average(const SeriesContext& context, std::span<const float> average,
-                         std::span<FrameRegistration> own, std::uint32_t stage) {
+/// True if a frame contributes to an average of more than two frames. Only then is it registered
+/// again, to the average of the others.
+bool is_one_of_several(const Registered& registered, std::size_t index) {
+    return registered.contributes[index] != 0 &&
+           std::count(registered.contributes.begin(), registered.contributes.end(), 1) > 2;
+}
+
+} // namespace
+
+MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
+                           const TransformOf& transform_of) {
+    MatchingAverage average;
+    CombineOptions options{false, context.options.memory, context.options.threads};
+    const std::vector<std::int64_t> frames = registered.contributing();
+    for (const std::int64_t frame : frames) {
+        options.contributions.push_back(
+            contribution_of(registered.contrasts[registered.index(frame)], context.offset));
+        average.total += options.contributions.back().weight;
+    }
+    Combined combined = combine(context.communicator, context.source, frames, transform_of, options,
+                                context.control);
+    average.samples = std::move(combined.mean);
+    average.weight = std::move(combined.weight);
+    const auto least = static_cast<float>(least_coverage * average.total);
+    for (std::size_t pixel = 0; pixel < average.samples.size(); ++pixel) {
+        if (average.weight[pixel] < least)
+            average.samples[pixel] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return average;
+}
+
+namespace {
+
+/// The filtered average of all frames but one. The filter is linear, so the filtered frame is
+/// subtracted from the filtered average, instead of filtering each difference. Pyramids have their
+/// two finest levels, which a registration without search uses.
+class OthersPyramid {
+  public:
+    OthersPyramid(const SeriesContext& context, const MatchingAverage& average,
+                  const Registered& registered, Team* team)
+        : context_(context),
+          average_(average),
+          registered_(registered),
+          team_(team),
+          shape_(context.source.header().shape),
+          all_(shape_, 0, context.options.prefilter, team),
+          others_(shape_, 0, context.options.prefilter, team) {
+        all_.fill(view_of(average.samples, shape_));
+    }
+
+    /// The average of all frames that contribute.
+    const Pyramid& all() const { return all_; }
+
+    /// Returns the average of the frames other than one that contributes.
+    const Pyramid& without(std::int64_t frame, const Pyramid& filtered) {
+        const std::size_t index = registered_.index(frame);
+        const Contribution one = contribution_of(registered_.contrasts[index], context_.offset);
+        bool gaps = false;
+        for (int level = 0; level < std::min(2, all_.levels()); ++level)
+            gaps |= subtract(one, registered_.motions[index], filtered, level);
+        others_.set_gaps(gaps);
+        return others_;
+    }
+
+  private:
+    /// Computes a level, and returns true if it has gaps.
+    bool subtract(const Contribution& one, const RigidMotion& motion, const Pyramid& filtered,
+                  int level) {
+        const kernel::FloatImage of_all = all_.level(level), of_one = filtered.level(level);
+        const ImageShape shape = of_all.shape;
+        const double unit = std::ldexp(1, level);
+        const Point c = centre(shape_);
+        const kernel::RigidMap map =
+            map_of({motion.alpha, motion.tx / unit, motion.ty / unit}, {c.x / unit, c.y / unit});
+        const kernel::Plane to = others_.plane(level);
+        // A sample of the filtered frame contributes gain · sample + offset, in units of all_.
+        const auto gain = static_cast<float>(one.gain / filtered.scale() * all_.scale());
+        const auto offset = static_cast<float>(
+            (one.gain * filtered.mean() + one.offset - all_.mean()) * all_.scale());
+        const auto weight = static_cast<float>(one.weight);
+        const auto least = static_cast<float>(least_coverage * (average_.total - one.weight));
+        const Elements step = Elements{1} << level;
+        const Bands bands(shape.height);
+        std::array<bool, Bands::most> gaps{};
+        run_parts(team_, bands.count(), [&](int band, int) {
+            const Elements first = bands.first(band), last = bands.first(band + 1);
+            constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+            kernel::warp_rows(of_one, map, nothing, shape, first, last, to);
+            bool any = false;
+            for (Elements y = first; y < last; ++y) {
+                float* const row = to.first + y * to.stride;
+                const float* const sum = of_all.row(y);
+                const float* const weights = average_.weight.data() + y * step * shape_.width;
+                for (Elements x = 0; x < shape.width; ++x) {
+                    const float own = gain * row[x] + offset, seen = weights[x * step];
+                    const float left = seen - weight;
+                    const float others =
+                        left < least ? nothing : (seen * sum[x] - weight * own) / left;
+                    row[x] = std::isnan(own) ? sum[x] : others;
+                    any |= std::isnan(row[x]);
+                }
+            }
+            gaps[static_cast<std::size_t>(band)] = any;
+        });
+        return std::any_of(gaps.begin(), gaps.end(), [](bool any) { return any; });
+    }
+
+    const SeriesContext& context_;
+    const MatchingAverage& average_;
+    const Registered& registered_;
+    Team* team_;
+    ImageShape shape_;
+    Pyramid all_, others_;
+};
+
+/// Searches the whole range of motions for a frame in doubt. Returns true if the result is neither
+/// ambiguous nor unrelated; the frame then has this motion and is not in doubt any more.
+bool settle(const SeriesContext& context, PairReader& reader, const Pyramid& average,
+            std::uint32_t stage, FrameRegistration& frame) {
+    const TimedResult timed =
+        timed_result(context.ledger, {Work::averaged, stage, 0, 1, frame.frame},
+                     [&] { return reader.align(average, frame.frame); });
+    frame.seconds += timed.seconds;
+    if (!trusted(timed.result) || timed.result.ambiguous)
+        return false;
+    frame.result = timed.result;
+    frame.in_doubt = false;
+    return true;
+}
+
+} // namespace
+
+void register_to_average(const SeriesContext& context, const MatchingAverage& average,
+                         const Registered& registered, std::span<FrameRegistration> own,
+                         std::uint32_t stage) {
     const RegistrationOptions& options = context.options;
-    const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
-    Pyramid reference(shape, 0, options.prefilter, &team);
-    reference.fill(view_of(average, shape));
+    OthersPyramid references(context, average, registered, &team);
     PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));
         if (!frame.left_out.empty())
             continue;
+        const std::size_t index = registered.index(frame.frame);
+        const bool contributes = registered.contributes[index] != 0;
+        if (contributes && !is_one_of_several(registered, index))
+            continue;
+        if (!contributes && settle(context, reader, references.all(), stage, frame))
+            continue;
         const RigidMotion start = frame.result.motion;
         const TimedResult timed =
-            timed_result(context.ledger, {Work::averaged, stage, 0, 0, frame.frame},
-                         [&] { return reader.refine(reference, frame.frame, start); });
+            timed_result(context.ledger, {Work::averaged, stage, 0, 0, frame.frame}, [&] {
+                const Pyramid& reference =
+                    contributes ? references.without(frame.frame, reader.pyramid(frame.frame))
+                                : references.all();
+                return reader.refine(reference, frame.frame, start);
+            });
         frame.result = refined_from(start, timed.result, frame.result.ambiguous);
         frame.seconds += timed.seconds;
     }
@@ -234,39 +397,187 @@ ImageShape nodes_of_fields(ImageShape frame) {
     return {cells.width + 1, cells.height + 1};
 }
 
+namespace {
+
+/// The image to which a frame is registered; valid until the next call.
+using ImageFor = std::function<std::span<const float>(const FrameRegistration& frame)>;
+
+/// Registers frames by fields, each to its own image. Frames for which `is_done` returns true have
+/// their field already.
+class FieldRegistration {
+  public:
+    FieldRegistration(const SeriesContext& context, std::int64_t reference, std::uint32_t stage,
+                      Team& team)
+        : context_(context),
+          reference_(reference),
+          stage_(stage),
+          shape_(context.source.header().shape),
+          registration_(shape_, context.options.nonrigid, &team),
+          samples_(static_cast<std::size_t>(shape_.elements())) {
+        if (!context.ledger)
+            throw std::logic_error("fields without storage");
+    }
+
+    /// Registers a frame, unless its field is stored already.
+    void run(FrameRegistration& frame, const ImageFor& image_for,
+             const std::function<FieldStart()>& start) {
+        use(frame, [&] {
+            StoredField stored = identity_field(shape_);
+            if (frame.frame == reference_)
+                return stored;
+            const auto begin = std::chrono::steady_clock::now();
+            const std::span<const float> image = image_for(frame);
+            context_.source.read_frame(frame.frame, samples_);
+            const NonrigidResult& result =
+                registration_.run(view_of(image, shape_), view_of(samples_, shape_), start());
+            stored = {result.field, result.fit, 0};
+            stored.seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            return stored;
+        });
+    }
+
+    /// Copies the field of the previous stage.
+    void copy(FrameRegistration& frame, std::int64_t reference_before) {
+        use(frame, [&] {
+            StoredField stored = found_field(
+                *context_.ledger, {Work::field, stage_ - 1, reference_before, 0, frame.frame});
+            stored.seconds = 0;
+            return stored;
+        });
+    }
+
+  private:
+    template <class Make>
+    void use(FrameRegistration& frame, const Make& make) {
+        const EntryName name{Work::field, stage_, reference_, 0, frame.frame};
+        if (const auto known = context_.ledger->find(name)) {
+            take(field_from(*known), context_.options.prefilter, frame);
+            return;
+        }
+        const StoredField stored = make();
+        context_.ledger->keep(name, bytes_of(stored));
+        take(stored, context_.options.prefilter, frame);
+    }
+
+    const SeriesContext& context_;
+    std::int64_t reference_;
+    std::uint32_t stage_;
+    ImageShape shape_;
+    NonrigidRegistration registration_;
+    std::vector<float> samples_;
+};
+
+/// The average of all frames but one, whose own samples are subtracted.
+class OthersImage {
+  public:
+    OthersImage(const SeriesContext& context, const MatchingAverage& average,
+                const Registered& registered, const TransformOf& transform_of, Team& team)
+        : context_(context),
+          average_(average),
+          registered_(registered),
+          transform_of_(transform_of),
+          shape_(context.source.header().shape),
+          resampler_(context.source, &team),
+          others_(average.samples.size()) {}
+
+    std::span<const float> without(std::int64_t frame) {
+        const Contribution one =
+            contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
+        const double least = least_coverage * (average_.total - one.weight);
+        resampler_.show(frame, transform_of_(frame), {0, shape_.height}, others_);
+        for (std::size_t pixel = 0; pixel < others_.size(); ++pixel) {
+            const auto seen = static_cast<double>(average_.weight[pixel]);
+            const auto all = static_cast<double>(average_.samples[pixel]);
+            const double own = one.gain * static_cast<double>(others_[pixel]) + one.offset;
+            const double left = seen - one.weight;
+            if (!std::isfinite(others_[pixel]))
+                others_[pixel] = average_.samples[pixel];
+            else if (left < least)
+                others_[pixel] = std::numeric_limits<float>::quiet_NaN();
+            else
+                others_[pixel] = static_cast<float>((seen * all - one.weight * own) / left);
+        }
+        return others_;
+    }
+
+  private:
+    const SeriesContext& context_;
+    const MatchingAverage& average_;
+    const Registered& registered_;
+    const TransformOf& transform_of_;
+    ImageShape shape_;
+    Resampler resampler_;
+    std::vector<float> others_;
+};
+
+/// Searches the whole range of motions for this rank's frames in doubt.
+void settle_in_doubt(const SeriesContext& context, const MatchingAverage& average,
+                     const Registered& registered, std::span<FrameRegistration> own,
+                     std::uint32_t stage, Team& team) {
+    const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
+    std::optional<Pyramid> reference;
+    std::optional<PairReader> reader;
+    for (FrameRegistration& frame : own) {
+        if (!frame.left_out.empty() || registered.contributes[registered.index(frame.frame)] != 0)
+            continue;
+        if (!reference) {
+            reference.emplace(shape, 0, options.prefilter, &team);
+            reference->fill(view_of(average.samples, shape));
+            reader.emplace(context.source, options.rigid, options.prefilter, 2, &team);
+        }
+        settle(context, *reader, *reference, stage, frame);
+    }
+}
+
+} // namespace
+
 void register_by_fields(const SeriesContext& context, std::span<const float> image,
                         std::int64_t reference, std::span<FrameRegistration> own,
                         std::uint32_t stage, const StartOf& start_of) {
-    if (!context.ledger)
-        throw std::logic_error("fields without storage");
+    Team team(context.options.threads);
+    FieldRegistration registration(context, reference, stage, team);
+    std::int64_t done = 0;
+    for (FrameRegistration& frame : own) {
+        context.step("fields", done++, std::ssize(own));
+        if (frame.left_out.empty())
+            registration.run(
+                frame, [&](const FrameRegistration&) { return image; },
+                [&] { return start_of ? start_of(frame) : FieldStart(frame.result.motion); });
+    }
+}
+
+void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
+                                   const Registered& registered, std::int64_t reference_before,
+                                   const TransformOf& before, std::span<FrameRegistration> own,
+                                   std::uint32_t stage) {
     const RegistrationOptions& options = context.options;
     const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
-    NonrigidRegistration registration(shape, options.nonrigid, &team);
-    std::vector<float> samples(image.size());
+    settle_in_doubt(context, average, registered, own, stage, team);
+    FieldRegistration registration(context, the_average, stage, team);
+    OthersImage others(context, average, registered, before, team);
+    const StartOf from_field = starts_from(before, shape);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("fields", done++, std::ssize(own));
         if (!frame.left_out.empty())
             continue;
-        const EntryName name{Work::field, stage, reference, 0, frame.frame};
-        if (const auto known = context.ledger->find(name)) {
-            take(field_from(*known), options.prefilter, frame);
+        const std::size_t index = registered.index(frame.frame);
+        const bool contributes = registered.contributes[index] != 0;
+        if (contributes && !is_one_of_several(registered, index)) {
+            registration.copy(frame, reference_before);
             continue;
         }
-        StoredField stored = identity_field(shape);
-        if (frame.frame != reference) {
-            const auto begin = std::chrono::steady_clock::now();
-            context.source.read_frame(frame.frame, samples);
-            const NonrigidResult& result =
-                registration.run(view_of(image, shape), view_of(samples, shape),
-                                 start_of ? start_of(frame) : FieldStart(frame.result.motion));
-            stored = {result.field, result.fit, 0};
-            stored.seconds =
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        }
-        context.ledger->keep(name, bytes_of(stored));
-        take(stored, options.prefilter, frame);
+        const bool settled = !contributes && !in_doubt(frame);
+        registration.run(
+            frame,
+            [&](const FrameRegistration&) {
+                return contributes ? others.without(frame.frame)
+                                   : std::span<const float>(average.samples);
+            },
+            [&] { return settled ? FieldStart(frame.result.motion) : from_field(frame); });
     }
 }
 

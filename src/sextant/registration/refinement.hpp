@@ -27,12 +27,25 @@ StoredField field_from(std::span<const std::byte> bytes);
 /// Marks frames that are unrelated to their reference as left out.
 void leave_out_unrelated(std::span<FrameRegistration> frames);
 
-/// The frames of all ranks that are not left out and their motions, on every rank.
+/// True if the motion of a frame is in doubt: registrations to the frames around it disagree or are
+/// ambiguous, or it resembles its reference no more than noise.
+bool in_doubt(const FrameRegistration& frame);
+
+/// The frames of all ranks that are not left out, on every rank.
 struct Registered {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
-    /// Returns the motion of a frame by its number.
-    const RigidMotion& motion(std::int64_t frame) const;
+    std::vector<FrameContrast> contrasts;
+    /// 1 for frames that contribute to averages used for matching: those whose motion is not in
+    /// doubt, or all if fewer than two are left.
+    std::vector<std::uint8_t> contributes;
+    bool all_in_doubt = false; ///< fewer than two frames were not in doubt
+
+    /// Returns the index of a frame by its number.
+    std::size_t index(std::int64_t frame) const;
+    const RigidMotion& motion(std::int64_t frame) const { return motions[index(frame)]; }
+    /// Returns the frames that contribute, in order.
+    std::vector<std::int64_t> contributing() const;
 };
 
 /// Gathers the frames of all ranks. Collective.
@@ -48,20 +61,41 @@ TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::ui
 /// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
-/// Returns the mean of the registered frames; NaN where no frame covers a pixel. Collective.
-std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
-                              const TransformOf& transform_of);
+/// An average to which frames are registered.
+struct MatchingAverage {
+    std::vector<float> samples; ///< NaN in gaps
+    std::vector<float> weight;  ///< sum of the weights of the frames that cover a pixel
+    double total = 0;           ///< sum of the weights of all frames
+};
+
+/// Returns the average of the frames that contribute, brought to a common level and contrast and
+/// weighted by their signal-to-noise ratios (FrameContrast). Otherwise the average would be
+/// brighter where it is covered by brighter frames, and frames would be registered to these steps.
+/// Pixels that are covered by less than a quarter of the total weight are gaps.
+/// Collective.
+MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
+                           const TransformOf& transform_of);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
 
-/// Registers this rank's frames to an image, each starting at its current motion.
+/// Registers this rank's frames to an average, each starting at its current motion. Each frame that
+/// contributes to the average is registered to the average of the other frames; otherwise its own
+/// noise would attract it to its current motion, and its uncertainty would not include that of the
+/// reference. Two frames that alone contribute keep their motions, because the average of the
+/// others would be the other frame.
 ///
-/// Input     a whole image of the frames' shape: the average of an earlier stage.
-/// Throws    UnusableFrame if frames cannot be registered to the image.
+/// A frame whose motion is in doubt is registered by a search over the whole range of motions. If
+/// the result is neither ambiguous nor unrelated, the frame is not in doubt any more; otherwise it
+/// is registered from its current motion.
+///
+/// Input     the average of an earlier stage, and the registrations from which it was computed.
+/// Throws    UnusableFrame if frames cannot be registered to the average.
+/// Cost      for each frame, two resamplings of a filtered level and a registration without search.
 /// Not collective.
-void register_to_average(const SeriesContext& context, std::span<const float> average,
-                         std::span<FrameRegistration> own, std::uint32_t stage);
+void register_to_average(const SeriesContext& context, const MatchingAverage& average,
+                         const Registered& registered, std::span<FrameRegistration> own,
+                         std::uint32_t stage);
 
 /// Returns the number of nodes of the frames' fields along each axis.
 ImageShape nodes_of_fields(ImageShape frame);
@@ -73,17 +107,25 @@ using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 /// earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
 
-/// Registers this rank's frames to an image by displacement fields. Each starts at `start_of`, if
+/// Registers this rank's frames to a frame by displacement fields. Each starts at `start_of`, if
 /// set, and otherwise at its current motion. Fields are stored in the ledger, which is required,
 /// under the stage and the reference's number. A frame's motion becomes the rigid motion nearest to
 /// its field.
 ///
-/// Input     a whole image of the frames' shape, and its frame number or `the_average`. The
-///           reference frame itself gets the identity.
+/// Input     a whole frame and its number. The reference frame itself gets the identity.
 /// Memory    seven frames.
 /// Not collective.
 void register_by_fields(const SeriesContext& context, std::span<const float> image,
                         std::int64_t reference, std::span<FrameRegistration> own,
                         std::uint32_t stage, const StartOf& start_of = {});
+
+/// Registers this rank's frames to an average by displacement fields, as register_to_average() does
+/// by rigid motions. Each starts at its field `before`, from which the average was computed and
+/// which the ledger holds for the previous stage under `reference_before`. Memory    nine frames.
+/// Not collective.
+void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
+                                   const Registered& registered, std::int64_t reference_before,
+                                   const TransformOf& before, std::span<FrameRegistration> own,
+                                   std::uint32_t stage);
 
 } // namespace sextant::registration

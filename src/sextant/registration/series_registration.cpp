@@ -4,13 +4,16 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/refinement.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -23,6 +26,71 @@ namespace sextant {
 using namespace registration;
 
 namespace {
+
+constexpr int most_extra_stages = 3; ///< stages that may follow the requested ones
+
+/// Parses a list of numbers and ranges such as "0-9,12". Returns true for the frames listed.
+std::vector<bool> frames_listed(const std::string& list, std::int64_t frames) {
+    std::vector<bool> listed(static_cast<std::size_t>(frames));
+    const auto fail = [&](const std::string& why) {
+        throw InvalidTask(fmt::format(
+            "frames {}: {}, expected sound, all, or a list such as 0-9,12 of frames 0 to {}", list,
+            why, frames - 1));
+    };
+    const auto number = [&](std::string_view text) {
+        std::int64_t value = 0;
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (failed != std::errc() || end != text.data() + text.size() || text.front() == '-')
+            fail(fmt::format("\"{}\" is not a frame number", text));
+        if (value >= frames)
+            fail(fmt::format("there is no frame {}", value));
+        return value;
+    };
+    for (std::string_view rest = list;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view item = rest.substr(0, comma);
+        const std::size_t dash = item.find('-');
+        const std::int64_t first = number(item.substr(0, dash));
+        const std::int64_t last =
+            dash == std::string_view::npos ? first : number(item.substr(dash + 1));
+        if (last < first)
+            fail(fmt::format("the range {} ends before it begins", item));
+        std::fill(listed.begin() + first, listed.begin() + last + 1, true);
+        if (comma == std::string_view::npos)
+            return listed;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+/// Returns why the motion of a frame is in doubt.
+std::string doubt_of(const FrameRegistration& frame) {
+    if (frame.result.unrelated)
+        return "the frame resembles its reference no more than noise";
+    if (frame.in_doubt)
+        return "registrations to the frames around it disagree";
+    return "a registration to a frame next to it is ambiguous";
+}
+
+/// Returns the RMS standard deviation of positions in a frame.
+double deviation_of_positions(const RigidUncertainty& uncertainty, ImageShape shape) {
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS distance of positions from the centre
+    return std::hypot(uncertainty.tx, uncertainty.ty, uncertainty.alpha * arm);
+}
+
+/// Returns the median of the motions by which frames moved between two stages. It is the change of
+/// the common reference.
+RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
+    const auto median_of = [&](double RigidMotion::*parameter) {
+        std::vector<double> values;
+        for (const RigidMotion& move : moves)
+            values.push_back(move.*parameter);
+        return median(values);
+    };
+    return {median_of(&RigidMotion::alpha), median_of(&RigidMotion::tx),
+            median_of(&RigidMotion::ty)};
+}
 
 /// A hash of the frames' statistics, to recognise the series.
 std::string fingerprint(const std::vector<FrameStatistics>& frames) {
@@ -41,10 +109,11 @@ std::string fingerprint(const std::vector<FrameStatistics>& frames) {
 }
 
 /// Returns an upper bound of the disk space of a checkpoint with displacement fields: those of all
-/// stages, with a margin of two stages.
+/// stages, including extra ones, with a margin of two stages.
 Bytes disk_of_fields(const FrameHeader& series, int stages) {
     constexpr Bytes node = 3 * sizeof(float) + 1;
-    return series.frames * nodes_of_fields(series.shape).elements() * node * (stages + 2);
+    return series.frames * nodes_of_fields(series.shape).elements() * node *
+           (stages + 2 + (stages > 1 ? most_extra_stages : 0));
 }
 
 /// Forwards to another ledger and reports the time interval in which each result was computed: from
@@ -82,6 +151,10 @@ class TimedLedger : public Ledger {
 
 std::string_view name(MotionModel model) {
     return model == MotionModel::rigid ? "rigid" : "nonrigid";
+}
+
+std::string_view name(AverageKind kind) {
+    return kind == AverageKind::plain ? "plain" : "weighted";
 }
 
 Record record_of(RegistrationOptions& options) {
@@ -122,6 +195,12 @@ Record record_of(RegistrationOptions& options) {
         .add("tolerance", options.tolerance, "PIXELS",
              "tolerance within which registrations to previous frames agree")
         .between(0, 1 << 20);
+    record.add("average", options.average,
+               {{name(AverageKind::plain), AverageKind::plain},
+                {name(AverageKind::weighted), AverageKind::weighted}},
+               "NAME", "mean of the samples, or of frames brought to one level and contrast");
+    record.add("frames", options.frames, "sound|all|LIST",
+               "frames to average: sound, all, or a list such as 0-9,12");
     return record;
 }
 
@@ -136,7 +215,9 @@ Record record_of(const RegistrationResult& result) {
           {"stages", seconds.stages},
           {"combine", seconds.average},
           {"write", seconds.writing}},
-         "on this rank"}};
+         "on this rank"},
+        {"stages", result.stages, "number of registration stages"},
+        {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -186,11 +267,12 @@ class SeriesRegistration::Run {
         open_ledger(inspection.statistics);
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
         timed(result_.seconds.stages, [&] {
-            for (int stage = 2; stage <= options_.stages; ++stage)
-                refine(stage);
+            while (needs_stage())
+                refine(++result_.stages);
         });
+        agree(communicator_, [&] { choose_averaged(); });
         timed(result_.seconds.average,
-              [&] { result_.average = combined(transform_of(options_.stages), true); });
+              [&] { result_.average = combined(transform_of(result_.stages), true); });
         if (options_.recorded_mean)
             result_.recorded = combined([](std::int64_t) { return Transform(); }, false);
         gather_frames();
@@ -227,7 +309,9 @@ class SeriesRegistration::Run {
             throw InvalidTask(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
                                           reference, header.frames - 1, source_->path(),
                                           header.frames));
-        const Bytes least = least_memory(header.frames, header.shape.width, {});
+        if (options_.frames != "sound" && options_.frames != "all")
+            frames_listed(options_.frames, header.frames);
+        const Bytes least = least_memory(header.frames, header.shape.width, combine_options(true));
         constexpr Bytes mebibyte = 1 << 20;
         if (options_.memory < least)
             throw InvalidTask(fmt::format(
@@ -335,19 +419,81 @@ class SeriesRegistration::Run {
         });
     }
 
+    /// True if another stage was requested, or frames still move by more than their deviations.
+    /// For two frames, the average of the others would be the other frame.
+    bool needs_stage() const {
+        if (options_.stages == 1 || registered_.frames.size() == 2)
+            return false;
+        return result_.stages < options_.stages ||
+               (frames_move_ && result_.stages < options_.stages + most_extra_stages);
+    }
+
     void refine(int stage) {
         const TransformOf before = transform_of(stage - 1);
-        const std::vector<float> average = average_of(*context_, registered_, before);
+        const MatchingAverage average = average_of(*context_, registered_, before);
         const auto number = static_cast<std::uint32_t>(stage);
         agree(communicator_, [&] {
             if (nonrigid())
-                register_by_fields(*context_, average, the_average, own_, number,
-                                   starts_from(before, source_->header().shape));
+                register_to_average_by_fields(*context_, average, registered_,
+                                              reference_of(stage - 1), before, own_, number);
             else
-                register_to_average(*context_, average, own_, number);
+                register_to_average(*context_, average, registered_, own_, number);
         });
         leave_out_unrelated(own_);
-        registered_ = gather_registered(communicator_, own_);
+        Registered after = gather_registered(communicator_, own_);
+        frames_move_ = any_moved(registered_, after);
+        registered_ = std::move(after);
+    }
+
+    /// True if a stage moved any frame that contributes to averages, relative to the others, by
+    /// more than its deviation explains.
+    bool any_moved(const Registered& before, const Registered& after) const {
+        constexpr double deviations = 6, least = .1; // least: pixels
+        const ImageShape shape = source_->header().shape;
+        std::vector<RigidMotion> moves;
+        for (const std::int64_t frame : after.frames)
+            moves.push_back(compose(after.motion(frame), inverse(before.motion(frame))));
+        if (moves.empty())
+            return false;
+        const RigidMotion common = common_motion(moves);
+        int moved = 0;
+        for (const FrameRegistration& frame : own_) {
+            if (!frame.left_out.empty() || after.contributes[after.index(frame.frame)] == 0)
+                continue;
+            const double distance = rms_distance(moves[after.index(frame.frame)], common, shape);
+            const double sigma = deviation_of_positions(frame.result.uncertainty, shape);
+            moved += distance > std::max(deviations * sigma, least);
+        }
+        const std::vector<int> all = communicator_.all_gather(moved);
+        return std::any_of(all.begin(), all.end(), [](int frames) { return frames > 0; });
+    }
+
+    /// Chooses the frames for the average and the median, and states why others are not averaged.
+    void choose_averaged() {
+        const bool all = options_.frames == "all", sound = options_.frames == "sound";
+        if (sound && registered_.all_in_doubt)
+            result_.warnings.push_back("the motions of all frames are in doubt; all are averaged");
+        const std::vector<bool> listed =
+            all || sound ? std::vector<bool>()
+                         : frames_listed(options_.frames, source_->header().frames);
+        const auto has = [&](std::int64_t frame) {
+            if (all)
+                return true;
+            return sound ? registered_.contributes[registered_.index(frame)] != 0
+                         : listed[static_cast<std::size_t>(frame)];
+        };
+        for (const std::int64_t frame : registered_.frames) {
+            if (has(frame))
+                averaged_.push_back(frame);
+        }
+        result_.not_averaged = std::ssize(registered_.frames) - std::ssize(averaged_);
+        if (averaged_.empty())
+            throw InvalidTask(
+                fmt::format("frames {}: none of them is registered", options_.frames));
+        for (FrameRegistration& frame : own_) {
+            if (frame.left_out.empty() && !has(frame.frame))
+                frame.not_averaged = sound ? doubt_of(frame) : "not listed";
+        }
     }
 
     /// Returns the transforms of all frames after a stage. Collective.
@@ -362,13 +508,45 @@ class SeriesRegistration::Run {
     TransformOf known_transform_of(int stage) {
         if (!nonrigid())
             return transforms(registered_);
-        return transforms_by_fields(*ledger_, stage == 1 ? result_.reference : the_average,
+        return transforms_by_fields(*ledger_, reference_of(stage),
                                     static_cast<std::uint32_t>(stage));
     }
 
+    /// Returns the reference of the fields of a stage.
+    std::int64_t reference_of(int stage) const {
+        return stage == 1 ? result_.reference : the_average;
+    }
+
     Combined combined(const TransformOf& transform_of, bool median) {
-        return combine(communicator_, *source_, registered_.frames, transform_of,
-                       {median, options_.memory, options_.threads}, control_);
+        return combine(communicator_, *source_, averaged_, transform_of, combine_options(median),
+                       control_);
+    }
+
+    /// Returns the options of averages. Weighted averages bring frames to the level and contrast of
+    /// the reference.
+    CombineOptions combine_options(bool median) const {
+        CombineOptions options{median, options_.memory, options_.threads};
+        if (options_.average == AverageKind::plain)
+            return options;
+        const auto contrast_of = [&](std::int64_t frame) {
+            return registered_.contrasts[registered_.index(frame)];
+        };
+        options.contributions.resize(1);
+        if (averaged_.empty())
+            return options;
+        const auto& frames = registered_.frames;
+        const bool has_reference =
+            std::binary_search(frames.begin(), frames.end(), result_.reference);
+        const FrameContrast to = contrast_of(has_reference ? result_.reference : averaged_.front());
+        options.contributions.clear();
+        for (const std::int64_t frame : averaged_) {
+            const FrameContrast from = contrast_of(frame);
+            const double gain = to.signal / from.signal;
+            options.contributions.push_back(
+                {to.level - result_.offset - gain * (from.level - result_.offset), gain,
+                 from.weight()});
+        }
+        return options;
     }
 
     void gather_frames() {
@@ -381,31 +559,37 @@ class SeriesRegistration::Run {
             std::int64_t gaps;
             Seconds seconds;
             RigidMotion from_before;
+            FrameContrast contrast;
         };
         std::vector<Numbers> own;
         std::string reasons;
         for (const FrameRegistration& frame : own_) {
             own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
-                           frame.gaps, frame.seconds, frame.from_before});
-            reasons += frame.left_out + '\0';
+                           frame.gaps, frame.seconds, frame.from_before, frame.contrast});
+            reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
         }
         std::string all_reasons;
         for (const std::string& text : all_gather_texts(communicator_, reasons))
             all_reasons += text;
         std::size_t at = 0;
-        for (const Numbers& one : all_gather_lists(communicator_, std::span<const Numbers>(own))) {
+        const auto next_reason = [&] {
             const std::size_t end = all_reasons.find('\0', at);
-            result_.frames.push_back({one.frame, all_reasons.substr(at, end - at), one.result,
-                                      one.field, one.mended, one.in_doubt, one.gaps, one.seconds,
-                                      one.from_before});
+            std::string reason = all_reasons.substr(at, end - at);
             at = end + 1;
+            return reason;
+        };
+        for (const Numbers& one : all_gather_lists(communicator_, std::span<const Numbers>(own))) {
+            std::string left_out = next_reason(), not_averaged = next_reason();
+            result_.frames.push_back({one.frame, std::move(left_out), one.result, one.field,
+                                      one.mended, one.in_doubt, one.gaps, one.seconds,
+                                      one.from_before, one.contrast, std::move(not_averaged)});
         }
     }
 
     void write() {
         if (!is_first() || !hooks_.write)
             return;
-        RegisteredFrames frames(*source_, registered_.frames, known_transform_of(options_.stages),
+        RegisteredFrames frames(*source_, registered_.frames, known_transform_of(result_.stages),
                                 options_.threads, control_);
         hooks_.write(result_, frames);
     }
@@ -419,6 +603,8 @@ class SeriesRegistration::Run {
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames
     Registered registered_;
+    bool frames_move_ = false; ///< the last stage moved frames by more than their deviations
+    std::vector<std::int64_t> averaged_; ///< the frames of the average and the median
     RegistrationResult result_;
 };
 

@@ -6,6 +6,7 @@
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/combined.hpp"
+#include "sextant/registration/contrast.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/pair_reader.hpp"
@@ -27,6 +28,13 @@ namespace sextant {
 enum class MotionModel { rigid, nonrigid };
 
 std::string_view name(MotionModel model);
+
+/// The mean of registered frames: of their samples, or of samples brought to the level and the
+/// contrast of the reference and weighted by the frames' signal-to-noise ratios. The latter is for
+/// series whose brightness changes.
+enum class AverageKind { plain, weighted };
+
+std::string_view name(AverageKind kind);
 
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
@@ -53,6 +61,11 @@ struct RegistrationOptions {
     /// these registrations vote on its position.
     int farthest = 3;
     double tolerance = 1.5; ///< registrations agree if they differ by at most this (RMS, pixels)
+
+    AverageKind average = AverageKind::plain;
+    /// The frames that are averaged: "sound" (those whose motion is not in doubt), "all", or a list
+    /// of numbers and ranges such as "0-9,12".
+    std::string frames = "sound";
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid` and `limits`.
@@ -82,6 +95,10 @@ struct FrameRegistration {
     Seconds seconds = 0;   ///< time spent on all registrations of this frame
     /// The motion to the previous placed frame, found before the scan.
     registration::RigidMotion from_before = {};
+    /// The level and the contrast of the frame, from its registrations to the frames around it.
+    registration::FrameContrast contrast = {};
+    /// Why the frame is not part of the average and the median; empty if it is, or if left_out.
+    std::string not_averaged = {};
 };
 
 /// A registered series, on every rank.
@@ -97,6 +114,12 @@ struct RegistrationResult {
     struct Times {
         Seconds inspection = 0, registration = 0, stages = 0, average = 0, writing = 0;
     } seconds;
+
+    /// Number of stages that were run. A pair has one; a series whose frames still move by more
+    /// than their deviations has up to three more than requested.
+    int stages = 1;
+    std::int64_t not_averaged = 0;     ///< number of frames with a reason in `not_averaged`
+    std::vector<std::string> warnings; ///< sentences about the whole series
 };
 
 /// Returns a record of the result without the frames and the averages.
@@ -146,7 +169,11 @@ struct RegistrationHooks {
 /// previous ones, and these registrations vote on its position. A scan over the ranks combines the
 /// motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
 /// registration of frames i and k that starts at the composed motion; errors therefore do not grow
-/// along the series. Each further stage registers all frames to the average of the previous stage.
+/// along the series. Each further stage registers each frame to the average of the others, at the
+/// motions of the previous stage; frames in doubt do not contribute to it, and are searched for
+/// over the whole range of motions. For two frames the average of the others would be the other
+/// frame, so there is only one stage. If frames still move by more than their deviations, up to
+/// three more stages follow.
 ///
 /// Each rank reads its block of the frames and, for averages, its block of rows of all frames. Rank
 /// 0 creates and removes the checkpoint and calls RegistrationHooks::write.
