@@ -60,7 +60,8 @@ class TiffSink : public testing::Test {
 };
 
 TEST_F(TiffSink, WritesFramesThatAreReadBack) {
-    for (const Sample sample : {Sample::u8, Sample::u16, Sample::u32, Sample::f32}) {
+    for (const Sample sample : {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32,
+                                Sample::i32, Sample::f32}) {
         const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}, .125};
         write_pattern(path, header);
         const auto source = format::open_frames(path);
@@ -131,6 +132,43 @@ TEST_F(TiffSink, DescribesPlanesThatAreNotASeriesAsSlices) {
         written({3, shape, Sample::f32, 1, {}, {}}, {format::StackAxis::slices});
     EXPECT_THAT(description(file), HasSubstr("\nslices=3\n"));
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
+}
+
+/// The units of UTF-16 text as it is stored in a file of this machine's byte order.
+std::string stored(std::u16string_view text) {
+    return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof text[0]};
+}
+
+TEST_F(TiffSink, WritesLabelsOfFramesAsImageJReadsThem) {
+    const TiffParser file = written({3, shape, Sample::u16, 1, {.5, .5, "nm"}, {}},
+                                    {format::StackAxis::time, {"frame 0", "frame 2", "µ"}});
+    const TiffDirectory& first = file.directories().front();
+    ASSERT_EQ(first.entries.count(50838), 1) << "lengths";
+    ASSERT_EQ(first.entries.count(50839), 1) << "metadata";
+    const std::string bytes = content(path);
+    const auto number = [&](std::uint64_t at) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        return value;
+    };
+    const std::uint64_t lengths = first.value(50838), metadata = first.value(50839);
+    EXPECT_EQ(first.entries.at(50838).count, 4) << "of the header and of each label";
+    EXPECT_EQ(number(lengths), 12);
+    EXPECT_EQ(number(lengths + 4), 14);
+    EXPECT_EQ(number(lengths + 8), 14);
+    EXPECT_EQ(number(lengths + 12), 2);
+    EXPECT_EQ(first.entries.at(50839).count, 12 + 14 + 14 + 2);
+    EXPECT_EQ(number(metadata), 0x494a494a) << "IJIJ in the byte order of the file";
+    EXPECT_EQ(number(metadata + 4), 0x6c61626c) << "labl";
+    EXPECT_EQ(number(metadata + 8), 3);
+    EXPECT_EQ(bytes.substr(metadata + 12, 30), stored(u"frame 0frame 2µ"));
+    EXPECT_EQ(file.directories()[1].entries.count(50838), 0);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+}
+
+TEST_F(TiffSink, RefusesLabelsOfAnotherNumberThanFrames) {
+    EXPECT_THROW(written({3, shape, Sample::u8}, {format::StackAxis::time, {"frame 0"}}),
+                 std::logic_error);
 }
 
 TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJCannotRead) {
@@ -204,8 +242,9 @@ TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
     };
     EXPECT_EQ(refused({0, {1, 1}, Sample::u8, 1, {}, {}}),
               path + ": cannot hold 0 frames of 1×1, expected at least one with positive sides");
-    EXPECT_EQ(refused({1, {1, 1}, Sample::i32, 1, {}, {}}),
-              path + ": cannot hold samples of i32, expected one of u8, u16, u32, f32");
+    EXPECT_EQ(refused({1, {1, 1}, Sample::f64, 1, {}, {}}),
+              path +
+                  ": cannot hold samples of f64, expected one of u8, i8, u16, i16, u32, i32, f32");
     EXPECT_EQ(folder.entries(), 0);
 }
 

@@ -28,7 +28,7 @@ namespace {
 constexpr std::array frame_formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
-                open_tiff, create_tiff, "u8 u16 u32 f32"},
+                open_tiff, create_tiff, "u8 i8 u16 i16 u32 i32 f32"},
     FrameFormat{"MRC", ".mrc .mrcs .map .st .ali .rec .ccp4",
                 "stacks and volumes, modes 0, 1, 2, 6, 12, extended header, both byte orders",
                 open_mrc, create_mrc, "i8 i16 u16 f16 f32"},

@@ -18,6 +18,9 @@ enum class StackAxis { time, slices };
 /// Options for writing frames, used by formats that name their axes.
 struct SinkOptions {
     StackAxis axis = StackAxis::time;
+    /// A label for each frame, such as "frame 17"; empty for none. TIFF files for ImageJ show them
+    /// as slice labels; other files do not store them.
+    std::vector<std::string> labels = {};
 };
 
 /// The channel and slice of a hyperstack to read, counted from 0; default: the first.

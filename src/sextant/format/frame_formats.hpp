@@ -94,9 +94,9 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
 std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
-/// Writes grey pages of u8, u16, u32 or f32, uncompressed, one strip each, in the layout of
-/// TiffLayout: for ImageJ if ImageJ can hold them, otherwise with OME-XML. Pixel size, axis and
-/// frame interval are written.
+/// Writes grey pages of integers of 8 to 32 bits or f32, uncompressed, one strip each, in the
+/// layout of TiffLayout: for ImageJ if ImageJ can hold them, otherwise with OME-XML. Pixel size,
+/// axis and frame interval are written; labels of frames only for ImageJ.
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 

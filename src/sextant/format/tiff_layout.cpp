@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -19,33 +20,66 @@ namespace sextant::format {
 
 namespace {
 
+/// Converts to UTF-16. Characters beyond U+FFFF, which no unit or label has, are cut to 16 bits.
+std::vector<char16_t> utf16(std::string_view utf8) {
+    std::vector<char16_t> units;
+    for (std::size_t i = 0; i < utf8.size();) {
+        const auto first = static_cast<unsigned char>(utf8[i++]);
+        std::uint32_t code = first < 0x80 ? first : first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
+        for (; i < utf8.size() && (static_cast<unsigned char>(utf8[i]) & 0xC0U) == 0x80; ++i)
+            code = code << 6 | (static_cast<unsigned char>(utf8[i]) & 0x3FU);
+        units.push_back(static_cast<char16_t>(code & 0xFFFF));
+    }
+    return units;
+}
+
 /// Escapes text for ImageJ, which reads Java properties: Latin-1, with other characters as \uXXXX.
 std::string escaped_for_java(std::string_view utf8) {
     std::string escaped;
-    for (std::size_t i = 0; i < utf8.size();) {
-        const auto first = static_cast<unsigned char>(utf8[i++]);
-        if (first < 0x80) {
-            escaped += first == '\\' ? "\\\\" : std::string(1, static_cast<char>(first));
-            continue;
-        }
-        std::uint32_t code = first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
-        for (; i < utf8.size() && (static_cast<unsigned char>(utf8[i]) & 0xC0U) == 0x80; ++i)
-            code = code << 6 | (static_cast<unsigned char>(utf8[i]) & 0x3FU);
-        escaped += fmt::format("\\u{:04X}", code & 0xFFFF);
+    for (const char16_t unit : utf16(utf8)) {
+        if (unit >= 0x80)
+            escaped += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(unit));
+        else
+            escaped += unit == u'\\' ? "\\\\" : std::string(1, static_cast<char>(unit));
     }
     return escaped;
 }
+
+// ImageJ's private tags: the lengths of the parts of its metadata, and the metadata.
+constexpr std::uint16_t imagej_lengths = 50838, imagej_metadata = 50839;
+/// The header of the metadata that consist of labels only: the magic number "IJIJ", the type
+/// "labl", and the number of labels.
+constexpr Bytes label_header_bytes = 12;
 
 std::string_view ome_type(Sample sample) {
     switch (sample) {
     case Sample::u8:
         return "uint8";
+    case Sample::i8:
+        return "int8";
     case Sample::u16:
         return "uint16";
+    case Sample::i16:
+        return "int16";
     case Sample::u32:
         return "uint32";
+    case Sample::i32:
+        return "int32";
     default:
         return "float";
+    }
+}
+
+std::uint16_t sample_format(Sample sample) {
+    switch (sample) {
+    case Sample::f32:
+        return SAMPLEFORMAT_IEEEFP;
+    case Sample::i8:
+    case Sample::i16:
+    case Sample::i32:
+        return SAMPLEFORMAT_INT;
+    default:
+        return SAMPLEFORMAT_UINT;
     }
 }
 
@@ -225,6 +259,10 @@ class Directory {
 
 TiffLayout::TiffLayout(FrameHeader header, const SinkOptions& options)
     : header_(std::move(header)), options_(options) {
+    if (!options_.labels.empty() && std::ssize(options_.labels) != header_.frames)
+        throw std::logic_error("the number of labels differs from that of frames");
+    std::transform(options_.labels.begin(), options_.labels.end(), std::back_inserter(labels_),
+                   utf16);
     choose_kind();
     place_parts();
     const bool little = std::endian::native == std::endian::little;
@@ -250,7 +288,25 @@ TiffLayout::TiffLayout(FrameHeader header, const SinkOptions& options)
             put(start_, tiff_rational(1 / size).denominator);
         }
     }
+    if (has_labels())
+        put_labels();
     start_.resize(static_cast<std::size_t>(samples_at_));
+}
+
+/// Adds the labels as ImageJ's metadata: lengths in bytes of the header and of each label; then the
+/// header and the labels in UTF-16. All numbers are in the byte order of the file.
+void TiffLayout::put_labels() {
+    start_.resize(static_cast<std::size_t>(label_lengths_at_));
+    put(start_, static_cast<std::uint32_t>(label_header_bytes));
+    for (const std::vector<char16_t>& label : labels_)
+        put(start_, static_cast<std::uint32_t>(sizeof(char16_t) * label.size()));
+    put(start_, std::uint32_t{0x494a494a}); // "IJIJ"
+    put(start_, std::uint32_t{0x6c61626c}); // "labl"
+    put(start_, static_cast<std::uint32_t>(labels_.size()));
+    for (const std::vector<char16_t>& label : labels_) {
+        for (const char16_t unit : label)
+            put(start_, unit);
+    }
 }
 
 void TiffLayout::choose_kind() {
@@ -279,7 +335,14 @@ void TiffLayout::choose_kind() {
 void TiffLayout::place_parts() {
     text_at_ = header_bytes() + directory_bytes(true);
     resolution_at_ = aligned(text_at_ + static_cast<Bytes>(text_.size()) + 1, 8);
-    samples_at_ = aligned(resolution_at_ + (!big_ && pixel_.known() ? 16 : 0), alignment);
+    label_lengths_at_ = resolution_at_ + (!big_ && pixel_.known() ? 16 : 0);
+    labels_at_ = label_lengths_at_;
+    Bytes end = labels_at_;
+    if (has_labels()) {
+        labels_at_ += static_cast<Bytes>(sizeof(std::uint32_t)) * (1 + header_.frames);
+        end = labels_at_ + label_bytes();
+    }
+    samples_at_ = aligned(end, alignment);
 }
 
 bool TiffLayout::fits_classic() const {
@@ -291,8 +354,16 @@ Bytes TiffLayout::frame_bytes() const {
     return header_.shape.elements() * size_of(header_.sample);
 }
 
+Bytes TiffLayout::label_bytes() const {
+    Bytes bytes = label_header_bytes;
+    for (const std::vector<char16_t>& label : labels_)
+        bytes += static_cast<Bytes>(sizeof(char16_t) * label.size());
+    return bytes;
+}
+
 Bytes TiffLayout::directory_bytes(bool first) const {
-    const Bytes entries = 11 + (first ? 1 : 0) + (pixel_.known() ? 3 : 0);
+    const Bytes entries =
+        11 + (first ? 1 : 0) + (first && has_labels() ? 2 : 0) + (pixel_.known() ? 3 : 0);
     return big_ ? 8 + 20 * entries + 8 : 2 + 12 * entries + 4;
 }
 
@@ -331,8 +402,11 @@ std::vector<std::byte> TiffLayout::directory(std::int64_t frame) const {
         directory.rational(TIFFTAG_YRESOLUTION, tiff_rational(1 / pixel_.y), resolution_at_ + 8);
         directory.short_value(TIFFTAG_RESOLUTIONUNIT, imagej_ ? RESUNIT_NONE : RESUNIT_CENTIMETER);
     }
-    directory.short_value(TIFFTAG_SAMPLEFORMAT,
-                          header_.sample == Sample::f32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+    directory.short_value(TIFFTAG_SAMPLEFORMAT, sample_format(header_.sample));
+    if (frame == 0 && has_labels()) {
+        directory.values_at(imagej_lengths, TIFF_LONG, 1 + header_.frames, label_lengths_at_);
+        directory.values_at(imagej_metadata, TIFF_BYTE, label_bytes(), labels_at_);
+    }
     return directory.finish(more ? position_of(frame + 1) : 0);
 }
 

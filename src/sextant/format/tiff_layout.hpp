@@ -37,11 +37,13 @@ PixelSize in_centimetres(const PixelSize& pixel);
 /// and its strings, then the samples of all frames without gaps, then the directories of the other
 /// frames.
 ///
-/// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`); other samples,
+/// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`), with the labels
+///           of the frames in ImageJ's private tags 50838 and 50839; other samples,
 ///           and files that ImageJ cannot hold, in OME-XML. Files below 4 GiB are classic TIFF.
 ///           Longer series for ImageJ are classic TIFF as well if each frame is below 4 GiB, with
 ///           only the first directory, as ImageJ writes and reads them. All others are BigTIFF.
-/// Requires  a header that check_sink and checked_frames accept.
+/// Requires  a header that check_sink and checked_frames accept; no labels, or one for each frame
+///           (std::logic_error).
 class TiffLayout {
   public:
     TiffLayout(FrameHeader header, const SinkOptions& options);
@@ -60,6 +62,7 @@ class TiffLayout {
 
   private:
     Bytes frame_bytes() const;
+    Bytes label_bytes() const; ///< of ImageJ's metadata
     Bytes directory_bytes(bool first) const;
     Bytes header_bytes() const { return big_ ? 16 : 8; }
     Bytes end_of_samples() const;
@@ -67,6 +70,8 @@ class TiffLayout {
     void choose_kind();
     void place_parts();
     bool fits_classic() const;
+    bool has_labels() const { return imagej_ && !options_.labels.empty(); }
+    void put_labels();
 
     FrameHeader header_;
     SinkOptions options_;
@@ -74,7 +79,8 @@ class TiffLayout {
     std::int64_t directories_ = 1;
     std::string text_;
     PixelSize pixel_ = {}; ///< pixel size for the resolution tags: in cm or the unit of `text_`
-    Bytes text_at_ = 0, resolution_at_ = 0, samples_at_ = 0;
+    std::vector<std::vector<char16_t>> labels_;
+    Bytes text_at_ = 0, resolution_at_ = 0, label_lengths_at_ = 0, labels_at_ = 0, samples_at_ = 0;
     std::vector<std::byte> start_;
 };
 
