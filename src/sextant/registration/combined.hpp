@@ -49,6 +49,8 @@ class Resampler {
     void read(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
     void sample_row(std::span<const Point> places, float* to) const;
+    template <class Phi>
+    bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;
 
     FrameSource& source_;
     Team* team_;
