@@ -25,6 +25,9 @@ constexpr std::string_view magic = "sextant journal 1\n";
 /// The size limit of a record; a larger length means a damaged file.
 constexpr std::uint64_t largest_record = std::uint64_t{1} << 32;
 
+/// The interval at which records are flushed to the disk.
+constexpr Seconds between_syncs = 1;
+
 struct RecordHead {
     std::uint64_t size = 0, checksum = 0;
 };
@@ -88,8 +91,10 @@ Journal::Journal(Journal&& other) noexcept
 Journal::~Journal() {
     if (descriptor_ < 0)
         return;
-    if (writes_)
-        fdatasync(descriptor_); // best effort: lost records are computed again
+    // Best effort: lost records are computed again. The records of less than a second are not worth
+    // waiting for the disk, which takes longer than the registration of a pair of small frames.
+    if (writes_ && now() - synced_ >= between_syncs)
+        fdatasync(descriptor_);
     close(descriptor_);
 }
 
@@ -207,8 +212,7 @@ void Journal::write_at_end(std::span<const std::byte> bytes) {
 }
 
 void Journal::sync_now_and_then() {
-    constexpr Seconds between = 1;
-    if (now() - synced_ < between)
+    if (now() - synced_ < between_syncs)
         return;
     if (fdatasync(descriptor_) != 0)
         fail("written", errno);
