@@ -6,6 +6,7 @@
 #include "sextant/report/registration_sections.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <stdexcept>
@@ -141,11 +142,18 @@ TEST(NccSection, ShowsTheMediansOfUsedFrames) {
     EXPECT_EQ(test::markup_error("<main>" + likeness_section({}, "").html + "</main>"), "");
 }
 
-TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
-    std::vector<std::byte> png;
+/// The header of a PNG file of 7x5 pixels.
+std::vector<std::byte> header_of_png() {
+    std::vector<std::byte> header;
     for (const int byte : {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13,
                            0x49, 0x48, 0x44, 0x52, 0,    0,    0,    7,    0, 0, 0, 5})
-        png.push_back(static_cast<std::byte>(byte));
+        header.push_back(static_cast<std::byte>(byte));
+    return header;
+}
+
+const std::vector<std::byte> png = header_of_png();
+
+TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
     const Section section = before_after_section({png, png, "a & b", "Both"});
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
     EXPECT_EQ(test::occurrences(section.html, "width=\"7\" height=\"5\""), 2);
@@ -153,6 +161,93 @@ TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
     EXPECT_THAT(section.html, HasSubstr("a &amp; b"));
     EXPECT_FALSE(section.script.empty());
     EXPECT_THROW(before_after_section({png, {}, "", ""}), std::logic_error);
+}
+
+TEST(Curves, ForPhonesAreNarrowAndShowTheWholeSubtitle) {
+    CurveChart chart = chart_of({1, 2, 3, 2});
+    chart.subtitle = "motion relative to frame 0, to the right (x) and downward (y); bands: one "
+                     "standard deviation of the motion";
+    chart.figures = {{"3 px", "at most"}, {"2 px", "median"}};
+    const std::string phone = curves(chart, ChartWidth::phone);
+    EXPECT_EQ(test::markup_error(phone), "");
+    const auto width = [](const std::string& svg) {
+        return std::stod(up_to_quote(svg, "viewBox=\"0 0 "));
+    };
+    EXPECT_LE(width(phone), 400);
+    EXPECT_GE(width(curves(chart)), 1000);
+    EXPECT_THAT(phone, HasSubstr("one standard deviation of the</text>"));
+    EXPECT_THAT(phone, HasSubstr(">motion</text>"));
+    EXPECT_EQ(test::occurrences(phone, "class=\"figures\""), 2) << "one per line";
+    EXPECT_EQ(test::occurrences(phone, "<circle"), 0);
+    EXPECT_EQ(test::markup_error(curves(chart_of({}), ChartWidth::phone)), "");
+}
+
+TEST(ScaleBar, IsARoundLengthOfAboutAFifthOfThePicture) {
+    for (const double pixels : {37., 100., 512., 4096.}) {
+        for (const double size : {.0123, .2, 3., 700.}) {
+            const ScaleBar bar = scale_bar(pixels, size, "nm");
+            EXPECT_GE(bar.fraction, .07) << bar.text;
+            EXPECT_LE(bar.fraction, .25) << bar.text;
+            const double length = std::stod(bar.text);
+            EXPECT_NEAR(length, bar.fraction * pixels * size, 1e-6 * length);
+            const double power = std::pow(10, std::floor(std::log10(length) + 1e-9));
+            const double digit = std::round(length / power * 1e6) / 1e6;
+            EXPECT_TRUE(digit == 1 || digit == 2 || digit == 5) << bar.text;
+            EXPECT_TRUE(bar.text.ends_with(" nm"));
+        }
+    }
+    EXPECT_EQ(scale_bar(512, 0, "").text, "100 px");
+}
+
+TEST(BeforeAfterSection, HasAScaleBar) {
+    const Section section = before_after_section({png, png, "", "", {"20 <nm>", .25}});
+    EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
+    EXPECT_THAT(section.html, HasSubstr("style=\"width:25.000%\"><i></i>20 &lt;nm&gt;</div>"));
+}
+
+TEST(SideBySideSection, HasTwoImagesAndNoSlider) {
+    const Section section = side_by_side_section({png, png, "a & b", "Spectra"});
+    EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
+    EXPECT_EQ(test::occurrences(section.html, "<img"), 2);
+    EXPECT_EQ(test::occurrences(section.html, "<input"), 0);
+    EXPECT_THAT(section.html, HasSubstr("a &amp; b"));
+    EXPECT_THROW(side_by_side_section({{}, png, "", ""}), std::logic_error);
+}
+
+TEST(FramesSection, ShowsPicturesReasonsAndTheMeaningOfFlags) {
+    std::vector<PicturedFrame> frames(3);
+    frames[0].frame.frame = 4;
+    frames[0].frame.left_out = "every sample is <0>";
+    frames[0].png = png;
+    frames[1].frame.frame = 7;
+    frames[1].frame.flags = {"mended", "gaps"};
+    frames[1].frame.x = 12.345;
+    frames[1].png = png;
+    frames[2].frame.frame = 9;
+    frames[2].frame.left_out = "cannot be read";
+    const Section section = frames_section(frames, 1234);
+    EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
+    EXPECT_EQ(test::occurrences(section.html, "<img"), 2) << "one frame cannot be read";
+    EXPECT_THAT(section.html, HasSubstr("left out: every sample is &lt;0&gt;"));
+    EXPECT_THAT(section.html, HasSubstr("<strong>gaps</strong>: some samples are not finite"));
+    EXPECT_THAT(section.html, HasSubstr("x 12.35"));
+    EXPECT_THAT(section.html, HasSubstr("1,234 more"));
+    EXPECT_EQ(frames_section({}, 0).html, "");
+}
+
+TEST(FieldSection, DrawsArrowsEnlargedByARoundFactor) {
+    FieldPicture field{3, 480, 240, 24, {}, {}};
+    field.arrows = {{100, 50, 3, 0, true}, {200, 50, 0, -1.5, true}, {300, 50, 40, 40, false}};
+    const Section section = field_section(field);
+    EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
+    // The longest known arrow, of 3 px, is enlarged five times, not more than the spacing of 24 px.
+    EXPECT_THAT(section.html, HasSubstr("at most 3.00 px, with arrows 5 times as long"));
+    EXPECT_THAT(section.html, HasSubstr("M100.0 50.0l15.0 0.0"));
+    EXPECT_THAT(section.html, HasSubstr("M200.0 50.0l0.0 -7.5"));
+    EXPECT_THAT(section.html, HasSubstr("<path class=\"unknown\" d=\"M300.0 50.0l200.0 200.0"));
+    field.arrows = {{100, 50, 0, 0, true}};
+    EXPECT_EQ(test::markup_error(field_section(field).html), "");
+    EXPECT_THROW(field_section({}), std::logic_error);
 }
 
 TEST(Page, ShowsItsFirstSectionWithItsScript) {

@@ -17,9 +17,8 @@ namespace sextant::report {
 
 namespace {
 
-constexpr double left = 84, plot = 1000, right = 28, height = 180, row_of_marks = 15;
-constexpr std::int64_t most_groups = 1000; // each group is one unit wide in the chart
-constexpr std::int64_t most_points = 400;  // curves with more points have no tooltips
+constexpr double height = 180, row_of_marks = 15;
+constexpr std::int64_t most_points = 400; // curves with more points have no tooltips
 constexpr std::array hues = {255, 50, 185, 340};
 
 /// The smallest and the largest value; empty if all are NaN.
@@ -48,13 +47,45 @@ std::int64_t places_of(const CurveChart& chart) {
     return static_cast<std::int64_t>(places);
 }
 
+/// The horizontal extent of a chart: of the names on the left, the curves and the margin.
+struct Extents {
+    double left, plot, right;
+    double width() const { return left + plot + right; }
+};
+
+constexpr Extents extents_of(ChartWidth width) {
+    return width == ChartWidth::page ? Extents{84, 1000, 28} : Extents{60, 320, 16};
+}
+
+/// Divides a text into lines of at most this width, between words.
+std::vector<std::string> lines_of(std::string_view text, double width) {
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string word(text.substr(0, end));
+        std::string& line = lines.back();
+        if (!line.empty() && width_of_text(line + " " + word) > width)
+            lines.push_back(word);
+        else
+            line += (line.empty() ? "" : " ") + word;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
 class Picture {
   public:
-    explicit Picture(const CurveChart& chart)
+    Picture(const CurveChart& chart, ChartWidth width)
         : chart_(chart),
+          width_(width),
+          left_(extents_of(width).left),
+          plot_(extents_of(width).plot),
           places_(places_of(chart)),
-          together_(std::max<std::int64_t>(1, (places_ + most_groups - 1) / most_groups)),
-          svg_(chart.title, chart.subtitle, left + plot + right) {
+          // Each group is at least one unit wide in the chart.
+          together_(
+              std::max<std::int64_t>(1, (places_ - 1) / static_cast<std::int64_t>(plot_) + 1)),
+          svg_(chart.title, width == ChartWidth::page ? chart.subtitle : "",
+               extents_of(width).width()) {
         for (const Curve& curve : chart.curves) {
             for (std::size_t i = 0; i < curve.values.size(); ++i)
                 shown_.take(curve.values[i], deviation_of(curve, i));
@@ -64,8 +95,16 @@ class Picture {
 
     std::string finish() {
         styles();
-        if (!chart_.figures.empty())
+        if (width_ == ChartWidth::phone) {
+            for (const std::string& line : lines_of(chart_.subtitle, plot_))
+                svg_.note(line);
+            for (const KeyFigure& figure : chart_.figures) {
+                svg_.skip(-6);
+                svg_.figures({figure});
+            }
+        } else if (!chart_.figures.empty()) {
             svg_.figures(chart_.figures);
+        }
         if (chart_.curves.size() > 1)
             legend();
         svg_.skip(20);
@@ -99,8 +138,8 @@ class Picture {
     }
 
     double x_of(double place) const {
-        return places_ > 1 ? left + plot * place / static_cast<double>(places_ - 1)
-                           : left + plot / 2;
+        return places_ > 1 ? left_ + plot_ * place / static_cast<double>(places_ - 1)
+                           : left_ + plot_ / 2;
     }
     double y_of(double value) const {
         return top_ + height * (shown_.high - value) / (shown_.high - shown_.low);
@@ -136,12 +175,12 @@ class Picture {
         const double tick = tick_of(shown_.high - shown_.low);
         for (double i = std::ceil(shown_.low / tick); i * tick <= shown_.high; ++i) {
             const double y = y_of(i * tick);
-            svg_.line(left, y, left + plot, y, "grid");
-            svg_.text(left - 8, y + 4, "quiet end",
+            svg_.line(left_, y, left_ + plot_, y, "grid");
+            svg_.text(left_ - 8, y + 4, "quiet end",
                       fmt::format("{:.{}f}", i * tick + 0., decimals_of(tick)));
         }
         if (!chart_.unit.empty())
-            svg_.text(left, top_ - 6, "quiet", chart_.unit);
+            svg_.text(left_, top_ - 6, "quiet", chart_.unit);
         const double below = top_ + height + 17;
         const double step =
             places_ > 1 ? std::max(1., tick_of(static_cast<double>(places_ - 1))) : 1;
@@ -178,7 +217,7 @@ class Picture {
             begun = there.any();
         }
         svg_.add(fmt::format("<path class=\"curve curve-{}\" d=\"{}\"/>\n", kind, path));
-        if (places_ <= most_points)
+        if (places_ <= most_points && width_ == ChartWidth::page)
             draw_points(curve, kind);
     }
 
@@ -228,8 +267,8 @@ class Picture {
 
     void draw(const MarkedPlaces& marks) {
         const double y = svg_.bottom();
-        svg_.text(left - 8, y + 10, "quiet end", shortened(marks.name, 12));
-        svg_.line(left, y + 6, left + plot, y + 6, "grid");
+        svg_.text(left_ - 8, y + 10, "quiet end", shortened(marks.name, 12));
+        svg_.line(left_, y + 6, left_ + plot_, y + 6, "grid");
         std::string path;
         double last = 0;
         for (const std::int64_t place : marks.places) {
@@ -244,6 +283,8 @@ class Picture {
     }
 
     const CurveChart& chart_;
+    const ChartWidth width_;
+    const double left_, plot_;
     const std::int64_t places_, together_;
     Extent shown_;
     double top_ = 0;
@@ -252,8 +293,8 @@ class Picture {
 
 } // namespace
 
-std::string curves(const CurveChart& chart) {
-    return Picture(chart).finish();
+std::string curves(const CurveChart& chart, ChartWidth width) {
+    return Picture(chart, width).finish();
 }
 
 } // namespace sextant::report

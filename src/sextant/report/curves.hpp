@@ -31,10 +31,14 @@ struct CurveChart {
     std::vector<KeyFigure> figures = {};
 };
 
+/// The width of a chart: of a page, or of a phone, with the same size of letters.
+enum class ChartWidth { page, phone };
+
 /// Returns the chart as SVG, with a band for deviations. If there are more positions than the chart
 /// can show, neighbouring ones are merged and drawn as a line from their smallest to their largest
 /// value, so the size of the SVG is bounded.
+/// A chart for phones has no tooltips.
 /// Requires  curves of equal length; deviations empty or of the same length (std::logic_error).
-std::string curves(const CurveChart& chart);
+std::string curves(const CurveChart& chart, ChartWidth width = ChartWidth::page);
 
 } // namespace sextant::report

@@ -3,6 +3,7 @@
 
 #include "sextant/core/statistics.hpp"
 #include "sextant/report/assets.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -119,6 +121,17 @@ double farthest(std::span<const RegisteredFrame> frames) {
 
 } // namespace
 
+namespace {
+
+/// Returns a chart for pages and one for phones, of which the style of the page shows one.
+std::string chart_of(const CurveChart& chart) {
+    return fmt::format("<figure>\n<div class=\"drawing page-wide\" tabindex=\"0\">\n{}</div>\n"
+                       "<div class=\"drawing phone-wide\">\n{}</div>\n</figure>\n",
+                       curves(chart), curves(chart, ChartWidth::phone));
+}
+
+} // namespace
+
 Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t reference,
                       const std::string& pixel) {
     const std::vector<MarkedPlaces> marks = marks_of(frames);
@@ -135,8 +148,7 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
         drift.figures.push_back({pixel, "per pixel"});
     CurveChart turn{"Rotation", "clockwise, about the centre of the frame", "frame", "degrees"};
     turn.curves = {curve("angle", frames, &RegisteredFrame::angle, &RegisteredFrame::sigma_angle)};
-    return {"Motion of the frames", to_html(Figure{curves(drift), ""}) +
-                                        to_html(Figure{curves(turn), ""}) + table(frames, marks)};
+    return {"Motion of the frames", chart_of(drift) + chart_of(turn) + table(frames, marks)};
 }
 
 namespace {
@@ -169,7 +181,7 @@ KeyFigure median_of(const Curve& curve) {
 std::string chart(CurveChart chart) {
     for (const Curve& each : chart.curves)
         chart.figures.push_back(median_of(each));
-    return to_html(Figure{curves(chart), ""});
+    return chart_of(chart);
 }
 
 } // namespace
@@ -192,7 +204,21 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
     return {"Quality of the registration", chart(ncc) + chart(rest) + chart(sigma)};
 }
 
+ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit) {
+    const double size = pixel_size > 0 ? pixel_size : 1;
+    const double length = tick_of(pixels * size * .8); // a quarter to a tenth of this range
+    return {fmt::format("{:.6g} {}", length, pixel_size > 0 ? unit : "px"),
+            length / (pixels * size)};
+}
+
 namespace {
+
+std::string scale(const ScaleBar& bar) {
+    if (bar.text.empty())
+        return "";
+    return fmt::format("<div class=\"scale\" style=\"width:{:.3f}%\"><i></i>{}</div>\n",
+                       100 * bar.fraction, escape(bar.text));
+}
 
 std::string picture(std::string_view name, const std::vector<std::byte>& png) {
     const PngSize size = png_size(png);
@@ -207,11 +233,115 @@ Section before_after_section(const BeforeAfter& pictures) {
     return {pictures.title,
             "<figure class=\"compare\">\n<div class=\"both\">\n" +
                 picture("after", pictures.after) + picture("before", pictures.before) +
+                scale(pictures.scale) +
                 "</div>\n<div class=\"controls\"><label class=\"wide\">before<input type=\"range\" "
                 "min=\"0\" max=\"100\" value=\"50\" aria-label=\"Visible part of the image before "
                 "registration, in percent\"/>after</label></div>\n" +
                 fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(pictures.caption)),
             assets::slider_js};
+}
+
+Section side_by_side_section(const BeforeAfter& pictures) {
+    return {pictures.title, "<figure>\n<div class=\"beside\">\n" +
+                                picture("before", pictures.before) +
+                                picture("after", pictures.after) +
+                                fmt::format("</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+                                            escape(pictures.caption))};
+}
+
+namespace {
+
+std::string thumbnail(const PicturedFrame& shown) {
+    if (shown.png.empty())
+        return "";
+    const PngSize size = png_size(shown.png);
+    return fmt::format("<img width=\"{}\" height=\"{}\" alt=\"frame {}\" "
+                       "src=\"data:image/png;base64,{}\"/>",
+                       size.width, size.height, shown.frame.frame, base64(shown.png));
+}
+
+std::string remarks_on(const RegisteredFrame& frame) {
+    if (!frame.left_out.empty())
+        return escape("left out: " + frame.left_out);
+    std::string text;
+    for (const std::string& flag : frame.flags) {
+        const std::string_view meaning = meaning_of(flag);
+        text += fmt::format("<p><strong>{}</strong>{}{}</p>", escape(flag),
+                            meaning.empty() ? "" : ": ", escape(meaning));
+    }
+    return text + fmt::format("<p>x {:.2f}, y {:.2f} ± {:.2g} px, NCC {:.3f}</p>", frame.x, frame.y,
+                              frame.sigma, frame.ncc_after);
+}
+
+} // namespace
+
+Section frames_section(std::span<const PicturedFrame> frames, std::int64_t others) {
+    if (frames.empty())
+        return {};
+    std::string html = "<table class=\"frames\">\n<thead><tr><th scope=\"col\">Frame</th><th "
+                       "scope=\"col\">As recorded</th><th scope=\"col\">Remarks</th></tr></thead>"
+                       "\n<tbody>\n";
+    for (const PicturedFrame& shown : frames)
+        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
+                            shown.frame.frame, thumbnail(shown), remarks_on(shown.frame));
+    html += "</tbody>\n</table>\n";
+    if (others > 0)
+        html += fmt::format("<p>{} more are flagged or left out.</p>\n", grouped(others));
+    return {"Flagged and omitted frames", html};
+}
+
+namespace {
+
+/// The largest of 1, 2 or 5 times a power of ten that is not above a number.
+double round_down(double number) {
+    const double power = std::pow(10, std::floor(std::log10(number)));
+    const double rest = number / power;
+    return power * (rest >= 5 ? 5 : rest >= 2 ? 2 : 1);
+}
+
+} // namespace
+
+Section field_section(const FieldPicture& field) {
+    if (!(field.width > 0 && field.height > 0 && field.spacing > 0))
+        throw std::logic_error("a displacement field without a size");
+    double longest = 0;
+    for (const Arrow& arrow : field.arrows) {
+        if (arrow.known)
+            longest = std::max(longest, std::hypot(arrow.dx, arrow.dy));
+    }
+    const double factor = longest > 0 ? round_down(field.spacing / longest) : 1;
+    constexpr double width = 480; // of the drawing, which arrows fit on a phone
+    const double zoom = width / field.width;
+    const auto place = [zoom](double pixels) { return pixels * zoom; };
+    std::string known, extrapolated;
+    for (const Arrow& arrow : field.arrows) {
+        const double x = place(arrow.x), y = place(arrow.y);
+        const double dx = place(arrow.dx * factor), dy = place(arrow.dy * factor);
+        // The head is two strokes from the tip, at 30 degrees to the shaft.
+        const double cosine = .866 * .35, sine = .5 * .35;
+        (arrow.known ? known : extrapolated) +=
+            fmt::format("M{:.1f} {:.1f}l{:.1f} {:.1f}m{:.1f} {:.1f}L{:.1f} {:.1f}l{:.1f} {:.1f}", x,
+                        y, dx, dy, -cosine * dx + sine * dy, -cosine * dy - sine * dx, x + dx,
+                        y + dy, -cosine * dx - sine * dy, -cosine * dy + sine * dx);
+    }
+    const double height = place(field.height);
+    const std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"field\" role=\"img\" viewBox=\"-8 -8 "
+        "{:.0f} {:.0f}\">\n<title>Displacement field of frame {}</title>\n<rect width=\"{:.1f}\" "
+        "height=\"{:.1f}\"/>\n<path class=\"unknown\" d=\"{}\"/>\n<path d=\"{}\"/>\n</svg>\n",
+        width + 16, height + 16, field.frame, width, height, extrapolated, known);
+    const std::string scale_text = field.scale.text.empty()
+                                       ? ""
+                                       : fmt::format(" The frame is {:.3g} times {} wide.",
+                                                     1 / field.scale.fraction, field.scale.text);
+    return {"Displacement field",
+            fmt::format(
+                "<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", svg,
+                escape(fmt::format(
+                    "Frame {}, whose field has the largest standard deviation: displacement beyond "
+                    "the nearest rigid motion, at most {:.2f} px, with arrows {:g} times as long. "
+                    "Grey arrows are extrapolated.{}",
+                    field.frame, longest, factor, scale_text)))};
 }
 
 } // namespace sextant::report

@@ -37,15 +37,60 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 ///           ("by rigid motions alone").
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
+/// A length in a picture, as a fraction of the picture's width.
+struct ScaleBar {
+    std::string text; ///< "20 nm"; empty for no scale bar
+    double fraction = 0;
+};
+
+/// Returns a scale bar of 1, 2 or 5 times a power of ten, of about a fifth of the picture: in the
+/// unit of the pixel size, or in pixels if the size is 0.
+ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit);
+
 /// Two pictures of the same area: PNG files of the same size.
 struct BeforeAfter {
     std::vector<std::byte> before, after;
     std::string caption;
     std::string title;
+    ScaleBar scale = {};
 };
 
 /// Shows one image over the other with a slider between them; side by side on paper.
 /// Throws    std::logic_error if one is not a PNG.
 Section before_after_section(const BeforeAfter& pictures);
+
+/// Shows both images next to each other, or one below the other on a phone.
+/// Throws    std::logic_error if one is not a PNG.
+Section side_by_side_section(const BeforeAfter& pictures);
+
+/// A frame with its picture, as recorded; a PNG file, empty if the frame cannot be read.
+struct PicturedFrame {
+    RegisteredFrame frame;
+    std::vector<std::byte> png;
+};
+
+/// Shows frames that are flagged or left out, with their motions, flags and reasons. Empty without
+/// frames. `others` is the number of such frames that are not shown.
+Section frames_section(std::span<const PicturedFrame> frames, std::int64_t others);
+
+/// A displacement at a point of a picture, in pixels.
+struct Arrow {
+    double x = 0, y = 0, dx = 0, dy = 0;
+    bool known = true; ///< false if it is extrapolated
+};
+
+/// A displacement field.
+struct FieldPicture {
+    std::int64_t frame = 0;
+    double width = 0, height = 0; ///< of the frame in pixels
+    double spacing = 0;           ///< between arrows in pixels
+    std::vector<Arrow> arrows;
+    ScaleBar scale = {};
+};
+
+/// Shows the displacement field of a frame as arrows, which are enlarged by a round factor so that
+/// the longest is about as long as their spacing.
+/// Requires  a positive size and spacing (std::logic_error).
+Section field_section(const FieldPicture& field);
 
 } // namespace sextant::report
