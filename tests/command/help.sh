@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every help fits a screen of about 80 x 24, and has an example.
+# Every help is short, at most 100 columns wide, and has an example.
 set -eu
 for command in composite filter label contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce report bench info synthesize doctor; do
     help=$("$SEXTANT" $command --help)
     lines=$(printf '%s\n' "$help" | wc -l)
-    [ "$lines" -le 35 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
+    most=35
+    [ "$command" != register ] || most=60 # with the meaning of its flags
+    [ "$lines" -le "$most" ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
     printf '%s\n' "$help" | grep -q "  .*sextant $command" || { echo "FAILED: $command has no example"; exit 1; }
     printf '%s\n' "$help" | grep -q "^Usage: sextant $command" || { echo "FAILED: $command has no usage"; exit 1; }
     # Examples run on two cores as printed.

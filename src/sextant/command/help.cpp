@@ -57,6 +57,8 @@ std::string help_of(const Operation& operation) {
         help += row(letter + with_value(field), explained(field));
     }
     help += row("-h, --help", "show this help; [] shows the default");
+    if (!operation.notes.empty())
+        help += fmt::format("\n{}\n", operation.notes);
     return help + fmt::format("\nExample:\n{}\n", operation.example);
 }
 

@@ -35,6 +35,7 @@ struct Operation {
     std::function<int(const Call& call)> run;
     /// True if one rank suffices: under a launcher, a single process runs the command.
     bool alone = false;
+    std::string_view notes = {}; ///< lines that --help shows between options and examples
 };
 
 /// Declares the fields of a record as options of a command line.

@@ -77,9 +77,13 @@ void check_frames_name(const std::string& path, Sample sample) {
         fmt::format("{}: frames of {} can be written as {}", path, name(sample), known));
 }
 
-Sample sample_with_offset(const std::string& path, double offset) {
+bool can_write_frames(const std::string& path, Sample sample) {
     const format::FrameFormat* const format = format::find_frame_format(path);
-    return offset != 0 && format && is_written(*format, Sample::f64) ? Sample::f64 : Sample::f32;
+    return format != nullptr && is_written(*format, sample);
+}
+
+Sample sample_with_offset(const std::string& path, double offset) {
+    return offset != 0 && can_write_frames(path, Sample::f64) ? Sample::f64 : Sample::f32;
 }
 
 std::string offset_remark(double offset, const std::string& path) {

@@ -27,6 +27,9 @@ void check_picture_name(const std::string& path);
 /// samples of this type.
 void check_frames_name(const std::string& path, Sample sample);
 
+/// True if the extension is that of a frame format that can be written with samples of this type.
+bool can_write_frames(const std::string& path, Sample sample);
+
 /// The sample type for writing frames: f32, or f64 if an offset was subtracted
 /// (core/frame_source.hpp) and the format has f64, so that the offset can be added again.
 Sample sample_with_offset(const std::string& path, double offset);

@@ -7,9 +7,11 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
+#include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/command/result_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
@@ -37,7 +39,7 @@ namespace {
 struct RegisterCommand {
     SourceChoice source;
     std::string output, format = "tif";
-    bool aligned = false;
+    AlignedChoice aligned;
     std::optional<std::int64_t> ranks;
     RegistrationOptions registration;
     Reports reports;
@@ -103,11 +105,14 @@ class RegisterRun {
         transforms.pixel = header_.pixel;
         transforms.with_seconds = !options_.reproducible;
         transforms.stages = options_.stages;
+        summary_.aligned = plan_aligned(
+            command_.aligned, path_of(fmt::format("aligned.{}", command_.format)), header_);
         if (communicator_.rank() == 0) {
             check_folder();
             if (command_.nonrigid())
                 print_note(describe_field_storage(header_, options_.stages));
             check_reports();
+            earlier_ = results_of_earlier_run(summary_.output);
         }
         return source;
     }
@@ -135,27 +140,32 @@ class RegisterRun {
         std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
         for (const char* image : {"average", "median", "count"})
             paths.push_back(path_of(fmt::format("{}.{}", image, command_.format)));
-        if (command_.aligned)
-            paths.push_back(path_of(fmt::format("aligned.{}", command_.format)));
+        if (!summary_.aligned.path.empty())
+            paths.push_back(summary_.aligned.path);
         if (command_.nonrigid())
             paths.push_back(path_of("fields.npy"));
         return paths;
     }
 
-    /// Checks the report files, except those in the output folder, which is checked separately.
+    /// Checks the files that the user named, except those in the output folder, which is checked
+    /// separately.
     void check_reports() const {
-        std::vector<std::string> elsewhere, all = results();
-        for (const std::string& path :
-             files_named({command_.reports.report, command_.reports.json})) {
-            all.push_back(path);
+        std::vector<std::string> all = results(), elsewhere = reports();
+        all.insert(all.end(), elsewhere.begin(), elsewhere.end());
+        if (command_.aligned.is_file())
+            elsewhere.push_back(command_.aligned.when);
+        std::erase_if(elsewhere, [&](const std::string& path) {
             const std::filesystem::path folder(summary_.output);
             const auto parent = std::filesystem::path(path).parent_path();
-            if (parent.lexically_normal() != (folder / "").lexically_normal().parent_path())
-                elsewhere.push_back(path);
-        }
+            return parent.lexically_normal() == (folder / "").lexically_normal().parent_path();
+        });
         require_distinct(all);
         keep_inputs(format::files_of_frames(command_.source.image), all);
         check_outputs(elsewhere);
+    }
+
+    std::vector<std::string> reports() const {
+        return files_named({command_.reports.report, command_.reports.json});
     }
 
     RunControl control() {
@@ -228,12 +238,29 @@ class RegisterRun {
     }
 
     std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset) {
+        AlignedStack& stack = summary_.aligned;
         const auto numbers = frames.numbers();
-        std::unique_ptr<FrameSink> stack =
-            sink("aligned", std::ssize(numbers), offset, frame_interval_of(header_, numbers));
+        stack.frames = std::ssize(numbers);
+        stack.area = {0, 0, header_.shape};
+        if (command_.aligned.crop) {
+            const PixelArea common = covered_by_all(
+                numbers, [&](std::int64_t frame) { return frames.transform(frame); },
+                header_.shape);
+            if (common.shape.elements() > 0)
+                stack.area = common;
+            else
+                summary_.warnings.push_back(fmt::format(
+                    "{}: is not cropped, because no pixel is covered by all frames", stack.path));
+        }
+        AlignedWriter writer(stack, header_, numbers, offset);
         for (const std::int64_t frame : numbers)
-            write_with_offset(*stack, frames.aligned(frame), offset);
-        return stack;
+            writer.write(frames.aligned(frame));
+        summary_.files.push_back(stack.path);
+        const bool inside = !command_.aligned.is_file();
+        summary_.transforms.aligned_file = AlignedFile{
+            inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
+            stack.area.x, stack.area.y, stack.area.shape.width, stack.area.shape.height};
+        return writer.finish();
     }
 
     std::unique_ptr<FrameSink> fields(RegisteredFrames& frames) {
@@ -247,9 +274,26 @@ class RegisterRun {
             for (const std::vector<float>* plane : {&field.x, &field.y, &field.sigma, &known})
                 planes->write(*plane);
             summary_.transforms.fields = {"fields.npy", field.spacing, field.nodes};
+            keep_worst(frame, field);
         }
         summary_.files.push_back(path_of("fields.npy"));
         return planes;
+    }
+
+    /// Keeps the field with the largest deviation for the page.
+    void keep_worst(std::int64_t frame, const registration::DisplacementField& field) {
+        if (!options_.recorded_mean)
+            return;
+        const auto& all = summary_.transforms.frames;
+        const auto place =
+            std::find_if(all.begin(), all.end(), [frame](const FrameRegistration& each) {
+                return each.frame == frame && each.field.has_value();
+            });
+        if (place == all.end())
+            return;
+        const double sigma = place->field->sigma;
+        if (!summary_.worst_field || sigma > summary_.worst_field->sigma)
+            summary_.worst_field = FrameField{frame, sigma, field};
     }
 
     /// Writes all files completely to disk before any of them appears under its final name.
@@ -259,35 +303,49 @@ class RegisterRun {
             summary_.warnings.push_back(fmt::format(
                 "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
         summary_.transforms.reference = result.reference;
+        summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
         summary_.transforms.frames = result.frames;
         std::vector<std::unique_ptr<FrameSink>> sinks;
         sinks.push_back(image("average", average.mean, average.count, result.offset));
         sinks.push_back(image("median", average.median, average.count, result.offset));
         sinks.push_back(sink("count", 1, 0));
         sinks.back()->write(average.count);
-        if (command_.aligned)
+        if (!summary_.aligned.path.empty())
             sinks.push_back(aligned(frames, result.offset));
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
+        for (const char* table : {"transforms.csv", "transforms.json"})
+            summary_.files.push_back(path_of(table));
+        std::vector<std::string> files = reports();
+        files.insert(files.begin(), summary_.files.begin(), summary_.files.end());
+        summary_.transforms.files = names_in(summary_.output, files);
         std::list<AtomicFile> tables;
         write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
         write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
         for (const auto& sink : sinks)
             sink->commit();
-        for (AtomicFile& table : tables) {
+        for (AtomicFile& table : tables)
             table.commit();
-            summary_.files.push_back(table.path());
+        remove_stale(earlier_, files);
+        summary_.streaks = registration::find_streaks(average, header_.shape);
+    }
+
+    void read_thumbnails() {
+        try {
+            const auto source =
+                format::open_frames(command_.source.image, command_.source.options());
+            summary_.thumbnails = thumbnails_of(*source, frames_to_picture(summary_.transforms));
+        } catch (const InvalidFile&) {
+            // The series was removed during the run. The page has no pictures of single frames.
         }
     }
 
     void report() {
         progress_.clear();
-        for (const FrameRegistration& frame : summary_.transforms.frames) {
-            if (!frame.left_out.empty())
-                summary_.warnings.push_back(fmt::format("{}: frame {} is left out: {}",
-                                                        summary_.transforms.series, frame.frame,
-                                                        frame.left_out));
-        }
+        for (const std::string& warning : warnings_of_frames(summary_.transforms))
+            summary_.warnings.push_back(warning);
+        if (summary_.work)
+            read_thumbnails();
         write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
                       summary_.work ? to_page(summary_) : "");
     }
@@ -296,8 +354,9 @@ class RegisterRun {
     const Communicator communicator_;
     Progress progress_;
     RegistrationOptions options_;
-    FrameHeader header_; ///< header of the series
-    std::string path_;   ///< path of the series
+    FrameHeader header_;               ///< header of the series
+    std::string path_;                 ///< path of the series
+    std::vector<std::string> earlier_; ///< files of an earlier run in the output folder
     RegisterSummary summary_;
 };
 
@@ -337,7 +396,7 @@ Record record_of(RegisterCommand& command) {
         .file()
         .letter('o')
         .required();
-    record.add("aligned", command.aligned, "write the aligned frames, with NaN outside the data");
+    record.include(record_of(command.aligned));
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});
     declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");
@@ -352,12 +411,28 @@ Record record_of(RegisterCommand& command) {
 
 } // namespace
 
+constexpr std::string_view notes =
+    "Motions state how far a frame's content has moved relative to the reference: to the right "
+    "(tx),\n"
+    "downward (ty) and clockwise (alpha). A pair of frames is searched over half a frame and 2.4\n"
+    "degrees in each direction. Flags of frames in transforms.csv and the report:\n"
+    "  ambiguous      another motion was nearly as likely, as one lattice period further\n"
+    "  mended         disagreed with its neighbours; registered again, starting from their motion\n"
+    "  in-doubt       neighbouring frames disagree about its motion\n"
+    "  unrelated      no more similar to the reference than noise\n"
+    "  not-converged  the search ended before it converged\n"
+    "  gaps           some samples are not finite; these have no weight\n"
+    "The last lines of the output count the flags, and state what to try.";
+
 Operation register_operation() {
-    return declare_command<RegisterCommand>(
+    Operation operation = declare_command<RegisterCommand>(
         "register", "align the frames of a noisy series, and average them",
-        "  sextant register movie.mrc -o out --aligned\n"
+        "  sextant synthesize -o movie.mrc --frames 16\n"
+        "  sextant register movie.mrc -o out --report out.html\n"
         "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
         run_register);
+    operation.notes = notes;
+    return operation;
 }
 
 } // namespace sextant::command

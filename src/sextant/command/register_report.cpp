@@ -4,8 +4,11 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/register.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/format/png.hpp"
+#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/power_spectrum.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/recording.hpp"
 #include "sextant/report/registration_sections.hpp"
@@ -14,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -23,10 +27,13 @@ namespace sextant::command {
 
 namespace {
 
-std::vector<FrameRegistration> registered(const RegisterSummary& summary) {
-    std::vector<FrameRegistration> places = summary.transforms.frames;
-    std::erase_if(places, [](const FrameRegistration& place) { return !place.left_out.empty(); });
-    return places;
+using registration::Combined;
+
+using registration::Work;
+
+/// True if a frame is left out or has a flag.
+bool has_remarks(const FrameRegistration& frame) {
+    return !frame.left_out.empty() || !flags_of(frame).empty();
 }
 
 std::ptrdiff_t registered_count(const RegisterSummary& summary) {
@@ -34,89 +41,6 @@ std::ptrdiff_t registered_count(const RegisterSummary& summary) {
     return std::count_if(frames.begin(), frames.end(),
                          [](const FrameRegistration& frame) { return frame.left_out.empty(); });
 }
-
-template <class Of>
-double median_of(const std::vector<FrameRegistration>& places, const Of& of) {
-    std::vector<double> values;
-    std::transform(places.begin(), places.end(), std::back_inserter(values), of);
-    return median(values);
-}
-
-/// The largest distance, in pixels, of a frame's centre from that of the reference.
-double farthest(const std::vector<FrameRegistration>& places) {
-    double most = 0;
-    for (const FrameRegistration& place : places)
-        most = std::max(most, std::hypot(place.result.motion.tx, place.result.motion.ty));
-    return most;
-}
-
-double deviation_of(const FrameRegistration& place) {
-    return place.field ? place.field->sigma : place.result.uncertainty.tx;
-}
-
-std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
-    return std::count_if(places.begin(), places.end(),
-                         [](const FrameRegistration& place) { return !flags_of(place).empty(); });
-}
-
-} // namespace
-
-std::string to_text(const RegisterSummary& summary) {
-    const SeriesTransforms& transforms = summary.transforms;
-    const std::vector<FrameRegistration> places = registered(summary);
-    std::string text = fmt::format(
-        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {} of {}\n", transforms.series,
-        places.size(), report::counted(std::ssize(transforms.frames), "frame"),
-        transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
-        report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
-        summary.transport);
-    if (summary.team > 1)
-        text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
-    const double pixels = farthest(places);
-    text += fmt::format("displaced by up to {:.2f} px", pixels);
-    if (transforms.pixel.known())
-        text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
-    text +=
-        fmt::format(", NCC {:.3f}, standard deviation of a shift {:.3f} px (medians), {} flagged\n",
-                    median_of(places, [](const auto& p) { return p.result.ncc_after; }),
-                    median_of(places, deviation_of), flagged(places));
-    const auto& seconds = summary.result.seconds;
-    text += fmt::format(
-        "inspect {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  write {:.2f} s\n",
-        seconds.inspection, seconds.registration, seconds.stages, seconds.average, seconds.writing);
-    return text + fmt::format("{}\n", fmt::join(summary.files, "\n"));
-}
-
-std::string to_json(const RegisterSummary& summary) {
-    const SeriesTransforms& transforms = summary.transforms;
-    const std::vector<FrameRegistration> places = registered(summary);
-    Json left_out = Json::array();
-    for (const FrameRegistration& place : transforms.frames) {
-        if (!place.left_out.empty())
-            left_out.add({{"frame", place.frame}, {"why", place.left_out}});
-    }
-    Record record = {{"operation", "register"},           {"series", transforms.series},
-                     {"output", summary.output},          {"width", transforms.shape.width},
-                     {"height", transforms.shape.height}, {"frames", transforms.frames.size()},
-                     {"registered", places.size()},       {"left_out", left_out},
-                     {"flagged", flagged(places)}};
-    record.include(record_of(summary.result))
-        .include({{"model", transforms.model},
-                  {"stages", transforms.stages},
-                  {"ranks", summary.ranks},
-                  {"team", summary.team},
-                  {"transport", summary.transport}},
-                 "reference")
-        .add_result("files", summary.files)
-        .include(provenance_of_run(summary.warnings));
-    return sextant::to_json(record);
-}
-
-namespace {
-
-using registration::Combined;
-
-using registration::Work;
 
 constexpr std::int64_t most_shown = 512; // pixels per side; frames are cropped, not reduced
 constexpr double degrees = 180 / std::numbers::pi;
@@ -144,25 +68,43 @@ Interval contrast_of(const Combined& combined) {
     return {quantile(values, beyond), quantile(values, 1 - beyond)};
 }
 
-/// A part of a combined image as PNG, transparent at pixels without data.
-std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const Interval& grey) {
-    const Part part(frame);
-    Image image(part.shape, rgba_f32);
-    const auto pixels = image.pixels<RgbaF32>();
-    const double range = std::max(grey.high - grey.low, 1e-30);
-    for (std::int64_t y = 0; y < part.shape.height; ++y) {
-        for (std::int64_t x = 0; x < part.shape.width; ++x) {
-            const auto from = static_cast<std::size_t>((part.y + y) * frame.width + part.x + x);
-            const double value = (static_cast<double>(combined.mean[from]) - grey.low) / range;
-            const auto shade = static_cast<float>(std::clamp(value, 0., 1.));
-            if (combined.count[from] > 0)
-                pixels[static_cast<std::size_t>(y * part.shape.width + x)] = {shade, shade, shade,
-                                                                              1};
-        }
-    }
+std::vector<std::byte> bytes_of_png(const Image& image) {
     const std::string png = format::encode_png(image);
     const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
     return {bytes, bytes + png.size()};
+}
+
+/// Returns grey samples as PNG, transparent where they are NaN.
+std::vector<std::byte> png_of_samples(std::span<const float> samples, ImageShape shape,
+                                      const Interval& grey) {
+    Image image(shape, rgba_f32);
+    const auto pixels = image.pixels<RgbaF32>();
+    const double range = std::max(grey.high - grey.low, 1e-30);
+    for (std::size_t pixel = 0; pixel < samples.size(); ++pixel) {
+        const double value = (static_cast<double>(samples[pixel]) - grey.low) / range;
+        const auto shade = static_cast<float>(std::clamp(value, 0., 1.));
+        if (!std::isnan(samples[pixel]))
+            pixels[pixel] = {shade, shade, shade, 1};
+    }
+    return bytes_of_png(image);
+}
+
+/// A part of a combined image as PNG, transparent at pixels without data.
+std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const Interval& grey) {
+    const Part part(frame);
+    std::vector<float> shown;
+    for (std::int64_t y = 0; y < part.shape.height; ++y) {
+        for (std::int64_t x = 0; x < part.shape.width; ++x) {
+            const auto from = static_cast<std::size_t>((part.y + y) * frame.width + part.x + x);
+            shown.push_back(combined.count[from] > 0 ? combined.mean[from]
+                                                     : std::numeric_limits<float>::quiet_NaN());
+        }
+    }
+    return png_of_samples(shown, part.shape, grey);
+}
+
+report::ScaleBar scale_of(const SeriesTransforms& transforms, std::int64_t width) {
+    return report::scale_bar(static_cast<double>(width), transforms.pixel.x, transforms.pixel.unit);
 }
 
 report::Section pictures_of(const RegisterSummary& summary) {
@@ -178,7 +120,63 @@ report::Section pictures_of(const RegisterSummary& summary) {
          fmt::format(
              "{}, with the same grey scale: the mean of {} as recorded, and after registration.",
              what, report::counted(registered_count(summary), "frame")),
-         "The average, before and after"});
+         "The average, before and after", scale_of(summary.transforms, shown.width)});
+}
+
+/// The power spectra of the averages, with one grey scale.
+report::Section spectra_of(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const auto before = log_power_spectrum(summary.result.recorded, transforms.shape);
+    const auto after = log_power_spectrum(summary.result.average, transforms.shape);
+    std::vector<double> values(after.values.begin(), after.values.end());
+    constexpr double darkest = .3, brightest = .9995;
+    const Interval grey{quantile(values, darkest), quantile(values, brightest)};
+    const auto png = [&](const registration::PowerSpectrum& spectrum) {
+        return png_of_samples(spectrum.values, {spectrum.side, spectrum.side}, grey);
+    };
+    std::string caption = fmt::format(
+        "Logarithm of the power spectra of the central {0}x{0} pixels, with the same grey scale. "
+        "Frequency 0 is in the centre, half a cycle per pixel at the border",
+        after.side);
+    if (transforms.pixel.known())
+        caption +=
+            fmt::format(" (a period of {:.3g} {})", 2 * transforms.pixel.x, transforms.pixel.unit);
+    return report::side_by_side_section(
+        {png(before), png(after),
+         caption + ". Registration should raise spots and rings at high frequencies.",
+         "Power spectra, before and after"});
+}
+
+/// The displacement field with the largest deviation, without its nearest rigid motion.
+report::Section field_of(const RegisterSummary& summary) {
+    if (!summary.worst_field)
+        return {};
+    const registration::DisplacementField& field = summary.worst_field->field;
+    const auto phi = [&](registration::Point x) { return apply(field, x); };
+    const registration::RigidMotion rigid = registration::nearest_rigid(phi, field.image);
+    constexpr Elements arrows_per_side = 20;
+    const Elements step = std::max<Elements>(
+        1,
+        (std::max(field.nodes.width, field.nodes.height) + arrows_per_side - 1) / arrows_per_side);
+    report::FieldPicture picture;
+    picture.frame = summary.worst_field->frame;
+    picture.width = static_cast<double>(field.image.width);
+    picture.height = static_cast<double>(field.image.height);
+    picture.spacing = static_cast<double>(step * field.spacing);
+    picture.scale = scale_of(summary.transforms, field.image.width);
+    for (Elements row = step / 2; row < field.nodes.height; row += step) {
+        for (Elements column = step / 2; column < field.nodes.width; column += step) {
+            const registration::Point at{static_cast<double>(column * field.spacing),
+                                         static_cast<double>(row * field.spacing)};
+            const registration::Point to = phi(at),
+                                      by_rigid =
+                                          apply(rigid, at, registration::centre(field.image));
+            const auto node = static_cast<std::size_t>(row * field.nodes.width + column);
+            picture.arrows.push_back({at.x, at.y, to.x - by_rigid.x, to.y - by_rigid.y,
+                                      field.known.empty() || field.known[node] != 0});
+        }
+    }
+    return report::field_section(picture);
 }
 
 report::RegisteredFrame shown_of(const FrameRegistration& place) {
@@ -200,6 +198,21 @@ report::RegisteredFrame shown_of(const FrameRegistration& place) {
         place.field ? place.field->sigma : std::hypot(result.uncertainty.tx, result.uncertainty.ty);
     frame.flags = flags_of(place);
     return frame;
+}
+
+/// The frames that are flagged or left out, with pictures.
+report::Section frames_of(const RegisterSummary& summary) {
+    const std::vector<FrameRegistration>& all = summary.transforms.frames;
+    std::vector<report::PicturedFrame> pictured;
+    for (const FrameThumbnail& thumbnail : summary.thumbnails) {
+        const auto place = std::find_if(all.begin(), all.end(), [&](const auto& frame) {
+            return frame.frame == thumbnail.frame;
+        });
+        if (place != all.end())
+            pictured.push_back({shown_of(*place), thumbnail.png});
+    }
+    const auto noted = std::count_if(all.begin(), all.end(), has_remarks);
+    return report::frames_section(pictured, noted - std::ssize(pictured));
 }
 
 /// A kind of work in the chart, and the kinds of registration::Work that it includes.
@@ -287,6 +300,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         {"Registered",
          fmt::format("{} to frame {}, {}, in {}", registered_count(summary), transforms.reference,
                      transforms.model, report::counted(transforms.stages, "stage"))},
+        {"Motions are relative to", transforms.relative_to},
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         facts.push_back({"A pixel", pixel});
@@ -312,7 +326,7 @@ std::string to_page(const RegisterSummary& summary) {
     page.title = "Sextant: " + transforms.series;
     page.subtitle =
         fmt::format("{} registered", report::counted(registered_count(summary), "frame"));
-    page.shown = {pictures_of(summary)};
+    page.shown = {pictures_of(summary), spectra_of(summary)};
     page.facts = facts_of(summary);
     const auto& seconds = summary.result.seconds;
     page.phases = {{"inspect", seconds.inspection},
@@ -324,6 +338,7 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
+                     frames_of(summary), field_of(summary),
                      likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
                      work_of(*summary.work)};
     page.next_steps = {{"Apply the same motions to another channel",
@@ -336,6 +351,86 @@ std::string to_page(const RegisterSummary& summary) {
              fmt::format("sextant register {} -o fields --model nonrigid --report fields.html",
                          transforms.series)});
     return report::render(page);
+}
+
+std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms) {
+    struct Remarks {
+        bool left_out;
+        std::size_t flags;
+        std::int64_t frame;
+    };
+    std::vector<Remarks> all;
+    for (const FrameRegistration& frame : transforms.frames) {
+        if (has_remarks(frame))
+            all.push_back({!frame.left_out.empty(),
+                           frame.left_out.empty() ? flags_of(frame).size() : 0, frame.frame});
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Remarks& a, const Remarks& b) {
+        return a.left_out != b.left_out ? a.left_out : a.flags > b.flags;
+    });
+    all.resize(std::min(all.size(), most_thumbnails));
+    std::vector<std::int64_t> frames;
+    for (const Remarks& one : all)
+        frames.push_back(one.frame);
+    std::sort(frames.begin(), frames.end());
+    return frames;
+}
+
+namespace {
+
+constexpr std::int64_t side_of_thumbnail = 96;
+
+/// Returns the means of the finite samples in squares of `step` pixels; NaN where there is none.
+std::vector<float> reduced(std::span<const float> samples, ImageShape from, ImageShape to,
+                           std::int64_t step) {
+    std::vector<float> means;
+    for (std::int64_t row = 0; row < to.height; ++row) {
+        for (std::int64_t column = 0; column < to.width; ++column) {
+            double sum = 0, count = 0;
+            for (std::int64_t y = row * step; y < std::min((row + 1) * step, from.height); ++y) {
+                for (std::int64_t x = column * step; x < std::min((column + 1) * step, from.width);
+                     ++x) {
+                    const float sample = samples[static_cast<std::size_t>(y * from.width + x)];
+                    if (std::isfinite(sample))
+                        sum += static_cast<double>(sample), ++count;
+                }
+            }
+            means.push_back(count > 0 ? static_cast<float>(sum / count)
+                                      : std::numeric_limits<float>::quiet_NaN());
+        }
+    }
+    return means;
+}
+
+} // namespace
+
+std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
+                                          std::span<const std::int64_t> frames) {
+    const ImageShape shape = series.header().shape;
+    const std::int64_t step =
+        (std::max(shape.width, shape.height) + side_of_thumbnail - 1) / side_of_thumbnail;
+    const ImageShape small{(shape.width + step - 1) / step, (shape.height + step - 1) / step};
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    std::vector<FrameThumbnail> thumbnails;
+    for (const std::int64_t frame : frames) {
+        thumbnails.push_back({frame, {}});
+        try {
+            series.read_frame(frame, samples);
+        } catch (const InvalidFile&) {
+            continue; // the reason is in the list of frames
+        }
+        const std::vector<float> means = reduced(samples, shape, small, step);
+        std::vector<double> finite;
+        std::copy_if(means.begin(), means.end(), std::back_inserter(finite),
+                     [](float mean) { return std::isfinite(mean); });
+        Interval grey{0, 1};
+        if (!finite.empty())
+            grey = {quantile(finite, .01), quantile(finite, .99)};
+        if (grey.low >= grey.high) // a constant frame is grey
+            grey = {grey.low - 1, grey.low + 1};
+        thumbnails.back().png = png_of_samples(means, small, grey);
+    }
+    return thumbnails;
 }
 
 } // namespace sextant::command

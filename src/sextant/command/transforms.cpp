@@ -81,6 +81,16 @@ Json head_of(const SeriesTransforms& transforms) {
                  {"stages", transforms.stages},
                  {"width", transforms.shape.width},
                  {"height", transforms.shape.height}};
+    if (!transforms.relative_to.empty())
+        json.set("relative_to", transforms.relative_to);
+    if (!transforms.files.empty())
+        json.set("files", transforms.files);
+    if (const auto& stack = transforms.aligned_file)
+        json.set("aligned", {{"file", stack->path},
+                             {"x", stack->x},
+                             {"y", stack->y},
+                             {"width", stack->width},
+                             {"height", stack->height}});
     if (transforms.pixel.known())
         json.set("pixel", {{"x", transforms.pixel.x},
                            {"y", transforms.pixel.y},
@@ -195,12 +205,28 @@ void check_version(const JsonField& json) {
         version.refuse(fmt::to_string(version_of_file));
 }
 
+/// Checks the description of the aligned stack, which `apply` does not use.
+void check_aligned(const JsonField& json) {
+    const auto stack = json.find("aligned");
+    if (!stack)
+        return;
+    require_known(*stack, {"file", "x", "y", "width", "height"});
+    stack->at("file").any_text();
+    for (const char* side : {"x", "y", "width", "height"})
+        stack->at(side).integer(0, most_pixels);
+}
+
 /// Reads all fields except the frames and displacement fields.
 SeriesTransforms head_from(const JsonField& json) {
     require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
-                         "stages", "width", "height", "pixel", "fields", "frames"});
+                         "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
+                         "files", "aligned"});
     json.text_or_empty("sextant");
     json.text_or_empty("convention");
+    json.text_or_empty("relative_to");
+    for (const JsonField& file : json.items_or_none("files"))
+        file.any_text();
+    check_aligned(json);
     SeriesTransforms transforms;
     transforms.series = json.at("series").any_text();
     transforms.model = name(json.at("model").one_of<MotionModel>(models));
@@ -281,9 +307,13 @@ void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
 
 void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
     const std::string unit = unit_of(transforms);
-    sink(fmt::format("# {}: {} motions, frames of {}x{} pixels, registered to frame {}\n# {}\n",
+    sink(fmt::format("# {}: {} motions, frames of {}x{} pixels, registered to frame {}{}\n# {}\n",
                      transforms.series, transforms.model, transforms.shape.width,
-                     transforms.shape.height, transforms.reference, convention));
+                     transforms.shape.height, transforms.reference,
+                     transforms.relative_to.empty()
+                         ? ""
+                         : fmt::format("; motions are relative to {}", transforms.relative_to),
+                     convention));
     sink(
         fmt::format("# tx, ty: to the right and downward; alpha in degrees, clockwise; t also in "
                     "{} if the pixel size is "

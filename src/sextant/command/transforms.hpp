@@ -23,6 +23,12 @@ struct FieldFile {
     ImageShape nodes;
 };
 
+/// The stack of aligned frames, and the pixel of the reference that is its first pixel.
+struct AlignedFile {
+    std::string path; ///< as named by the user, or in the folder of `transforms.json`
+    std::int64_t x = 0, y = 0, width = 0, height = 0;
+};
+
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
     std::string series, model; ///< the model is "rigid" or "nonrigid"
@@ -33,6 +39,11 @@ struct SeriesTransforms {
     std::vector<FrameRegistration> frames;
     std::optional<FieldFile> fields;
     bool with_seconds = true; ///< false to omit times, so that files can be compared
+    /// The image relative to which motions are stated: "frame 3", "the average of stage 1"; empty
+    /// if unknown.
+    std::string relative_to = {};
+    std::vector<std::string> files = {};          ///< names of the run's files in the same folder
+    std::optional<AlignedFile> aligned_file = {}; ///< the stack of aligned frames, if written
 };
 
 /// Remarks on a frame that is not left out: "ambiguous", "mended" ...

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/registration/combined.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// The stack of aligned frames that `sextant register` writes.
+namespace sextant::command {
+
+/// Options for the aligned stack.
+struct AlignedChoice {
+    std::string when = "auto";      ///< "auto", "on", "off", or the file to write
+    std::optional<double> gap = {}; ///< sample where a frame has no data; see gap_of()
+    bool crop = false;              ///< true to write only the area that all frames cover
+
+    /// True if `when` is a file.
+    bool is_file() const;
+};
+/// Declares `--aligned [WHEN]`, `--gap` and `--crop`.
+Record record_of(AlignedChoice& choice);
+
+/// A rectangle of pixels.
+struct PixelArea {
+    std::int64_t x = 0, y = 0; ///< its first column and row
+    ImageShape shape;
+    bool operator==(const PixelArea&) const = default;
+};
+
+/// An aligned stack: planned before frames are registered, completed when it is written.
+struct AlignedStack {
+    std::string path; ///< empty if no stack is written
+    Sample sample = Sample::f32;
+    double gap = 0;      ///< sample where a frame has no data
+    Bytes bytes = 0;     ///< size of the samples if all frames are written whole
+    std::string omitted; ///< why `auto` writes no stack, and how to request it
+    std::int64_t frames = 0;
+    PixelArea area; ///< the written part of each frame
+};
+
+/// The largest stack that is written without being requested.
+inline constexpr Bytes largest_default_stack = Bytes{2} << 30;
+
+/// Plans the stack for a series: where it is written, and with which samples. These have the type
+/// of the series, or the smallest type of the file's format that holds all values of that type;
+/// f32 if the format has neither.
+///
+/// Throws    InvalidTask if the file name has no format for stacks, or `--gap` is not a value of
+///           the sample type.
+AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_path,
+                          const FrameHeader& series);
+
+/// Labels for the frames of a stack: "frame 17", followed by the time of the frame if frames are
+/// not evenly spaced but their interval is known: "frame 17, 3.4 s".
+std::vector<std::string> labels_of(const FrameHeader& series, std::span<const std::int64_t> frames);
+
+/// The largest rectangle in which all given frames have data after registration; of zero size if
+/// there is none. Gaps inside a frame do not count.
+///
+/// Cost      a motion per pixel and frame.
+PixelArea covered_by_all(std::span<const std::int64_t> frames,
+                         const registration::TransformOf& transform_of, ImageShape shape);
+
+/// Converts registered samples for a stack: adds the offset of the series, rounds to nearest (ties
+/// to even) and clamps if samples are integers, and replaces NaN by `gap`. Floats other than f64
+/// are stored without the offset (core/frame_source.hpp).
+///
+/// Requires  as many samples as floats (std::logic_error).
+void to_stack_samples(Sample sample, double offset, double gap, std::span<const float> from,
+                      std::span<std::byte> to);
+
+/// Writes the frames of a planned stack, one after another.
+class AlignedWriter {
+  public:
+    /// Creates the file. `stack.area` and `stack.frames` are set.
+    AlignedWriter(const AlignedStack& stack, const FrameHeader& series,
+                  std::span<const std::int64_t> frames, double offset);
+
+    /// Appends a frame, given with the shape of the series.
+    void write(std::span<const float> pixels);
+    /// Returns the sink, to be committed.
+    std::unique_ptr<FrameSink> finish() { return std::move(sink_); }
+
+  private:
+    const AlignedStack& stack_;
+    ImageShape shape_;
+    double offset_;
+    std::vector<std::byte> samples_;
+    std::unique_ptr<FrameSink> sink_;
+};
+
+} // namespace sextant::command

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text and the JSON of `sextant register`.
+
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/register.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::command {
+
+namespace {
+
+constexpr std::size_t most_warnings_of_a_kind = 5;
+
+std::vector<FrameRegistration> registered(const RegisterSummary& summary) {
+    std::vector<FrameRegistration> places = summary.transforms.frames;
+    std::erase_if(places, [](const FrameRegistration& place) { return !place.left_out.empty(); });
+    return places;
+}
+
+template <class Of>
+double median_of(const std::vector<FrameRegistration>& places, const Of& of) {
+    std::vector<double> values;
+    std::transform(places.begin(), places.end(), std::back_inserter(values), of);
+    return median(values);
+}
+
+/// The largest distance, in pixels, of a frame's centre from that of the reference.
+double farthest(const std::vector<FrameRegistration>& places) {
+    double most = 0;
+    for (const FrameRegistration& place : places)
+        most = std::max(most, std::hypot(place.result.motion.tx, place.result.motion.ty));
+    return most;
+}
+
+double deviation_of(const FrameRegistration& place) {
+    return place.field ? place.field->sigma : place.result.uncertainty.tx;
+}
+
+std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
+    return std::count_if(places.begin(), places.end(),
+                         [](const FrameRegistration& place) { return !flags_of(place).empty(); });
+}
+
+/// A flag, or "left out", and the number of frames that it concerns.
+using Counts = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// Returns the flags of the frames, the most frequent first.
+Counts counts_of(const std::vector<FrameRegistration>& places) {
+    std::map<std::string, std::int64_t> counts;
+    for (const FrameRegistration& place : places) {
+        for (const std::string& flag : flags_of(place))
+            ++counts[flag];
+    }
+    Counts sorted(counts.begin(), counts.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return sorted;
+}
+
+/// Advice for a flag, or for frames that are left out.
+struct Advice {
+    std::string_view flag, text;
+};
+
+constexpr Advice advices[] = {
+    {"ambiguous", "shorter intervals between frames, or a region with amorphous material, make "
+                  "the motion of a lattice unambiguous; --reference N chooses another frame"},
+    {"unrelated", "--reference N with a frame in the middle of the motion keeps frames in reach"},
+    {"not-converged", "--model nonrigid if frames are distorted; otherwise leave these frames out"},
+    {"mended", "compare these frames with their neighbours in the aligned stack"},
+    {"in-doubt", "compare these frames with their neighbours in the aligned stack, or leave them "
+                 "out of the series"},
+    {"gaps", "no action is needed: samples that are not finite have no weight"},
+    {"no overlap", "--reference N with a frame in the middle of the motion keeps frames in reach"}};
+
+std::string_view advice_for(std::string_view flag) {
+    for (const Advice& advice : advices) {
+        if (advice.flag == flag)
+            return advice.text;
+    }
+    return "";
+}
+
+bool is_out_of_reach(const FrameRegistration& place) {
+    return place.left_out.find("overlap") != std::string::npos ||
+           place.left_out.find("resembles") != std::string::npos;
+}
+
+/// What to try for the most frequent problem; "" if there is none, or nothing can be done.
+std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
+    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    const auto out_of_reach = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
+    std::string flag;
+    std::int64_t most = 0;
+    for (const auto& [each, count] : counts) {
+        // Gaps are common and harmless, so advice for another flag is more useful.
+        if (!advice_for(each).empty() && each != "gaps" && count > most)
+            flag = each, most = count;
+    }
+    if (out_of_reach > 0 && out_of_reach >= most)
+        return fmt::format("for frames out of reach: {}", advice_for("no overlap"));
+    if (flag.empty() && !counts.empty() && counts.front().first == "gaps")
+        flag = "gaps";
+    return flag.empty() ? "" : fmt::format("for {} frames: {}", flag, advice_for(flag));
+}
+
+std::string closing_of(const RegisterSummary& summary,
+                       const std::vector<FrameRegistration>& places) {
+    const Counts counts = counts_of(places);
+    const std::size_t left_out = summary.transforms.frames.size() - places.size();
+    std::vector<std::string> flags;
+    for (const auto& [flag, count] : counts)
+        flags.push_back(fmt::format("{} {}", flag, count));
+    std::string text =
+        fmt::format("{} used, {} left out, {} flagged{}; standard deviation of a position {:.3f} "
+                    "px (median)\n",
+                    report::counted(std::ssize(places), "frame"), left_out, flagged(places),
+                    flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
+                    median_of(places, deviation_of));
+    if (const std::string advice = advice_of(summary, counts); !advice.empty())
+        text += fmt::format("to try {}\n", advice);
+    if (summary.streaks.pixels > 0)
+        text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
+                            "hot pixels cause: the median may be the better image\n",
+                            report::counted(summary.streaks.pixels, "pixel"), summary.streaks.x,
+                            summary.streaks.y);
+    return text;
+}
+
+std::string gap_text(const AlignedStack& stack) {
+    return std::isnan(stack.gap) ? "NaN" : fmt::format("{:g}", stack.gap);
+}
+
+std::string aligned_text(const RegisterSummary& summary) {
+    const AlignedStack& stack = summary.aligned;
+    if (stack.path.empty())
+        return stack.omitted.empty() ? "" : stack.omitted + "\n";
+    std::string text = fmt::format("aligned: {} of {}x{} {}, {} without data",
+                                   report::counted(stack.frames, "frame"), stack.area.shape.width,
+                                   stack.area.shape.height, name(stack.sample), gap_text(stack));
+    if (stack.area.shape != summary.transforms.shape)
+        text += fmt::format(", cropped: the first pixel is ({}, {}) of the average", stack.area.x,
+                            stack.area.y);
+    return text + "\n";
+}
+
+Json aligned_json(const AlignedStack& stack) {
+    if (stack.path.empty())
+        return {};
+    Json json = {{"file", stack.path},
+                 {"frames", stack.frames},
+                 {"samples", name(stack.sample)},
+                 {"x", stack.area.x},
+                 {"y", stack.area.y},
+                 {"width", stack.area.shape.width},
+                 {"height", stack.area.shape.height}};
+    json.set("gap", std::isnan(stack.gap) ? Json("NaN") : Json(stack.gap));
+    return json;
+}
+
+/// A reason without its numbers, which is the same for all frames with the same problem.
+std::string kind_of_reason(const std::string& reason) {
+    std::string kind;
+    for (const char letter : reason) {
+        if (std::isdigit(static_cast<unsigned char>(letter)) == 0)
+            kind += letter;
+    }
+    return kind;
+}
+
+} // namespace
+
+std::string frame_of_reference(const SeriesTransforms& transforms) {
+    return transforms.stages > 1 ? fmt::format("the average of stage {}", transforms.stages - 1)
+                                 : fmt::format("frame {}", transforms.reference);
+}
+
+std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms) {
+    std::vector<std::pair<std::string, std::vector<const FrameRegistration*>>> kinds;
+    for (const FrameRegistration& frame : transforms.frames) {
+        if (frame.left_out.empty())
+            continue;
+        const std::string kind = kind_of_reason(frame.left_out);
+        auto at = std::find_if(kinds.begin(), kinds.end(),
+                               [&](const auto& each) { return each.first == kind; });
+        if (at == kinds.end())
+            at = kinds.insert(kinds.end(), {kind, {}});
+        at->second.push_back(&frame);
+    }
+    std::vector<std::string> warnings;
+    for (const auto& [kind, frames] : kinds) {
+        const std::size_t shown = std::min(frames.size(), most_warnings_of_a_kind);
+        for (std::size_t i = 0; i < shown; ++i)
+            warnings.push_back(fmt::format("{}: frame {} is left out: {}", transforms.series,
+                                           frames[i]->frame, frames[i]->left_out));
+        if (frames.size() > shown)
+            warnings.push_back(fmt::format("{}: … and {} more left out for the same reason",
+                                           transforms.series, frames.size() - shown));
+    }
+    return warnings;
+}
+
+std::string to_text(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FrameRegistration> places = registered(summary);
+    std::string text = fmt::format(
+        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {} of {}\n", transforms.series,
+        places.size(), report::counted(std::ssize(transforms.frames), "frame"),
+        transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
+        report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
+        summary.transport);
+    if (summary.team > 1)
+        text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
+    const double pixels = farthest(places);
+    text += fmt::format("displaced by up to {:.2f} px", pixels);
+    if (transforms.pixel.known())
+        text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
+    text += fmt::format(" relative to {}, NCC {:.3f} (median)\n", transforms.relative_to,
+                        median_of(places, [](const auto& p) { return p.result.ncc_after; }));
+    text += aligned_text(summary);
+    const auto& seconds = summary.result.seconds;
+    text += fmt::format(
+        "inspect {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  write {:.2f} s\n",
+        seconds.inspection, seconds.registration, seconds.stages, seconds.average, seconds.writing);
+    return text + fmt::format("{}\n", fmt::join(summary.files, "\n")) + closing_of(summary, places);
+}
+
+std::string to_json(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FrameRegistration> places = registered(summary);
+    Json left_out = Json::array();
+    for (const FrameRegistration& place : transforms.frames) {
+        if (!place.left_out.empty())
+            left_out.add({{"frame", place.frame}, {"why", place.left_out}});
+    }
+    Json flags = Json::array();
+    for (const auto& [flag, count] : counts_of(places))
+        flags.add({{"flag", flag}, {"frames", count}});
+    Record record = {{"operation", "register"},           {"series", transforms.series},
+                     {"output", summary.output},          {"width", transforms.shape.width},
+                     {"height", transforms.shape.height}, {"frames", transforms.frames.size()},
+                     {"registered", places.size()},       {"left_out", left_out},
+                     {"flagged", flagged(places)},        {"flags", flags}};
+    record.include(record_of(summary.result))
+        .include({{"relative_to", transforms.relative_to},
+                  {"model", transforms.model},
+                  {"stages", transforms.stages},
+                  {"ranks", summary.ranks},
+                  {"team", summary.team},
+                  {"transport", summary.transport}},
+                 "reference")
+        .add_result("aligned", aligned_json(summary.aligned))
+        .add_result("streak_pixels", summary.streaks.pixels)
+        .add_result("files", summary.files)
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
+}
+
+} // namespace sextant::command
