@@ -214,7 +214,7 @@ TEST(SideBySideSection, HasTwoImagesAndNoSlider) {
     EXPECT_THROW(side_by_side_section({{}, png, "", ""}), std::logic_error);
 }
 
-TEST(FramesSection, ShowsPicturesReasonsAndTheMeaningOfFlags) {
+TEST(FramesSection, ShowsPicturesReasonsAndFlags) {
     std::vector<PicturedFrame> frames(3);
     frames[0].frame.frame = 4;
     frames[0].frame.left_out = "every sample is <0>";
@@ -229,22 +229,22 @@ TEST(FramesSection, ShowsPicturesReasonsAndTheMeaningOfFlags) {
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
     EXPECT_EQ(test::occurrences(section.html, "<img"), 2) << "one frame cannot be read";
     EXPECT_THAT(section.html, HasSubstr("left out: every sample is &lt;0&gt;"));
-    EXPECT_THAT(section.html, HasSubstr("<strong>gaps</strong>: some samples are not finite"));
+    EXPECT_THAT(section.html, HasSubstr("<p>mended, gaps</p>"));
     EXPECT_THAT(section.html, HasSubstr("x 12.35"));
     EXPECT_THAT(section.html, HasSubstr("1,234 more"));
     EXPECT_EQ(frames_section({}, 0).html, "");
 }
 
 TEST(FieldSection, DrawsArrowsEnlargedByARoundFactor) {
-    FieldPicture field{3, 480, 240, 24, {}, {}};
+    FieldPicture field{3, 480, 240, 24, {}};
     field.arrows = {{100, 50, 3, 0, true}, {200, 50, 0, -1.5, true}, {300, 50, 40, 40, false}};
     const Section section = field_section(field);
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
-    // The longest known arrow, of 3 px, is enlarged five times, not more than the spacing of 24 px.
-    EXPECT_THAT(section.html, HasSubstr("at most 3.00 px, with arrows 5 times as long"));
-    EXPECT_THAT(section.html, HasSubstr("M100.0 50.0l15.0 0.0"));
-    EXPECT_THAT(section.html, HasSubstr("M200.0 50.0l0.0 -7.5"));
-    EXPECT_THAT(section.html, HasSubstr("<path class=\"unknown\" d=\"M300.0 50.0l200.0 200.0"));
+    // The longest known arrow, of 3 px, is enlarged to 30 px, at most 1.5 times the spacing.
+    EXPECT_THAT(section.html, HasSubstr("at most 3.00 px, with arrows 10 times as long"));
+    EXPECT_THAT(section.html, HasSubstr("M100.0 50.0l30.0 0.0"));
+    EXPECT_THAT(section.html, HasSubstr("M200.0 50.0l0.0 -15.0"));
+    EXPECT_THAT(section.html, HasSubstr("<path class=\"unknown\" d=\"M300.0 50.0l400.0 400.0"));
     field.arrows = {{100, 50, 0, 0, true}};
     EXPECT_EQ(test::markup_error(field_section(field).html), "");
     EXPECT_THROW(field_section({}), std::logic_error);

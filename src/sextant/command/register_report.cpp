@@ -163,7 +163,6 @@ report::Section field_of(const RegisterSummary& summary) {
     picture.width = static_cast<double>(field.image.width);
     picture.height = static_cast<double>(field.image.height);
     picture.spacing = static_cast<double>(step * field.spacing);
-    picture.scale = scale_of(summary.transforms, field.image.width);
     for (Elements row = step / 2; row < field.nodes.height; row += step) {
         for (Elements column = step / 2; column < field.nodes.width; column += step) {
             const registration::Point at{static_cast<double>(column * field.spacing),

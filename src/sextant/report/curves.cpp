@@ -54,7 +54,7 @@ struct Extents {
 };
 
 constexpr Extents extents_of(ChartWidth width) {
-    return width == ChartWidth::page ? Extents{84, 1000, 28} : Extents{60, 320, 16};
+    return width == ChartWidth::page ? Extents{84, 1000, 28} : Extents{72, 310, 16};
 }
 
 /// Divides a text into lines of at most this width, between words.
@@ -99,9 +99,10 @@ class Picture {
             for (const std::string& line : lines_of(chart_.subtitle, plot_))
                 svg_.note(line);
             for (const KeyFigure& figure : chart_.figures) {
-                svg_.skip(-6);
                 svg_.figures({figure});
+                svg_.skip(-8);
             }
+            svg_.skip(chart_.figures.empty() ? 0 : 8);
         } else if (!chart_.figures.empty()) {
             svg_.figures(chart_.figures);
         }

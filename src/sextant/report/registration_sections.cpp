@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::report {
 
@@ -263,14 +264,9 @@ std::string thumbnail(const PicturedFrame& shown) {
 std::string remarks_on(const RegisteredFrame& frame) {
     if (!frame.left_out.empty())
         return escape("left out: " + frame.left_out);
-    std::string text;
-    for (const std::string& flag : frame.flags) {
-        const std::string_view meaning = meaning_of(flag);
-        text += fmt::format("<p><strong>{}</strong>{}{}</p>", escape(flag),
-                            meaning.empty() ? "" : ": ", escape(meaning));
-    }
-    return text + fmt::format("<p>x {:.2f}, y {:.2f} ± {:.2g} px, NCC {:.3f}</p>", frame.x, frame.y,
-                              frame.sigma, frame.ncc_after);
+    const std::string text = escape(fmt::format("{}", fmt::join(frame.flags, ", ")));
+    return fmt::format("<p>{}</p><p>x {:.2f}, y {:.2f} ± {:.2g} px, NCC {:.3f}</p>", text, frame.x,
+                       frame.y, frame.sigma, frame.ncc_after);
 }
 
 } // namespace
@@ -309,7 +305,7 @@ Section field_section(const FieldPicture& field) {
         if (arrow.known)
             longest = std::max(longest, std::hypot(arrow.dx, arrow.dy));
     }
-    const double factor = longest > 0 ? round_down(field.spacing / longest) : 1;
+    const double factor = longest > 0 ? round_down(1.5 * field.spacing / longest) : 1;
     constexpr double width = 480; // of the drawing, which arrows fit on a phone
     const double zoom = width / field.width;
     const auto place = [zoom](double pixels) { return pixels * zoom; };
@@ -330,18 +326,14 @@ Section field_section(const FieldPicture& field) {
         "{:.0f} {:.0f}\">\n<title>Displacement field of frame {}</title>\n<rect width=\"{:.1f}\" "
         "height=\"{:.1f}\"/>\n<path class=\"unknown\" d=\"{}\"/>\n<path d=\"{}\"/>\n</svg>\n",
         width + 16, height + 16, field.frame, width, height, extrapolated, known);
-    const std::string scale_text = field.scale.text.empty()
-                                       ? ""
-                                       : fmt::format(" The frame is {:.3g} times {} wide.",
-                                                     1 / field.scale.fraction, field.scale.text);
     return {"Displacement field",
             fmt::format(
                 "<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", svg,
                 escape(fmt::format(
                     "Frame {}, whose field has the largest standard deviation: displacement beyond "
                     "the nearest rigid motion, at most {:.2f} px, with arrows {:g} times as long. "
-                    "Grey arrows are extrapolated.{}",
-                    field.frame, longest, factor, scale_text)))};
+                    "Grey arrows are extrapolated.",
+                    field.frame, longest, factor)))};
 }
 
 } // namespace sextant::report

@@ -85,11 +85,10 @@ struct FieldPicture {
     double width = 0, height = 0; ///< of the frame in pixels
     double spacing = 0;           ///< between arrows in pixels
     std::vector<Arrow> arrows;
-    ScaleBar scale = {};
 };
 
 /// Shows the displacement field of a frame as arrows, which are enlarged by a round factor so that
-/// the longest is about as long as their spacing.
+/// the longest is about as long as their spacing, at most 1.5 times.
 /// Requires  a positive size and spacing (std::logic_error).
 Section field_section(const FieldPicture& field);
 
