@@ -70,21 +70,24 @@ Counts counts_of(const std::vector<FrameRegistration>& places) {
     return sorted;
 }
 
-/// Advice for a flag, or for frames that are left out.
+/// Advice for a flag.
 struct Advice {
     std::string_view flag, text;
 };
 
+constexpr std::string_view out_of_reach =
+    "frames out of reach: try --reference N with a frame in the middle of the motion";
+
 constexpr Advice advices[] = {
-    {"ambiguous", "shorter intervals between frames, or a region with amorphous material, make "
-                  "the motion of a lattice unambiguous; --reference N chooses another frame"},
-    {"unrelated", "--reference N with a frame in the middle of the motion keeps frames in reach"},
-    {"not-converged", "--model nonrigid if frames are distorted; otherwise leave these frames out"},
-    {"mended", "compare these frames with their neighbours in the aligned stack"},
-    {"in-doubt", "compare these frames with their neighbours in the aligned stack, or leave them "
-                 "out of the series"},
-    {"gaps", "no action is needed: samples that are not finite have no weight"},
-    {"no overlap", "--reference N with a frame in the middle of the motion keeps frames in reach"}};
+    {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "
+                  "--reference N"},
+    {"unrelated", "try --reference N with a frame in the middle of the motion"},
+    {"not-converged", "try --model nonrigid if frames are distorted"},
+    {"mended", "compare them with their neighbours in the aligned stack"},
+    {"in-doubt",
+     "compare them with their neighbours in the aligned stack, and leave wrong ones out "
+     "of the series"},
+    {"gaps", "nothing to do; samples that are not finite have no weight"}};
 
 std::string_view advice_for(std::string_view flag) {
     for (const Advice& advice : advices) {
@@ -102,7 +105,7 @@ bool is_out_of_reach(const FrameRegistration& place) {
 /// What to try for the most frequent problem; "" if there is none, or nothing can be done.
 std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
-    const auto out_of_reach = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
+    const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
     std::string flag;
     std::int64_t most = 0;
     for (const auto& [each, count] : counts) {
@@ -110,11 +113,11 @@ std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
         if (!advice_for(each).empty() && each != "gaps" && count > most)
             flag = each, most = count;
     }
-    if (out_of_reach > 0 && out_of_reach >= most)
-        return fmt::format("for frames out of reach: {}", advice_for("no overlap"));
+    if (unreached > 0 && unreached >= most)
+        return std::string(out_of_reach);
     if (flag.empty() && !counts.empty() && counts.front().first == "gaps")
         flag = "gaps";
-    return flag.empty() ? "" : fmt::format("for {} frames: {}", flag, advice_for(flag));
+    return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));
 }
 
 std::string closing_of(const RegisterSummary& summary,
@@ -131,7 +134,7 @@ std::string closing_of(const RegisterSummary& summary,
                     flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
                     median_of(places, deviation_of));
     if (const std::string advice = advice_of(summary, counts); !advice.empty())
-        text += fmt::format("to try {}\n", advice);
+        text += advice + "\n";
     if (summary.streaks.pixels > 0)
         text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
                             "hot pixels cause: the median may be the better image\n",

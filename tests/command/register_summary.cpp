@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text at the end of a registration, and its warnings.
+#include "sextant/command/register.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+/// A run of this many frames, all registered and without flags.
+RegisterSummary summary_of(std::size_t frames) {
+    RegisterSummary summary;
+    summary.transforms.series = "movie.mrc";
+    summary.transforms.model = "rigid";
+    summary.transforms.shape = {64, 48};
+    summary.transforms.stages = 2;
+    summary.transforms.frames.resize(frames);
+    for (std::size_t i = 0; i < frames; ++i) {
+        FrameRegistration& frame = summary.transforms.frames[i];
+        frame.frame = static_cast<std::int64_t>(i);
+        frame.result.converged = true;
+        frame.result.uncertainty.tx = .03;
+    }
+    summary.transforms.relative_to = frame_of_reference(summary.transforms);
+    return summary;
+}
+
+TEST(RegisterText, EndsWithTheFramesThatWereUsedAndTheirFlags) {
+    RegisterSummary summary = summary_of(6);
+    EXPECT_TRUE(to_text(summary).ends_with("\n6 frames used, 0 left out, 0 flagged; standard "
+                                           "deviation of a position 0.030 px (median)\n"))
+        << to_text(summary);
+    summary.transforms.frames[1].gaps = 3;
+    summary.transforms.frames[2].result.ambiguous = true;
+    summary.transforms.frames[2].gaps = 1;
+    summary.transforms.frames[3].left_out = "every sample is 0";
+    const std::string text = to_text(summary);
+    EXPECT_THAT(text, HasSubstr("5 frames used, 1 left out, 2 flagged (gaps 2, ambiguous 1);"));
+    EXPECT_THAT(text, HasSubstr("\nambiguous frames: try ")) << "gaps need no action";
+    const auto json = nlohmann::json::parse(to_json(summary));
+    EXPECT_EQ(json["flags"], nlohmann::json::parse(R"([{"flag": "gaps", "frames": 2},
+                                        {"flag": "ambiguous", "frames": 1}])"));
+    EXPECT_EQ(json["relative_to"], "the average of stage 1");
+    EXPECT_TRUE(json["aligned"].is_null());
+}
+
+TEST(RegisterText, AdvisesAnotherReferenceForFramesOutOfReach) {
+    RegisterSummary summary = summary_of(6);
+    summary.transforms.frames[4].left_out =
+        "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
+    EXPECT_THAT(to_text(summary), HasSubstr("\nframes out of reach: try --reference N"));
+    summary.transforms.frames[4].left_out = "every sample is 0";
+    EXPECT_THAT(to_text(summary), Not(HasSubstr("try")));
+}
+
+TEST(RegisterText, OffersTheMedianWhereTheMeanHasStreaks) {
+    RegisterSummary summary = summary_of(6);
+    EXPECT_THAT(to_text(summary), Not(HasSubstr("median may be")));
+    summary.streaks = {24, 31, 7, 55};
+    EXPECT_THAT(to_text(summary), HasSubstr("differ by more than noise in 24 pixels, most at (31, "
+                                            "7), as hot pixels cause: the median may be"));
+    EXPECT_THAT(to_json(summary), HasSubstr("\"streak_pixels\": 24"));
+}
+
+TEST(RegisterText, StatesTheAlignedStackOrHowToRequestIt) {
+    RegisterSummary summary = summary_of(6);
+    summary.aligned = {"out/aligned.tif", Sample::u16, 0, 0, "", 6, {3, 4, {60, 40}}};
+    EXPECT_THAT(to_text(summary),
+                HasSubstr("aligned: 6 frames of 60x40 u16, 0 without data, cropped: the first "
+                          "pixel is (3, 4) of the average\n"));
+    summary.aligned = {};
+    summary.aligned.omitted = "the aligned stack of 3 GB is not written: --aligned on";
+    EXPECT_THAT(to_text(summary), HasSubstr("3 GB is not written: --aligned on\n"));
+}
+
+TEST(RegisterText, NamesTheFrameOfReference) {
+    RegisterSummary summary = summary_of(3);
+    EXPECT_EQ(frame_of_reference(summary.transforms), "the average of stage 1");
+    summary.transforms.stages = 1;
+    summary.transforms.reference = 2;
+    EXPECT_EQ(frame_of_reference(summary.transforms), "frame 2");
+}
+
+TEST(RegisterWarnings, AreAtMostFiveOfAKind) {
+    RegisterSummary summary = summary_of(20);
+    for (std::size_t i = 0; i < 9; ++i)
+        summary.transforms.frames[2 * i].left_out = "the mean is ." + std::to_string(i);
+    summary.transforms.frames[3].left_out = "cannot be read";
+    const std::vector<std::string> warnings = warnings_of_frames(summary.transforms);
+    ASSERT_THAT(warnings, SizeIs(7));
+    EXPECT_EQ(warnings[0], "movie.mrc: frame 0 is left out: the mean is .0");
+    EXPECT_EQ(warnings[4], "movie.mrc: frame 8 is left out: the mean is .4");
+    EXPECT_EQ(warnings[5], "movie.mrc: … and 4 more left out for the same reason");
+    EXPECT_EQ(warnings[6], "movie.mrc: frame 3 is left out: cannot be read");
+}
+
+TEST(FramesToPicture, AreThoseLeftOutAndThenThoseWithMostFlags) {
+    RegisterSummary summary = summary_of(40);
+    std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    for (std::size_t i = 0; i < 30; ++i)
+        frames[i].gaps = 1;
+    frames[12].result.ambiguous = frames[12].in_doubt = true;
+    frames[20].result.ambiguous = true;
+    frames[35].left_out = "dark";
+    EXPECT_THAT(frames_to_picture(summary.transforms),
+                ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 35));
+    EXPECT_THAT(frames_to_picture(summary_of(4).transforms), SizeIs(0));
+}
+
+} // namespace
+} // namespace sextant::command
