@@ -31,7 +31,7 @@ void expect_same(const RigidResult& one, const RigidResult& other, int threads) 
     EXPECT_EQ(one.uncertainty.covariance, other.uncertainty.covariance) << threads;
     EXPECT_EQ(one.ncc_before, other.ncc_before) << threads;
     EXPECT_EQ(one.ncc_after, other.ncc_after) << threads;
-    EXPECT_EQ(one.margin, other.margin) << threads;
+    EXPECT_EQ(one.lead, other.lead) << threads;
     EXPECT_EQ(one.iterations, other.iterations) << threads;
 }
 

@@ -163,11 +163,11 @@ inline std::string describe(const Outcome& outcome) {
     const auto& [alpha, tx, ty] = outcome.truth;
     const RigidMotion& found = outcome.result.motion;
     return fmt::format("{} of {}x{}, dose {}, seed {}: found {:.4f}, {:.2f}, {:.2f}, expected "
-                       "{:.4f}, {:.2f}, {:.2f}; margin {:.4f}",
+                       "{:.4f}, {:.2f}, {:.2f}; lead {:.2f}",
                        outcome.trial.specimen, outcome.trial.shape.width,
                        outcome.trial.shape.height, outcome.trial.dose, outcome.trial.seed,
                        found.alpha, found.tx, found.ty, alpha, tx, ty,
-                       outcome.result.margin.value_or(0));
+                       outcome.result.lead.value_or(0));
 }
 
 } // namespace sextant::test

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -20,6 +21,10 @@ Elements tile_side(ImageShape shape) {
 }
 
 constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
+/// If the lead of the best is smaller than this, more fits are compared, on a finer level, but at
+/// most `most_rivals`.
+constexpr double clear_lead = 4;
+constexpr std::size_t most_rivals = 6;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one.
 constexpr double distinct = 2;
 
@@ -83,6 +88,8 @@ RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOp
       options_(options),
       team_(team),
       correlation_(shape_of_level(shape, levels_ - 1), team),
+      lead_(shape_of_level(shape, levels_ - 1), team),
+      closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
       tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {
     fits_.reserve(Correlation::most);
 }
@@ -107,27 +114,28 @@ Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved,
 RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
     check(reference);
     check(moved);
-    return descend(reference, moved, levels_ - 1, search(reference, moved));
+    return descend(reference, moved, search(reference, moved));
 }
 
 RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
                                       const RigidMotion& start) {
     check(reference);
     check(moved);
-    const int level = std::min(1, levels_ - 1);
     Start given;
-    given.fit.motion = scaled(start, std::ldexp(1, -level));
-    return descend(reference, moved, level, given);
+    given.level = std::min(1, levels_ - 1);
+    given.fit.motion = scaled(start, std::ldexp(1, -given.level));
+    return descend(reference, moved, given);
 }
 
-/// Fits from each start on the coarsest level, on every second row.
-void RigidRegistration::fit_all(const Images& coarsest, int steps, double stop, Start& start) {
-    run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
-        Fit& one = fits_[static_cast<std::size_t>(number)];
+/// Fits from the starts [first, last) on the coarsest level, on every second row.
+void RigidRegistration::fit_all(const Images& coarsest, std::size_t first, std::size_t last,
+                                int steps, double stop, Start& start) {
+    run_parts(team_, static_cast<int>(last - first), [&](int number, int) {
+        Fit& one = fits_[first + static_cast<std::size_t>(number)];
         one = fit(coarsest, one.motion, {steps, stop, 2});
     });
-    for (const Fit& one : fits_)
-        start.iterations += one.steps;
+    for (std::size_t number = first; number < last; ++number)
+        start.iterations += fits_[number].steps;
 }
 
 /// Merges fits that ended close together, keeping the best, and sorts by NCC.
@@ -149,39 +157,81 @@ void RigidRegistration::sort_out(ImageShape coarsest) {
 
 RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, const Pyramid& moved) {
     const Images coarsest = images(reference, moved, levels_ - 1);
-    const ImageShape shape = coarsest.reference.shape;
     Start start;
-    start.margin = 0; // stays 0 if no candidate is found
+    start.level = levels_ - 1;
+    start.lead = 0; // stays 0 if no candidate is found
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
         fits_.push_back({found.motion});
     if (fits_.empty())
         return start;
-    fit_all(coarsest, 3, .05, start);
-    sort_out(shape);
-    fits_.resize(std::min(fits_.size(), followed));
-    fit_all(coarsest, 8, .02, start);
-    std::sort(fits_.begin(), fits_.end(), more_alike);
-    start.fit = fits_.front();
-    start.margin = 1 + start.fit.ncc; // without a second start, relative to an NCC of −1
-    for (const Fit& other : fits_) {
-        if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
-            start.margin = start.fit.ncc - other.ncc;
-            break;
-        }
-    }
+    fit_all(coarsest, 0, fits_.size(), 3, .05, start);
+    sort_out(coarsest.reference.shape);
+    const std::size_t most = std::min(fits_.size(), followed);
+    fit_all(coarsest, 0, most, 8, .02, start);
+    choose(coarsest, most, distinct, lead_, start);
+    if (*start.lead < clear_lead && levels_ > 1)
+        look_closer(reference, moved, start);
     return start;
 }
 
-RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& moved, int level,
-                                       Start start) {
+/// Chooses the best of the first `count` fits and determines its lead over the strongest of those
+/// that ended at a distinct motion. A fit that loses to another one on their common pixels is
+/// replaced by it.
+void RigidRegistration::choose(const Images& images, std::size_t count, double apart,
+                               LeadMeter& meter, Start& start) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(count);
+    auto best = std::max_element(fits_.begin(), end,
+                                 [](const Fit& a, const Fit& b) { return more_alike(b, a); });
+    for (std::size_t round = 0; round < count; ++round) {
+        meter.set(images, best->motion);
+        auto strongest = best;
+        double lead = none;
+        for (auto rival = fits_.begin(); rival != end; ++rival) {
+            if (rms_distance(rival->motion, best->motion, images.reference.shape) < apart)
+                continue;
+            const double over = meter.over(rival->motion);
+            if (over < lead) {
+                lead = over;
+                strongest = rival;
+            }
+        }
+        start.fit = *best;
+        start.lead = lead;
+        if (lead >= 0)
+            break;
+        best = strongest;
+    }
+}
+
+/// Chooses again among more fits, on the next finer level, which shows more of what distinguishes
+/// them.
+void RigidRegistration::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
+    const Images coarsest = images(reference, moved, levels_ - 1);
+    fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
+    sort_out(coarsest.reference.shape);
+    fits_.resize(std::min(fits_.size(), most_rivals));
+    start.level = levels_ - 2;
+    const Images finer = images(reference, moved, start.level);
+    run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
+        Fit& one = fits_[static_cast<std::size_t>(number)];
+        one = fit(finer, scaled(one.motion, 2), {4, .05, 2, kernel::Detail::slopes});
+    });
+    for (const Fit& one : fits_)
+        start.iterations += one.steps;
+    choose(finer, fits_.size(), 2 * distinct, closer_lead_, start);
+}
+
+RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& moved,
+                                       const Start& start) {
     RigidResult result;
     result.iterations = start.iterations;
-    result.margin = start.margin;
-    result.ambiguous = start.margin && *start.margin < options_.least_margin;
+    result.lead = start.lead;
+    result.ambiguous = start.lead && *start.lead < options_.least_lead;
     result.motion = start.fit.motion;
-    for (; level > 0; --level) {
+    for (int level = start.level; level > 0; --level) {
         // Coarser levels need not be exact, because the next finer level refines their result.
         constexpr double stop = .05;
         const Fit one = fit(images(reference, moved, level), result.motion,

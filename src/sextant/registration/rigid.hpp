@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/registration/correlation.hpp"
+#include "sextant/registration/lead.hpp"
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/pyramid.hpp"
 
@@ -13,9 +14,9 @@ namespace sextant::registration {
 struct RigidOptions {
     int most_steps = 30; ///< maximum number per level
     double stop = .002;  ///< converged if the next step is expected to be shorter (RMS, pixels)
-    /// Least difference in NCC, on the coarsest level, between the best start and the second best
-    /// distinct one; with less, the result may be off by a lattice period.
-    double least_margin = .012;
+    /// Least lead (RigidResult::lead) of the best motion; with less, the result may be off by a
+    /// lattice period.
+    double least_lead = 1.75;
 };
 
 struct RigidResult {
@@ -26,11 +27,12 @@ struct RigidResult {
     double ncc_before = 0, ncc_after = 0;
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0; ///< number of steps over all levels
-    /// Difference in NCC between the best and the second best start; none if a start was given.
-    std::optional<double> margin;
+    /// The lead of the best motion over its strongest rival (lead.hpp), in standard deviations of
+    /// what noise causes; infinite without a rival, none if a start was given.
+    std::optional<double> lead;
 
     bool converged = false;
-    bool ambiguous = false; ///< small margin: the motion may be off by a lattice period
+    bool ambiguous = false; ///< small lead: the motion may be off by a lattice period
     bool unrelated = false; ///< the NCC is no higher than that of noise
 };
 
@@ -38,7 +40,8 @@ struct RigidResult {
 ///
 /// Correlation on the coarsest level finds candidate motions. Each is refined there by up to three
 /// Gauss-Newton steps (level.hpp) on every second row, and then the best three by up to eight more.
-/// The one with the highest NCC is followed to the finest level.
+/// The one with the highest NCC is followed to the finest level. If another one is nearly as good
+/// (lead.hpp), all are refined and compared again on the next finer level.
 ///
 /// Steps on the finest level use every second row, because after the filter the other rows add no
 /// information. (Sums over the even and the odd rows differ only by what the filter leaves of a
@@ -65,16 +68,21 @@ class RigidRegistration {
   private:
     struct Start {
         Fit fit;
-        std::optional<double> margin;
+        int level = 0; ///< at which `fit` ended
+        std::optional<double> lead;
         int iterations = 0;
     };
 
     void check(const Pyramid& pyramid) const;
     Images images(const Pyramid& reference, const Pyramid& moved, int level) const;
     Start search(const Pyramid& reference, const Pyramid& moved);
-    void fit_all(const Images& coarsest, int steps, double stop, Start& start);
+    void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
+                 double stop, Start& start);
     void sort_out(ImageShape coarsest);
-    RigidResult descend(const Pyramid& reference, const Pyramid& moved, int level, Start start);
+    void choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
+                Start& start);
+    void look_closer(const Pyramid& reference, const Pyramid& moved, Start& start);
+    RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
     void finish(const Images& finest, double prefilter, RigidResult& result);
     kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                     Elements row_step);
@@ -86,6 +94,7 @@ class RigidRegistration {
     RigidOptions options_;
     Team* team_;
     Correlation correlation_;
+    LeadMeter lead_, closer_lead_;         ///< on the coarsest level, on the next finer one
     std::vector<Fit> fits_;                ///< one per start
     std::vector<kernel::RigidSums> tiles_; ///< on the finest level
 };
