@@ -59,7 +59,7 @@ class FieldScan {
           motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
 
     FieldSeries run() {
-        const std::vector<std::int64_t> placed = gather_registered(communicator_, frames_).frames;
+        const std::vector<std::int64_t> placed = gather_sound().frames;
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
         const auto capacity =
@@ -71,12 +71,42 @@ class FieldScan {
                 capacity, bytes_of,
                 [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
             scan_options(options_)));
+        place_others();
         if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
             change_reference(*options_.reference);
         return {std::move(frames_), std::move(motions_)};
     }
 
   private:
+    static bool is_sound(const FrameRegistration& frame) {
+        return frame.left_out.empty() && frame.sound;
+    }
+
+    /// Gathers the frames that are links of the scan. Collective.
+    Registered gather_sound() const {
+        std::vector<FrameRegistration> sound;
+        std::copy_if(frames_.begin(), frames_.end(), std::back_inserter(sound), is_sound);
+        return gather_registered(communicator_, sound);
+    }
+
+    /// Gives the other frames the rigid motion found before the scan, composed with that of the
+    /// sound frame that they were registered to. Collective.
+    void place_others() {
+        const Registered sound = gather_sound();
+        agree(communicator_, [&] {
+            for (std::size_t i = 0; i < frames_.size(); ++i) {
+                FrameRegistration& frame = frames_[i];
+                if (!frame.left_out.empty() || frame.sound)
+                    continue;
+                const auto after =
+                    std::upper_bound(sound.frames.begin(), sound.frames.end(), frame.frame);
+                const std::int64_t by = after == sound.frames.begin() ? *after : *std::prev(after);
+                frame.result.motion = compose(frame.from_before, sound.motion(by));
+                motions_[i] = registration_.as_spline({frame.result.motion});
+            }
+        });
+    }
+
     FieldLink link_of(std::span<const std::byte> bytes) const {
         FieldLink link;
         std::memcpy(&link.head, bytes.data(), sizeof(FieldHead));
@@ -112,7 +142,7 @@ class FieldScan {
         std::vector<FieldLink> links;
         for (const FrameRegistration& frame : frames_) {
             const auto at = std::lower_bound(placed.begin(), placed.end(), frame.frame);
-            if (!frame.left_out.empty() || at == placed.begin())
+            if (!is_sound(frame) || at == placed.begin())
                 continue;
             const std::int64_t before = *std::prev(at);
             context_.step("fields of neighbours", frame.frame - frames_.front().frame,

@@ -36,6 +36,10 @@ RigidResult identity_result() {
     return result;
 }
 
+/// A frame whose position is not clear is registered to sound frames up to this much farther away
+/// than the usual ones.
+constexpr int farther = 3;
+
 /// One rank's part in registering a series.
 class Registering {
   public:
@@ -56,12 +60,14 @@ class Registering {
             communicator_, std::span<const Link>(neighbours),
             [&](const Link& left, const Link& right) { return combined(left, right); },
             scan_options(options_)));
+        register_others();
         register_to_reference();
         return std::move(frames_);
     }
 
     std::vector<FrameRegistration> neighbours() {
         take(linked_neighbours());
+        take(others_);
         return std::move(frames_);
     }
 
@@ -74,11 +80,23 @@ class Registering {
             link();
         });
         vote();
+        if (std::any_of(votes_.begin(), votes_.end(),
+                        [&](const FrameVote& vote) { return needs_more(vote); })) {
+            agree(communicator_, [&] { link_farther(); });
+            vote();
+        }
+        take_votes();
         compare_contrasts();
         std::vector<Link> neighbours;
-        agree(communicator_, [&] { neighbours = chain(); });
-        for (const Link& link : neighbours)
-            frame_at(link.moved).from_before = link.result.motion;
+        agree(communicator_, [&] {
+            neighbours = chain();
+            link_others();
+        });
+        for (const std::vector<Link>* links :
+             {&std::as_const(neighbours), &std::as_const(others_)}) {
+            for (const Link& link : *links)
+                frame_at(link.moved).from_before = link.result.motion;
+        }
         return neighbours;
     }
 
@@ -93,44 +111,122 @@ class Registering {
             if (!block_.has(usable_[moved]))
                 continue;
             context_.step("register neighbours", usable_[moved] - block_.first, block_.count());
-            for (std::size_t back = std::min(farthest, moved); back >= 1; --back) {
-                const std::int64_t reference = usable_[moved - back];
-                const TimedResult timed =
-                    timed_result(context_.ledger, {Work::link, 0, reference, 0, usable_[moved]},
-                                 [&] { return reader_->align(reference, usable_[moved]); });
-                const RigidResult& result = timed.result;
-                links_.push_back({reference, usable_[moved], result, timed.seconds});
-                seen_.push_back({moved - back, moved, result.motion, trusted(result)});
+            for (std::size_t back = std::min(farthest, moved); back >= 1; --back)
+                links_.push_back(link(moved - back, moved));
+        }
+    }
+
+    /// Registers two frames, given by their indices in usable_, and lets the result vote.
+    Link link(std::size_t before, std::size_t moved) {
+        const std::int64_t reference = usable_[before], frame = usable_[moved];
+        const TimedResult timed =
+            timed_result(context_.ledger, {Work::link, 0, reference, 0, frame},
+                         [&] { return reader_->align(reference, frame); });
+        const RigidResult& result = timed.result;
+        seen_.push_back({before, moved, result.motion, trusted(result),
+                         std::min(result.lead.value_or(0), most_lead)});
+        return {reference, frame, result, timed.seconds};
+    }
+
+    bool is_clear(double lead) const { return lead >= options_.rigid.least_lead; }
+
+    /// True if the links to the nearest frames do not determine the position of a frame.
+    bool needs_more(const FrameVote& vote) const {
+        return !vote.place || !is_clear(vote.lead) || !is_clear(vote.lead_across);
+    }
+
+    /// Registers this rank's frames whose positions are not clear to sound frames that are farther
+    /// away, before and after them.
+    void link_farther() {
+        std::vector<Link> more;
+        for (std::size_t frame = 0; frame < usable_.size(); ++frame) {
+            if (!block_.has(usable_[frame]))
+                continue;
+            const bool next_needs =
+                frame + 1 < votes_.size() && !is_clear(votes_[frame + 1].lead_across);
+            if (!needs_more(votes_[frame]) && !next_needs)
+                continue;
+            context_.step("register distant frames", usable_[frame] - block_.first, block_.count());
+            for (const std::size_t other : sound_around(frame)) {
+                const auto [before, moved] = std::minmax(frame, other);
+                const Link found = link(before, moved);
+                if (moved == frame)
+                    more.push_back(found);
             }
         }
+        links_.insert(links_.end(), more.begin(), more.end());
+        std::ranges::stable_sort(links_, {}, &Link::moved);
+    }
+
+    /// Returns the sound frames around a frame to which it has not been registered, at most
+    /// `farthest` + 3 away on each side, counted in sound frames.
+    std::vector<std::size_t> sound_around(std::size_t frame) const {
+        const auto farthest = static_cast<std::size_t>(options_.farthest);
+        const std::size_t most = farthest + farther;
+        std::vector<std::size_t> around;
+        const auto consider = [&](std::size_t other, std::size_t& found) {
+            if (!votes_[other].sound)
+                return;
+            ++found;
+            if (std::max(frame, other) - std::min(frame, other) > farthest)
+                around.push_back(other);
+        };
+        for (std::size_t found = 0, other = frame; other > 0 && found < most; --other)
+            consider(other - 1, found);
+        for (std::size_t found = 0, other = frame + 1; other < usable_.size() && found < most;
+             ++other)
+            consider(other, found);
+        return around;
     }
 
     /// Determines the positions of the frames by vote; all ranks get the same positions.
     void vote() {
-        const std::vector<LinkSeen> all =
+        std::vector<LinkSeen> all =
             all_gather_lists(communicator_, std::span<const LinkSeen>(seen_));
-        votes_ = consensus(usable_.size(), all, source_.header().shape, options_.tolerance);
+        // Two ranks may have registered the same pair.
+        const auto ends = [](const LinkSeen& link) {
+            return std::pair(link.moved, link.reference);
+        };
+        std::ranges::stable_sort(all, {}, ends);
+        const auto twice = std::ranges::unique(all, {}, ends);
+        all.erase(twice.begin(), twice.end());
+        votes_ = consensus(usable_.size(), all, source_.header().shape, options_.tolerance,
+                           options_.rigid.least_lead);
+        trusted_links_.assign(usable_.size(), 0);
+        for (const LinkSeen& one : all) {
+            trusted_links_[one.reference] += one.trusted;
+            trusted_links_[one.moved] += one.trusted;
+        }
+    }
+
+    /// Marks this rank's frames according to the vote.
+    void take_votes() {
         for (std::size_t i = 0; i < usable_.size(); ++i) {
-            if (votes_[i].place)
+            if (votes_[i].sound)
                 placed_.push_back(i);
             if (!block_.has(usable_[i]))
                 continue;
             if (!votes_[i].place)
-                frame_at(usable_[i]).left_out = "no adjacent frame resembles this frame";
-            frame_at(usable_[i]).in_doubt = votes_[i].in_doubt();
+                frame_at(usable_[i]).left_out = why_unplaced(i);
+            frame_at(usable_[i]).in_doubt = votes_[i].in_doubt;
+            frame_at(usable_[i]).sound = votes_[i].sound;
         }
     }
 
     /// Estimates the levels and contrasts of the frames from the links that agree with the vote.
     void compare_contrasts() {
+        const auto index_of = [&](std::int64_t frame) {
+            return static_cast<std::size_t>(std::ranges::lower_bound(usable_, frame) -
+                                            usable_.begin());
+        };
         std::vector<ContrastLink> own;
-        for (std::size_t i = 0; i < seen_.size(); ++i) {
-            const LinkSeen& link = seen_[i];
-            const auto &from = votes_[link.reference].place, &to = votes_[link.moved].place;
-            if (link.trusted && from && to &&
-                rms_distance(link.motion, compose(*to, inverse(*from)), source_.header().shape) <=
-                    options_.tolerance)
-                own.push_back({link.reference, link.moved, links_[i].result.ncc_after});
+        for (const Link& link : links_) {
+            const std::size_t reference = index_of(link.reference), moved = index_of(link.moved);
+            const auto &from = votes_[reference].place, &to = votes_[moved].place;
+            if (trusted(link.result) && from && to &&
+                rms_distance(link.result.motion, compose(*to, inverse(*from)),
+                             source_.header().shape) <= options_.tolerance)
+                own.push_back({reference, moved, link.result.ncc_after});
         }
         std::vector<double> deviations;
         for (const std::int64_t frame : usable_)
@@ -146,19 +242,27 @@ class Registering {
         }
     }
 
-    /// Returns, for each of this rank's frames, the link to the previous placed frame.
+    std::string why_unplaced(std::size_t frame) const {
+        if (trusted_links_[frame] > 0)
+            return "this frame resembles only frames that resemble none of the others";
+        return fmt::format("no frame within {} frames before and after resembles this frame",
+                           options_.farthest + farther);
+    }
+
+    /// Returns, for each of this rank's sound frames, the link to the previous sound frame.
     std::vector<Link> chain() {
         std::vector<Link> neighbours;
         for (std::size_t i = 1; i < placed_.size(); ++i) {
             if (block_.has(usable_[placed_[i]]))
-                neighbours.push_back(link_to_previous(placed_[i - 1], placed_[i]));
+                neighbours.push_back(link_to_previous(placed_[i - 1], placed_[i],
+                                                      !is_clear(votes_[placed_[i]].lead_across)));
         }
         return neighbours;
     }
 
     /// Returns the existing registration if it agrees with the vote, or else a new one that starts
     /// from the voted motion.
-    Link link_to_previous(std::size_t before, std::size_t moved) {
+    Link link_to_previous(std::size_t before, std::size_t moved, bool ambiguous) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
         Seconds spent = 0;
@@ -171,13 +275,55 @@ class Registering {
                     options_.tolerance)
                 found = &link;
         }
-        if (found && trusted(found->result))
-            return {reference, frame, found->result, spent};
+        if (found && trusted(found->result)) {
+            Link link{reference, frame, found->result, spent};
+            link.result.ambiguous = ambiguous;
+            return link;
+        }
         frame_at(frame).mended = true;
         const TimedResult timed =
             timed_result(context_.ledger, {Work::mended, 0, reference, 0, frame},
                          [&] { return reader_->refine(reference, frame, expected); });
-        return {reference, frame, timed.result, spent + timed.seconds};
+        Link link{reference, frame, timed.result, spent + timed.seconds};
+        link.result.ambiguous = ambiguous;
+        return link;
+    }
+
+    /// Registers this rank's frames that have a position but are not sound. Each is registered to
+    /// the last sound frame before it, or to the first one.
+    void link_others() {
+        for (std::size_t i = 0; i < usable_.size(); ++i) {
+            if (!block_.has(usable_[i]) || !votes_[i].place || votes_[i].sound)
+                continue;
+            const auto after = std::upper_bound(placed_.begin(), placed_.end(), i);
+            const std::size_t sound = after == placed_.begin() ? *after : *std::prev(after);
+            others_.push_back(link_to_previous(sound, i, true));
+        }
+    }
+
+    /// Registers the frames of link_others() to the first sound frame. Collective.
+    void register_others() {
+        struct Placed {
+            std::int64_t frame;
+            RigidResult result;
+        };
+        std::vector<Placed> own;
+        for (const std::size_t i : placed_) {
+            if (block_.has(usable_[i]))
+                own.push_back({usable_[i], frame_at(usable_[i]).result});
+        }
+        const std::vector<Placed> all =
+            all_gather_lists(communicator_, std::span<const Placed>(own));
+        agree(communicator_, [&] {
+            for (const Link& link : others_) {
+                const auto sound =
+                    std::ranges::lower_bound(all, link.reference, {}, &Placed::frame);
+                const Link first{all.front().frame, sound->frame, sound->result, 0};
+                const Link whole = first.reference == first.moved ? link : combined(first, link);
+                frame_at(link.moved).result = whole.result;
+                frame_at(link.moved).seconds = whole.seconds;
+            }
+        });
     }
 
     /// The operator ⊙ of the scan.
@@ -197,10 +343,8 @@ class Registering {
 
     /// Stores the results of this rank's frames.
     void take(const std::vector<Link>& links) {
-        for (const std::size_t i : placed_) {
-            if (block_.has(usable_[i]))
-                frame_at(usable_[i]).result = identity_result();
-        }
+        if (!placed_.empty() && block_.has(usable_[placed_.front()]))
+            frame_at(usable_[placed_.front()]).result = identity_result();
         for (const Link& link : links) {
             frame_at(link.moved).result = link.result;
             frame_at(link.moved).seconds = link.seconds;
@@ -262,7 +406,9 @@ class Registering {
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
     std::vector<LinkSeen> seen_;      ///< `links_`, as input to the vote
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
-    std::vector<std::size_t> placed_; ///< indices into usable_ of the frames that have a position
+    std::vector<int> trusted_links_;  ///< number of each frame of usable_
+    std::vector<std::size_t> placed_; ///< indices into usable_ of the sound frames
+    std::vector<Link> others_;        ///< links of this rank's other frames to sound ones
 };
 
 } // namespace

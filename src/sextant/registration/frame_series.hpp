@@ -39,7 +39,7 @@ struct SeriesInspection {
 };
 
 /// Reads every frame of a series once and finds those that cannot be registered: unreadable,
-/// constant, much darker than the others, saturated, or with too many samples that are not finite.
+/// constant, much darker than the others, or with too many samples that are not finite.
 ///
 /// Input     each rank has its own source of the same frames.
 /// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).
@@ -47,13 +47,15 @@ struct SeriesInspection {
 /// Collective.
 SeriesInspection inspect_series(const SeriesContext& context);
 
-/// Registers every frame of a series to the first usable frame by neighbours, vote and scan, as
+/// Registers every frame of a series to the first sound frame by neighbours, vote and scan, as
 /// SeriesRegistration describes. If another reference is requested, then registers every frame
 /// again to that reference.
 ///
 /// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), for
 /// example after a jump by a lattice period, it is repeated, starting from the motion that those
-/// frames imply. The frames before and after one that is left out count as neighbours.
+/// frames imply. Frames whose position remains uncertain after registrations to more distant
+/// frames are not sound: the frames before and after them count as neighbours, as with frames that
+/// are left out, and they are registered afterwards.
 ///
 /// Input     the series and the result of inspect_series(); options.reference is a frame of the
 ///           series.
@@ -71,8 +73,8 @@ std::vector<FrameRegistration> register_series(const SeriesContext& context,
                                                SeriesInspection inspection);
 
 /// Performs only the steps before the scan: registers neighbours and votes. `result.motion` and
-/// `from_before` of a frame are then its motion to the previous placed frame. Used before scans of
-/// other motions (field_series.hpp); `options.reference` is ignored.
+/// `from_before` of a frame are then its motion to the last sound frame before it. Used before
+/// scans of other motions (field_series.hpp); `options.reference` is ignored.
 std::vector<FrameRegistration> register_neighbours(const SeriesContext& context,
                                                    SeriesInspection inspection);
 

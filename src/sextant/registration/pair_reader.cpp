@@ -15,9 +15,6 @@ namespace sextant::registration {
 
 namespace {
 
-/// The maximum of a series of electron counts is often at most this.
-constexpr double small_counts = 16;
-
 double share(std::int64_t part, std::int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -56,7 +53,6 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
     for (const FrameStatistics& frame : frames) {
         if (frame.gaps == frame.samples)
             continue;
-        usual.largest = means.empty() ? frame.largest : std::max(usual.largest, frame.largest);
         means.push_back(frame.mean);
     }
     if (!means.empty())
@@ -73,11 +69,6 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
     if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
         return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
                            usual.mean);
-    const bool counts = std::floor(frame.largest) == frame.largest && frame.largest <= small_counts;
-    const double at_largest = share(frame.at_largest, frame.samples);
-    if (!counts && frame.largest == usual.largest && at_largest > limits.most_saturated)
-        return fmt::format("{:.0f} % of the samples are saturated at {:g}", 100 * at_largest,
-                           frame.largest);
     return "";
 }
 

@@ -26,8 +26,7 @@ FrameStatistics statistics_of(std::span<const float> samples);
 
 /// Typical statistics of a series' frames.
 struct UsualStatistics {
-    double mean = 0;    ///< median of the frames' means
-    double largest = 0; ///< largest sample of all frames
+    double mean = 0; ///< median of the frames' means
 };
 
 UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
@@ -36,11 +35,7 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
 struct FrameLimits {
     /// Least mean, as a fraction of the usual mean. A darker frame was probably taken with the beam
     /// off.
-    double least_brightness = .25;
-    /// Largest fraction of samples that may equal the largest value of the series; a frame with
-    /// more is saturated. Not applied if the largest value is an integer up to 16, because electron
-    /// counts often reach their maximum.
-    double most_saturated = .25;
+    double least_brightness = .05;
     double most_gaps = .5; ///< largest fraction of samples that are not finite (for example masked)
 };
 

@@ -409,7 +409,7 @@ class SeriesRegistration::Run {
         leave_out_unrelated(own_);
         registered_ = gather_registered(communicator_, own_);
         agree(communicator_, [&] { require_two(registered_.frames.size(), own_); });
-        result_.reference = options_.reference.value_or(registered_.frames.front());
+        result_.reference = options_.reference.value_or(first_sound_frame());
         if (!nonrigid())
             return;
         agree(communicator_, [&] {
@@ -426,6 +426,14 @@ class SeriesRegistration::Run {
             return false;
         return result_.stages < options_.stages ||
                (frames_move_ && result_.stages < options_.stages + most_extra_stages);
+    }
+
+    /// Returns the frame that the others were registered to, whose motion is the identity.
+    std::int64_t first_sound_frame() const {
+        const auto at = std::ranges::find(registered_.motions, RigidMotion());
+        return at == registered_.motions.end()
+                   ? registered_.frames.front()
+                   : registered_.frames[static_cast<std::size_t>(at - registered_.motions.begin())];
     }
 
     void refine(int stage) {
@@ -559,13 +567,15 @@ class SeriesRegistration::Run {
             std::int64_t gaps;
             Seconds seconds;
             RigidMotion from_before;
+            bool sound;
             FrameContrast contrast;
         };
         std::vector<Numbers> own;
         std::string reasons;
         for (const FrameRegistration& frame : own_) {
             own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
-                           frame.gaps, frame.seconds, frame.from_before, frame.contrast});
+                           frame.gaps, frame.seconds, frame.from_before, frame.sound,
+                           frame.contrast});
             reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
         }
         std::string all_reasons;
@@ -582,7 +592,8 @@ class SeriesRegistration::Run {
             std::string left_out = next_reason(), not_averaged = next_reason();
             result_.frames.push_back({one.frame, std::move(left_out), one.result, one.field,
                                       one.mended, one.in_doubt, one.gaps, one.seconds,
-                                      one.from_before, one.contrast, std::move(not_averaged)});
+                                      one.from_before, one.sound, one.contrast,
+                                      std::move(not_averaged)});
         }
     }
 

@@ -39,7 +39,7 @@ std::string_view name(AverageKind kind);
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
-    std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
+    std::optional<std::int64_t> reference; ///< default: the first sound frame
     int stages = 2; ///< each stage after the first registers to the average of the previous one
     bool reproducible = false;  ///< the same bits in every run on the same number of ranks
     bool recorded_mean = false; ///< also compute the mean without registration
@@ -83,7 +83,8 @@ struct FrameRegistration {
     std::int64_t frame = 0;
     std::string left_out; ///< why the frame is not registered; empty if it is registered
     /// The motion to the reference; the identity for the reference itself. `ambiguous` is set if
-    /// the registration of any two neighbours in between is ambiguous. If the frame is unrelated to
+    /// the registrations of the frames around this one, or around any frame in between, leave the
+    /// motion ambiguous. If the frame is unrelated to
     /// the reference, for example because they no longer overlap, the motion is composed from those
     /// of the frames in between.
     registration::RigidResult result;
@@ -93,8 +94,12 @@ struct FrameRegistration {
     bool in_doubt = false; ///< registrations to the frames around this one disagree
     std::int64_t gaps = 0; ///< number of samples that are not finite
     Seconds seconds = 0;   ///< time spent on all registrations of this frame
-    /// The motion to the previous placed frame, found before the scan.
+    /// The motion to the last sound frame before this one, or to the first one; found before the
+    /// scan.
     registration::RigidMotion from_before = {};
+    /// True if the registrations to nearby frames determine this frame's position well enough for
+    /// others to be registered by way of it (consensus.hpp).
+    bool sound = true;
     /// The level and the contrast of the frame, from its registrations to the frames around it.
     registration::FrameContrast contrast = {};
     /// Why the frame is not part of the average and the median; empty if it is, or if left_out.
