@@ -303,6 +303,11 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         facts.push_back({"A pixel", pixel});
+    if (summary.streaks.pixels > 0)
+        facts.push_back({"Mean and median",
+                         fmt::format("differ by more than noise in {}, as hot pixels cause: the "
+                                     "median may be the better image",
+                                     report::counted(summary.streaks.pixels, "pixel"))});
     if (summary.result.resumed > 0)
         facts.push_back(
             {"Resumed", fmt::format("{} results of an earlier run", summary.result.resumed)});

@@ -600,8 +600,12 @@ class SeriesRegistration::Run {
     void write() {
         if (!is_first() || !hooks_.write)
             return;
+        // Ranks that are threads of this process sleep until all is written, so their cores are
+        // free.
+        const int threads =
+            options_.threads * (communicator_.shares_memory() ? communicator_.size() : 1);
         RegisteredFrames frames(*source_, registered_.frames, known_transform_of(result_.stages),
-                                options_.threads, control_);
+                                threads, control_);
         hooks_.write(result_, frames);
     }
 
