@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::registration {
+
+/// Whether samples that stand out from their neighbours, such as cosmic rays, are replaced by gaps.
+struct Despike {
+    bool enabled = true;
+    /// Threshold in standard deviations of a frame's samples; default: automatic_threshold.
+    std::optional<double> sigma = {};
+
+    /// Throws InvalidTask if the threshold is outside its range.
+    void check() const;
+    /// The threshold to use.
+    double threshold() const;
+};
+
+/// The threshold if none is chosen. It is so high that noise does not exceed it. The influence of
+/// an outlier on a registration depends on its ratio to the same standard deviation; an outlier
+/// below this threshold contributes less than a thousandth of the sums, even in small frames.
+inline constexpr double automatic_threshold = 8;
+
+/// The range of Despike::sigma. Noise alone exceeds lower thresholds.
+inline constexpr double least_threshold = 4, most_threshold = 1000;
+
+/// The option's text: "auto", "off" or a number.
+Codec codec_of(Despike& despike);
+
+/// The result of find_outliers().
+struct Outliers {
+    std::vector<Elements> pixels;
+    Elements finite = 0; ///< number of finite samples
+    double mean = 0;     ///< of the finite samples without those far from the others
+};
+
+/// Finds samples that stand out from their neighbours so sharply that no optical system can have
+/// imaged them: hot and dead pixels, cosmic rays and their streaks.
+///
+/// A sample is a candidate if it differs from the mean by more than `threshold` standard
+/// deviations, plus five electrons at the default threshold, and is far beyond the tail of the
+/// frame's other samples. Connected candidates are outliers if their extreme sample is at least six
+/// times as far from the local level as its neighbours, and those within this factor are at most
+/// two pixels thick. Detail of σ = .8 pixels or more, step edges, saturated areas and counts of
+/// single electrons are therefore not outliers, however bright they are. Samples adjacent to
+/// outliers are included if they exceed half the threshold.
+///
+/// Input     a frame; samples that are not finite are ignored. The threshold is positive.
+/// Output    pixels in order of their indices. None if candidates are more than one in 500 samples,
+///           because these are then detail.
+/// Cost      one pass over a frame without outliers, up to six with outliers.
+/// Deterministic
+/// Source    of the test of sharpness: after van Dokkum, PASP 113, 2001, doi:10.1086/323894
+Outliers find_outliers(std::span<const float> samples, ImageShape shape,
+                       double threshold = automatic_threshold);
+
+/// The outliers of a frame.
+struct OutlierSummary {
+    std::int64_t count = 0;
+    double value = 0;          ///< the sample farthest from the mean of the frame
+    std::int64_t x = 0, y = 0; ///< position of this sample
+};
+
+/// Returns "a hot pixel of 3012 at (251, 90)" or "14 outliers, the largest 3012 at (251, 90)"; ""
+/// if there are none.
+std::string describe(const OutlierSummary& outliers);
+
+} // namespace sextant::registration
