@@ -438,10 +438,11 @@ struct Inspected {
 };
 
 /// Reads a frame, or records why it cannot be used.
-Inspected inspected(PairReader& reader, FrameRegistration& frame) {
+Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
+                    FrameRegistration& frame) {
     try {
         const FrameStatistics statistics = reader.statistics(frame.frame);
-        frame.gaps = statistics.gaps;
+        frame.gaps = corrections ? corrections->recorded_gaps(frame.frame) : statistics.gaps;
         return {statistics, true};
     } catch (const UnusableFrame& why) {
         frame.left_out = why.what();
@@ -461,9 +462,16 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     for (std::int64_t frame = block.first; frame < block.last; ++frame) {
         context.step("inspect frames", frame - block.first, block.count());
         frames.emplace_back().frame = frame;
-        all.push_back(inspected(reader, frames.back()));
+        all.push_back(inspected(reader, context.corrections, frames.back()));
     }
     return all;
+}
+
+/// Shares the outliers that were found among the ranks, and notes those of this rank's frames.
+void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames) {
+    context.corrections->settle(context.communicator);
+    for (FrameRegistration& frame : frames)
+        frame.outliers = context.corrections->outliers(frame.frame);
 }
 
 } // namespace
@@ -480,6 +488,8 @@ SeriesInspection inspect_series(const SeriesContext& context) {
                               ": the series has no frames, expected at least one");
         own = inspect_block(context, block, inspection.frames);
     });
+    if (context.corrections)
+        settle_corrections(context, inspection.frames);
     const std::vector<Inspected> all =
         all_gather_lists(communicator, std::span<const Inspected>(own));
     std::vector<FrameStatistics> readable;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/prefix/scan.hpp"
+#include "sextant/registration/corrected_frames.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct SeriesContext {
     Ledger* ledger = nullptr;
     RunControl control = {};
     double offset = 0; ///< subtracted from samples by the source; added back for inspection
+    CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -38,8 +40,9 @@ struct SeriesInspection {
     std::vector<FrameRegistration> frames;   ///< this rank's frames; those left out state a reason
 };
 
-/// Reads every frame of a series once and finds those that cannot be registered: unreadable,
-/// constant, much darker than the others, or with too many samples that are not finite.
+/// Reads every frame of a series once, settles the corrections of its samples, and finds those that
+/// cannot be registered: unreadable, constant, much darker than the others, or with too many samples
+/// that are not finite.
 ///
 /// Input     each rank has its own source of the same frames.
 /// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).

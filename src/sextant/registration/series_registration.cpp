@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -201,6 +202,8 @@ Record record_of(RegistrationOptions& options) {
                "NAME", "mean of the samples, or of frames brought to one level and contrast");
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
+    record.add("despike", codec_of(options.despike), "SIGMA",
+               "ignore hot pixels and cosmic rays: auto, off, or a threshold in deviations");
     return record;
 }
 
@@ -208,6 +211,7 @@ Record record_of(const RegistrationResult& result) {
     const RegistrationResult::Times& seconds = result.seconds;
     return {
         {"reference", result.reference, "the frame that the others are registered to"},
+        {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
         {"resumed", result.resumed, "number of results that this rank took from the checkpoint"},
         {"seconds",
          {{"look", seconds.inspection},
@@ -261,8 +265,10 @@ class SeriesRegistration::Run {
 
     RegistrationResult run(std::unique_ptr<FrameSource> source) {
         agree(communicator_, [&] { open(std::move(source)); });
+        require_same_detector();
         SeriesInspection inspection;
         timed(result_.seconds.inspection, [&] { inspection = inspect_series(*context_); });
+        end_inspection();
         agree(communicator_, [&] { require_two(inspection.usable.size(), inspection.frames); });
         open_ledger(inspection.statistics);
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
@@ -294,8 +300,9 @@ class SeriesRegistration::Run {
         Centred centred = less_offset(std::move(source));
         source_ = std::move(centred.frames);
         result_.offset = centred.offset;
-        context_.emplace(
-            SeriesContext{communicator_, *source_, options_, nullptr, control_, centred.offset});
+        correct();
+        context_.emplace(SeriesContext{communicator_, *source_, options_, nullptr, control_,
+                                       result_.offset, corrections_});
         const FrameHeader& header = source_->header();
         if (header.frames < 2)
             throw InvalidTask(
@@ -320,6 +327,42 @@ class SeriesRegistration::Run {
                 (least + mebibyte - 1) / mebibyte));
         if (is_first() && nonrigid() && has_checkpoint())
             check_disk();
+    }
+
+    /// Wraps the source in the corrections of its samples, if any are requested.
+    void correct() {
+        sample_ = source_->header().sample;
+        if (!options_.despike.enabled && options_.detector.empty())
+            return;
+        auto corrected = std::make_unique<CorrectedFrames>(std::move(source_), result_.offset,
+                                                           options_.detector, options_.despike);
+        result_.offset = corrected->offset();
+        corrections_ = corrected.get();
+        detector_ = corrected->detector_hash();
+        source_ = std::move(corrected);
+    }
+
+    void require_same_detector() const {
+        const std::vector<std::uint64_t> hashes = communicator_.all_gather(detector_);
+        agree(communicator_, [&] {
+            if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) !=
+                hashes.end())
+                throw InvalidTask("the ranks read different dark, gain or defect images, expected "
+                                  "the same on all ranks");
+        });
+    }
+
+    /// Reads the source without the corrections if the inspection has found nothing to correct.
+    void end_inspection() {
+        if (!corrections_)
+            return;
+        result_.defects = corrections_->defects();
+        if (corrections_->needed())
+            return;
+        source_ = std::move(*corrections_).release();
+        corrections_ = nullptr;
+        context_.emplace(
+            SeriesContext{communicator_, *source_, options_, nullptr, control_, result_.offset});
     }
 
     void check_disk() const {
@@ -355,7 +398,9 @@ class SeriesRegistration::Run {
             {"sextant", version()},
             {"frames", std::to_string(header.frames)},
             {"shape", fmt::format("{}x{}", header.shape.width, header.shape.height)},
-            {"samples", std::string(name(header.sample))},
+            {"samples", std::string(name(sample_))},
+            {"despike", despike_text()},
+            {"detector", fmt::format("{:016x}", detector_)},
             {"content", fingerprint(statistics)},
             {"model", std::string(name(options_.model))},
             {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
@@ -363,6 +408,11 @@ class SeriesRegistration::Run {
             {"association", options_.reproducible
                                 ? fmt::format("reproducible on {} ranks", communicator_.size())
                                 : std::string("any")}};
+    }
+
+    std::string despike_text() const {
+        Despike despike = options_.despike;
+        return codec_of(despike).text();
     }
 
     void open_ledger(const std::vector<FrameStatistics>& statistics) {
@@ -569,13 +619,14 @@ class SeriesRegistration::Run {
             RigidMotion from_before;
             bool sound;
             FrameContrast contrast;
+            OutlierSummary outliers;
         };
         std::vector<Numbers> own;
         std::string reasons;
         for (const FrameRegistration& frame : own_) {
             own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
                            frame.gaps, frame.seconds, frame.from_before, frame.sound,
-                           frame.contrast});
+                           frame.contrast, frame.outliers});
             reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
         }
         std::string all_reasons;
@@ -593,7 +644,7 @@ class SeriesRegistration::Run {
             result_.frames.push_back({one.frame, std::move(left_out), one.result, one.field,
                                       one.mended, one.in_doubt, one.gaps, one.seconds,
                                       one.from_before, one.sound, one.contrast,
-                                      std::move(not_averaged)});
+                                      std::move(not_averaged), one.outliers});
         }
     }
 
@@ -614,6 +665,9 @@ class SeriesRegistration::Run {
     const RunControl& control_;
     const RegistrationHooks& hooks_;
     std::unique_ptr<FrameSource> source_;
+    Sample sample_ = Sample::f32;            ///< type of the recorded samples
+    CorrectedFrames* corrections_ = nullptr; ///< `source_`, if it corrects samples
+    std::uint64_t detector_ = 0;             ///< hash of the images of the detector
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames

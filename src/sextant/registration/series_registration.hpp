@@ -7,6 +7,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/contrast.hpp"
+#include "sextant/registration/corrected_frames.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/pair_reader.hpp"
@@ -66,9 +67,11 @@ struct RegistrationOptions {
     /// The frames that are averaged: "sound" (those whose motion is not in doubt), "all", or a list
     /// of numbers and ranges such as "0-9,12".
     std::string frames = "sound";
+    registration::Despike despike;         ///< whether outliers are replaced by gaps
+    registration::DetectorImages detector; ///< dark and gain image, and defective pixels
 };
 
-/// Returns a record of the options, except `rigid`, `nonrigid` and `limits`.
+/// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
 Record record_of(RegistrationOptions& options);
 
 /// The quality of a field between a frame and the reference (nonrigid.hpp).
@@ -104,6 +107,8 @@ struct FrameRegistration {
     registration::FrameContrast contrast = {};
     /// Why the frame is not part of the average and the median; empty if it is, or if left_out.
     std::string not_averaged = {};
+    /// Outliers of this frame that were replaced by gaps. They are not included in `gaps`.
+    registration::OutlierSummary outliers = {};
 };
 
 /// A registered series, on every rank.
@@ -125,6 +130,7 @@ struct RegistrationResult {
     int stages = 1;
     std::int64_t not_averaged = 0;     ///< number of frames with a reason in `not_averaged`
     std::vector<std::string> warnings; ///< sentences about the whole series
+    std::int64_t defects = 0;          ///< number of defective pixels, which are gaps in all frames
 };
 
 /// Returns a record of the result without the frames and the averages.
