@@ -9,6 +9,7 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/detector_files.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/result_folder.hpp"
@@ -42,6 +43,7 @@ struct RegisterCommand {
     AlignedChoice aligned;
     std::optional<std::int64_t> ranks;
     RegistrationOptions registration;
+    DetectorFiles detector;
     Reports reports;
 
     bool nonrigid() const { return registration.model == MotionModel::nonrigid; }
@@ -92,6 +94,7 @@ class RegisterRun {
             format::open_frames(command_.source.image, command_.source.options());
         header_ = source->header();
         path_ = source->path();
+        options_.detector = images_of(command_.detector, header_.shape);
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
         summary_.team = options_.threads;
@@ -161,6 +164,7 @@ class RegisterRun {
         });
         require_distinct(all);
         keep_inputs(format::files_of_frames(command_.source.image), all);
+        keep_inputs(paths_of(command_.detector), all);
         check_outputs(elsewhere);
     }
 
@@ -405,6 +409,7 @@ Record record_of(RegisterCommand& command) {
         registration.without(field);
     registration["threads"].none_is(1); // the default depends on the series
     record.include(std::move(registration));
+    record.include(record_of(command.detector));
     record.include(record_of(command.reports));
     return record;
 }

@@ -65,6 +65,11 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (all.with_seconds)
         json.set("seconds", place.seconds);
     json.set("not_finite", place.gaps);
+    if (const registration::OutlierSummary& outliers = place.outliers; outliers.count > 0)
+        json.set("outliers", {{"count", outliers.count},
+                              {"largest", outliers.value},
+                              {"x", outliers.x},
+                              {"y", outliers.y}});
     json.set("flags", flags_of(place));
     return json;
 }
@@ -176,6 +181,10 @@ void check_measures(const JsonField& json) {
         require_known(*field, {"known", "sigma", "freedom"});
         check_numbers(*field, {"known", "sigma", "freedom"});
     }
+    if (const auto outliers = json.find("outliers")) {
+        require_known(*outliers, {"count", "largest", "x", "y"});
+        check_numbers(*outliers, {"count", "largest", "x", "y"});
+    }
     for (const JsonField& flag : json.items_or_none("flags"))
         flag.one_of<std::size_t>(known_flags);
 }
@@ -190,7 +199,7 @@ FrameRegistration frame_from(const JsonField& json) {
     }
     require_known(json, {"frame", "alpha", "tx", "ty", "sigma_alpha", "sigma_tx", "sigma_ty",
                          "ncc_before", "ncc_after", "overlap", "iterations", "tx_physical",
-                         "ty_physical", "field", "seconds", "not_finite", "flags"});
+                         "ty_physical", "field", "seconds", "not_finite", "outliers", "flags"});
     check_measures(json);
     frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
     return frame;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/registration/corrected_frames.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::command {
+
+/// Files that describe the detector with which a series was recorded. Each may be empty.
+struct DetectorFiles {
+    std::string dark, gain; ///< images, in any format that open_frames reads
+    /// An image whose pixels are not 0 where they are defective, or a list of pixels with the
+    /// extension .txt or .csv: one "x,y" per line.
+    std::string defects;
+};
+
+Record record_of(DetectorFiles& files);
+
+/// Returns the files that are read, to protect them from being overwritten.
+std::vector<std::string> paths_of(const DetectorFiles& files);
+
+/// Input     the files, and the shape of the frames.
+/// Output    functions that open the images; a list of defective pixels has been read.
+/// Throws    InvalidFile, naming the line, if a list of pixels cannot be read, or a pixel is not in
+///           the frames.
+registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape);
+
+} // namespace sextant::command
