@@ -66,6 +66,8 @@ if [ -s killed/checkpoint.0 ]; then
     "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
     "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series resumed"
     grep -q 'whose content is' errors || { cat errors; fail "no message that the series differs"; }
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 2 --stages 8 --despike off 2>errors && fail "another threshold resumed"
+    grep -q 'whose despike is auto, expected off' errors || { cat errors; fail "no message that the threshold differs"; }
     "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another order of association resumed"
     grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "no message that the ranks differ"; }
 fi

@@ -148,7 +148,7 @@ TEST(CorrectedFrames, refuse_images_that_do_not_fit_the_series) {
     EXPECT_EQ(failure({{}, opens<float>(small, std::vector<float>(12, 1), 2), {}, {}}),
               "image has 2 frames, expected one image of 3x2 pixels");
     EXPECT_THAT(failure({opens<float>(small, std::vector<float>(6, gap)), {}, {}, {}}),
-                HasSubstr("no pixel of the detector can be used"));
+                HasSubstr("image: no pixel can be used"));
     EXPECT_THAT(failure({{}, opens<float>(small, {0, -1, gap, 0, 0, 0}), {}, {}}),
                 HasSubstr("expected a finite dark image and a positive finite gain"));
     EXPECT_THAT(failure({{}, {}, opens<float>(small, std::vector<float>(6, 1)), {}}),
@@ -188,10 +188,10 @@ TEST(CorrectedFrames, find_outliers_of_frames_and_defects_of_the_detector_on_any
                 const registration::OutlierSummary& found = frames.outliers(frame);
                 EXPECT_EQ(found.count, frame == 1 ? 12 : frame == 2 ? 1 : 0) << frame;
                 EXPECT_EQ(frames.recorded_gaps(frame), frame == 2 ? 1 : 0);
-                const char* const expected =
-                    frame == 1   ? "12 outliers, the largest 3110 at (65, 51)"
-                    : frame == 2 ? "a hot pixel of 2500 at (31, 100)"
-                                 : "";
+                const char* const expected = frame == 1
+                                                 ? "12 outliers, the largest 3110 at (65, 51)"
+                                             : frame == 2 ? "a hot pixel of 2500 at (31, 100)"
+                                                          : "";
                 EXPECT_EQ(describe(found), expected);
             }
             for (std::int64_t frame = 0; frame < 7; ++frame) {

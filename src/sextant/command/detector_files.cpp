@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/text.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -114,6 +115,23 @@ registration::DetectorImages images_of(const DetectorFiles& files, ImageShape sh
     else
         images.defects = opener_of(files.defects);
     return images;
+}
+
+std::string describe_ignored(const RegistrationResult& result) {
+    std::int64_t outliers = 0, frames = 0;
+    for (const FrameRegistration& frame : result.frames) {
+        outliers += frame.outliers.count;
+        frames += frame.outliers.count > 0;
+    }
+    if (result.defects == 0 && outliers == 0)
+        return "";
+    const std::string defects =
+        report::counted(result.defects, "defective pixel") + " of the detector";
+    const std::string rest =
+        report::counted(outliers, "outlier") + " in " + report::counted(frames, "frame");
+    return "ignored: " + (outliers == 0         ? defects
+                          : result.defects == 0 ? rest
+                                                : defects + ", and " + rest);
 }
 
 } // namespace sextant::command

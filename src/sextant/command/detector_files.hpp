@@ -3,7 +3,7 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/registration/corrected_frames.hpp"
+#include "sextant/registration/series_registration.hpp"
 
 #include <string>
 #include <vector>
@@ -28,5 +28,9 @@ std::vector<std::string> paths_of(const DetectorFiles& files);
 /// Throws    InvalidFile, naming the line, if a list of pixels cannot be read, or a pixel is not in
 ///           the frames.
 registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape);
+
+/// Returns a sentence on the samples that were ignored: "ignored: 5 defective pixels of the
+/// detector, and 14 outliers in 3 frames"; "" if there are none.
+std::string describe_ignored(const RegistrationResult& result);
 
 } // namespace sextant::command

@@ -306,6 +306,8 @@ class RegisterRun {
         if (result.offset != 0)
             summary_.warnings.push_back(fmt::format(
                 "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
+        if (const std::string ignored = describe_ignored(result); !ignored.empty())
+            print_note(ignored);
         summary_.transforms.reference = result.reference;
         summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
         summary_.transforms.frames = result.frames;

@@ -102,8 +102,9 @@ CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double off
 }
 
 /// Reads an image of the detector as doubles, so that large offsets can be subtracted exactly.
-std::vector<double> CorrectedFrames::image_of(const OpenImage& open) {
+std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names) {
     const std::unique_ptr<FrameSource> source = open();
+    names += (names.empty() ? "" : " and ") + source->path();
     const FrameHeader& image = source->header();
     const ImageShape shape = header().shape;
     if (image.frames != 1)
@@ -139,11 +140,12 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
         return;
     const auto pixels = static_cast<std::size_t>(header().shape.elements());
     std::vector<double> dark, gain;
+    std::string names;
     if (detector.dark)
-        dark = image_of(detector.dark);
+        dark = image_of(detector.dark, names);
     add_to_hash(hash_, std::as_bytes(std::span("gain")));
     if (detector.gain)
-        gain = image_of(detector.gain);
+        gain = image_of(detector.gain, names);
     double sum = 0;
     Elements usable = 0;
     const auto is_usable = [&](std::size_t i) {
@@ -162,9 +164,8 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     }
     if (usable == 0)
         throw InvalidTask(fmt::format(
-            "{}: no pixel of the detector can be used: expected a finite dark image and a positive "
-            "finite gain",
-            path()));
+            "{}: no pixel can be used, expected a finite dark image and a positive finite gain",
+            names));
     const double mean = sum / static_cast<double>(usable);
     dark_.resize(pixels);
     factor_.resize(pixels);
@@ -184,7 +185,8 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
 void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     const ImageShape shape = header().shape;
     if (detector.defects) {
-        const std::vector<double> image = image_of(detector.defects);
+        std::string name;
+        const std::vector<double> image = image_of(detector.defects, name);
         for (std::size_t i = 0; i < image.size(); ++i) {
             if (image[i] != 0)
                 defects_.push_back(static_cast<Elements>(i));

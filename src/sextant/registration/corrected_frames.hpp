@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -97,7 +98,7 @@ class CorrectedFrames : public FrameSource {
     const Inspected& inspected(std::int64_t frame) const;
 
     void read_detector(const DetectorImages& detector);
-    std::vector<double> image_of(const OpenImage& open);
+    std::vector<double> image_of(const OpenImage& open, std::string& names);
     void mark_defects(const DetectorImages& detector);
     void find_defects(const Communicator& communicator);
     void forget_defects();

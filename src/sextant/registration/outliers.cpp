@@ -26,8 +26,8 @@ struct Interval {
     bool has(float value) const { return value >= low && value <= high; }
 };
 
-/// Moments of the samples in an interval.
-struct Moments {
+/// SampleMoments of the samples in an interval.
+struct SampleMoments {
     Elements count = 0;
     double mean = 0, deviation = 0;
     float least = largest_float, largest = -largest_float;
@@ -67,12 +67,12 @@ float middle_sample(std::span<const float> samples, const Interval& interval) {
     return *middle;
 }
 
-Moments moments_of(std::span<const float> samples, const Interval& interval) {
+SampleMoments moments_of(std::span<const float> samples, const Interval& interval) {
     const float shift = middle_sample(samples, interval);
     kernel::SampleSums sums = kernel::sample_sums(samples, interval.low, interval.high, shift);
     if (!std::isfinite(sums.squares))
         sums = wide_sums(samples, interval, shift);
-    Moments moments;
+    SampleMoments moments;
     if (sums.count == 0)
         return moments;
     const double mean = sums.sum / static_cast<double>(sums.count);
@@ -85,7 +85,7 @@ Moments moments_of(std::span<const float> samples, const Interval& interval) {
     return moments;
 }
 
-Interval around(const Moments& moments, double reach) {
+Interval around(const SampleMoments& moments, double reach) {
     const auto bounded = [](double value) {
         constexpr auto most = static_cast<double>(largest_float);
         return static_cast<float>(std::clamp(value, -most, most));
@@ -101,25 +101,25 @@ Elements most_candidates(Elements samples) {
 
 /// The distribution of a frame's samples.
 struct Distribution {
-    Moments all;     ///< of all finite samples
-    Moments clipped; ///< without the samples beyond 8 standard deviations
+    SampleMoments all;     ///< of all finite samples
+    SampleMoments clipped; ///< without the samples beyond 8 standard deviations
 };
 
 /// Samples are excluded from the moments only while they are few and the others differ from each
 /// other. Otherwise they are detail, or the counts of a sparse frame.
 Distribution distribution_of(std::span<const float> samples) {
     constexpr double reach = 8;
-    constexpr int most_rounds = 6;
+    constexpr int most_passes = 6;
     Distribution result;
     result.all = moments_of(samples, {});
     result.clipped = result.all;
-    Moments& moments = result.clipped;
+    SampleMoments& moments = result.clipped;
     const Elements least_count = moments.count - most_candidates(moments.count);
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int pass = 0; pass < most_passes; ++pass) {
         const Interval interval = around(moments, reach * moments.deviation);
         if (interval.has(moments.least) && interval.has(moments.largest))
             break;
-        const Moments rest = moments_of(samples, interval);
+        const SampleMoments rest = moments_of(samples, interval);
         if (rest.count < least_count || rest.constant())
             break;
         moments = rest;
@@ -151,7 +151,7 @@ Interval interval_for(std::span<const float> samples, const Distribution& distri
     // If the least sample has no electrons, the variance divided by the mean above it is the sample
     // of one electron. The distribution of few electrons has a long tail.
     constexpr double electrons = 5, tails = 3;
-    const Moments& moments = distribution.clipped;
+    const SampleMoments& moments = distribution.clipped;
     const double scale = threshold / automatic_threshold;
     const double above_least = moments.mean - static_cast<double>(moments.least);
     const double electron =
@@ -166,7 +166,7 @@ Interval interval_for(std::span<const float> samples, const Distribution& distri
 /// Decides which candidates of a frame are outliers.
 class Candidates {
   public:
-    Candidates(std::span<const float> samples, ImageShape shape, const Moments& moments,
+    Candidates(std::span<const float> samples, ImageShape shape, const SampleMoments& moments,
                double threshold, const Interval& interval)
         : samples_(samples),
           shape_(shape),
@@ -178,9 +178,9 @@ class Candidates {
         if (!collect())
             return {};
         // A streak of uneven brightness is found part by part, from its brightest sample on.
-        constexpr int most_rounds = 8;
+        constexpr int most_searches = 8;
         std::vector<Elements> outliers;
-        for (int round = 0; round < most_rounds; ++round) {
+        for (int search = 0; search < most_searches; ++search) {
             const std::size_t before = outliers.size();
             add_sharp_groups(outliers);
             if (outliers.size() == before)
@@ -353,7 +353,7 @@ Outliers find_outliers(std::span<const float> samples, ImageShape shape, double 
     if (std::ssize(samples) != shape.elements() || !(threshold > 0))
         throw std::logic_error("outliers: the samples or the threshold are invalid");
     const Distribution distribution = distribution_of(samples);
-    const Moments& all = distribution.all;
+    const SampleMoments& all = distribution.all;
     Outliers found{{}, all.count, distribution.clipped.mean};
     if (all.count == 0 || distribution.clipped.constant())
         return found;

@@ -95,7 +95,7 @@ struct FrameRegistration {
 
     bool mended = false;   ///< registered to the previous frame with a start from the vote
     bool in_doubt = false; ///< registrations to the frames around this one disagree
-    std::int64_t gaps = 0; ///< number of samples that are not finite
+    std::int64_t gaps = 0; ///< number of recorded samples that are not finite
     Seconds seconds = 0;   ///< time spent on all registrations of this frame
     /// The motion to the last sound frame before this one, or to the first one; found before the
     /// scan.

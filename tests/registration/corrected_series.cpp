@@ -102,15 +102,15 @@ void add_hot_pixels(FramesMade& made) {
             frame.row(y)[x] = 400;
 }
 
-TEST(FaultySeries, one_pixel_of_300_means_in_one_frame_does_no_harm) {
+TEST(CorrectedSeries, one_pixel_of_300_means_in_one_frame_does_no_harm) {
     expect_harmless([](FramesMade& made) { made[4].row(90)[150] = 3000; });
 }
 
-TEST(FaultySeries, hot_pixels_of_the_detector_do_no_harm) {
+TEST(CorrectedSeries, hot_pixels_of_the_detector_do_no_harm) {
     expect_harmless(add_hot_pixels);
 }
 
-TEST(FaultySeries, cosmic_rays_do_no_harm) {
+TEST(CorrectedSeries, cosmic_rays_do_no_harm) {
     expect_harmless([](FramesMade& made) {
         registration::NoiseSource random(5, 1);
         for (int ray = 0; ray < 8; ++ray) {
@@ -125,7 +125,7 @@ TEST(FaultySeries, cosmic_rays_do_no_harm) {
     });
 }
 
-TEST(FaultySeries, hot_pixels_do_harm_if_they_are_not_corrected) {
+TEST(CorrectedSeries, hot_pixels_do_harm_if_they_are_not_corrected) {
     Series made = make("particles", 1);
     const double clean = clean_outcome("particles", 1).error;
     add_hot_pixels(made.frames);
@@ -142,7 +142,7 @@ TEST(FaultySeries, hot_pixels_do_harm_if_they_are_not_corrected) {
                   corrected.result.frames[frame].result.motion);
 }
 
-TEST(FaultySeries, a_clean_series_gives_the_same_bits_with_and_without_despiking) {
+TEST(CorrectedSeries, a_clean_series_gives_the_same_bits_with_and_without_despiking) {
     const Series made = make("lattice", 4);
     RegistrationOptions off;
     off.despike.enabled = false;
@@ -156,7 +156,7 @@ TEST(FaultySeries, a_clean_series_gives_the_same_bits_with_and_without_despiking
     }
 }
 
-TEST(FaultySeries, outliers_of_each_frame_and_samples_of_results_are_reported) {
+TEST(CorrectedSeries, outliers_of_each_frame_and_samples_of_results_are_reported) {
     Series made = make("carbon", 1);
     made.frames[3].row(90)[251] = 3012;
     const RegistrationResult result = outcome_of(made).result;
