@@ -24,7 +24,8 @@ struct Reach {
 
 /// Returns the range of y coordinates to which the motion maps the rows. The extremes are at the
 /// corners.
-Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
+template <class Motion>
+Reach reach(const Motion& motion, Rows rows, ImageShape shape) {
     Reach found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (const std::int64_t x : {std::int64_t{0}, shape.width - 1}) {
         for (const std::int64_t y : {rows.first, rows.last - 1}) {
@@ -87,12 +88,16 @@ void place_row_by(const DisplacementField& field, double y, std::vector<Point>& 
 Point apply(const Transform& transform, Point x, ImageShape shape) {
     if (const auto* const field = std::get_if<DisplacementField>(&transform))
         return apply(*field, x);
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return apply(*affine, x, centre(shape));
     return apply(std::get<RigidMotion>(transform), x, centre(shape));
 }
 
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
     if (const auto* const field = std::get_if<DisplacementField>(&transform))
         return apply_inverse(*field, y);
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return apply(inverse(*affine), y, centre(shape));
     return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
 }
 
@@ -247,6 +252,8 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                 sample_row(places.first(count), run.data());
             }
         });
+    } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
+        show_by(*affine, [affine, c = centre(shape)](Point x) { return apply(*affine, x, c); });
     } else {
         const auto& field = std::get<DisplacementField>(transform);
         show_by(field, [&](double y, std::vector<Point>& places, std::span<float> row) {

@@ -5,6 +5,7 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/registration/affine.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace sextant::registration {
 
 /// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
-using Transform = std::variant<RigidMotion, DisplacementField>;
+using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion>;
 
 /// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
 /// take much memory.
