@@ -166,15 +166,20 @@ struct Jitter {
     }
 };
 
-TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
+/// Scans random series on two ranks of up to six threads each, and expects the serial scan. Returns
+/// the number of stolen values on rank 0.
+Elements stolen_in_random_scans(scan::Boundaries boundaries, bool on_one_rank) {
     Elements stolen = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
         Random random(seed);
-        const scan::Series series = {random.between(0, 25), random.between(0, 25)};
+        scan::Series series = {random.between(0, 25), random.between(0, 25)};
+        if (on_one_rank)
+            series[seed % 2] = 0;
         const auto whole = exact_values<Digits>(0, series[0] + series[1]);
         prefix::ScanOptions options{"reduce-then-scan"};
         options.threads = random.number(1, 6);
         options.trace = random.chance(50);
+        options.boundaries = boundaries;
         run_threads(2, [&](const Communicator& communicator) {
             const auto own = part_of(whole, series, communicator.rank());
             prefix::Scan scan(communicator, static_cast<Elements>(own.size()),
@@ -189,7 +194,53 @@ TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
                 stolen += scan.stolen();
         });
     }
-    EXPECT_GT(stolen, 0);
+    return stolen;
+}
+
+TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
+    EXPECT_GT(stolen_in_random_scans(scan::Boundaries::moving, false), 0);
+    EXPECT_GT(stolen_in_random_scans(scan::Boundaries::look_ahead, true), 0);
+    stolen_in_random_scans(scan::Boundaries::look_ahead, false);
+}
+
+TEST(SeriesOnThreads, AnOperatorExceptionOnAnyThreadEndsAScanThatLooksAhead) {
+    const auto own = exact_values<Matrix>(0, 40);
+    for (int at = 0; at < 39; at += 3) { // number of the application that throws
+        run_threads(1, [&](const Communicator& communicator) {
+            prefix::ScanOptions options{"reduce-then-scan"};
+            options.threads = 4;
+            options.boundaries = scan::Boundaries::look_ahead;
+            options.trace = at % 2 == 0;
+            std::atomic<int> applied = 0;
+            const auto combine_or_throw = [&](const Matrix& x, const Matrix& y) {
+                if (applied++ == at)
+                    throw std::runtime_error("frames 4 and 5 do not match");
+                return combine(x, y);
+            };
+            expect_agreed_failure("frames 4 and 5 do not match", [&] {
+                prefix::scan(communicator, std::span<const Matrix>(own), combine_or_throw, options);
+            });
+        });
+    }
+}
+
+TEST(SeriesOnThreads, TheCallingThreadAppliesTheOperatorIfThreadsLookAhead) {
+    run_threads(1, [](const Communicator& communicator) {
+        prefix::ScanOptions options{"reduce-then-scan"};
+        options.threads = 3;
+        options.boundaries = scan::Boundaries::look_ahead;
+        const auto values = exact_values<Digits>(0, 60);
+        const std::thread::id caller = std::this_thread::get_id();
+        std::atomic<int> here = 0;
+        const auto counted = [&](const Digits& x, const Digits& y) {
+            here += std::this_thread::get_id() == caller;
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+            return combine(x, y);
+        };
+        EXPECT_EQ(prefix::scan(communicator, std::span<const Digits>(values), counted, options),
+                  serial_scan(values));
+        EXPECT_GT(here, 5);
+    });
 }
 
 /// Addition of floating-point numbers, which is not associative, with a random delay: the result

@@ -48,6 +48,10 @@ void expect_a_whole_scan(const Performance& performance, Elements values) {
         EXPECT_TRUE(made.contains({0, value + 1})) << value;
 }
 
+Boundaries boundaries_for(test::Random& random) {
+    return all_boundaries()[random.index(all_boundaries().size())].boundaries;
+}
+
 TEST(Rehearsal, every_prefix_is_computed_from_existing_operands_for_any_stealing) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         test::Random random(seed);
@@ -62,8 +66,7 @@ TEST(Rehearsal, every_prefix_is_computed_from_existing_operands_for_any_stealing
                 const Configuration configuration{find_strategy("reduce-then-scan"),
                                                   {algorithm, {}, gives_last},
                                                   threads,
-                                                  random.chance(50) ? Boundaries::moving
-                                                                    : Boundaries::fixed};
+                                                  boundaries_for(random)};
                 SCOPED_TRACE(to_text(configuration));
                 const Performance performance =
                     Rehearsal(series, configuration).run(std::cref(draws), {}, true);
@@ -101,10 +104,19 @@ TEST(Rehearsal, one_rank_with_one_thread_combines_n_values_with_n_minus_1_applic
     }
 }
 
-TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
+TEST(Rehearsal, two_threads_in_two_phases_take_as_long_as_one) {
     const Performance two =
         Rehearsal({64}, threads_over("kogge-stone", 2, Boundaries::moving)).run(one);
     EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31 applications
+}
+
+TEST(Rehearsal, two_threads_that_look_ahead_take_two_thirds_of_the_time_of_one) {
+    const Configuration ahead = threads_over("kogge-stone", 2, Boundaries::look_ahead);
+    for (const Series& series : {Series{66}, Series{0, 66, 0}})
+        EXPECT_NEAR(Rehearsal(series, ahead).run(one).makespan, 44, 3);
+    const Configuration moving = threads_over("kogge-stone", 2, Boundaries::moving);
+    EXPECT_EQ(Rehearsal({33, 33}, ahead).run(one).makespan,
+              Rehearsal({33, 33}, moving).run(one).makespan);
 }
 
 TEST(Rehearsal, ranks_begin_at_their_given_start_times) {

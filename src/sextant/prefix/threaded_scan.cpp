@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/prefix/threaded_scan.hpp"
 
+#include "sextant/comm/thread_team.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <numeric>
@@ -39,7 +41,48 @@ class ThreadedScan::Reduction {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// Assigns applications to threads during one scan of look-ahead; thread-safe.
+class ThreadedScan::LookingAhead {
+  public:
+    LookingAhead(Elements values, int threads) : state_(values, threads) {}
+
+    /// Ends the thread's task and waits for its next one; returns nothing if the scan is finished,
+    /// or a thread has failed.
+    std::optional<scan::LookAhead::Task> next(int thread) {
+        std::unique_lock lock(mutex_);
+        std::optional<scan::LookAhead::Task> task;
+        // A call that finds no task leaves none for other idle threads either, so only the calls
+        // that return wake these.
+        while (!stopped_ && !(task = state_.next(thread)) && !state_.finished())
+            called_.wait(lock);
+        lock.unlock();
+        called_.notify_all();
+        return task;
+    }
+    void stop() {
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+        called_.notify_all();
+    }
+    Elements stolen() const { return state_.stolen(); }
+
+  private:
+    scan::LookAhead state_;
+    std::mutex mutex_;
+    std::condition_variable called_;
+    bool stopped_ = false;
+};
+
 namespace {
+
+/// True if no other rank has values, and more than one thread shares those of this rank.
+bool can_look_ahead(const scan::Series& series, const scan::Configuration& configuration,
+                    int rank) {
+    const Elements own = series[static_cast<std::size_t>(rank)];
+    return configuration.boundaries == scan::Boundaries::look_ahead &&
+           std::accumulate(series.begin(), series.end(), Elements{0}) == own &&
+           scan::employed(own, configuration.threads) > 1;
+}
 
 bool first_with_values(const scan::Series& series, int rank) {
     return std::accumulate(series.begin(), series.begin() + rank, Elements{0}) == 0;
@@ -56,6 +99,7 @@ ThreadedScan::ThreadedScan(Communicator communicator, scan::Series series,
       size_(static_cast<std::size_t>(operators_[0].element.size)),
       own_(series[static_cast<std::size_t>(communicator_.rank())]),
       is_first_(first_with_values(series, communicator_.rank())),
+      looks_ahead_(can_look_ahead(series, configuration, communicator_.rank())),
       totals_(scan::totals(series, configuration.global, communicator_.rank())),
       totals_run_(communicator_, totals_.program, operators_[0]),
       partials_(static_cast<Bytes>(size_) * employed()),
@@ -86,19 +130,52 @@ std::span<const std::byte> ThreadedScan::run(std::span<const std::byte> values) 
     values_ = values;
     std::exception_ptr failure;
     try {
-        if (own_ > 0)
+        if (looks_ahead_)
+            look_ahead();
+        else if (own_ > 0)
             reduce();
     } catch (...) {
         failure = std::current_exception();
     }
     if (failure)
         run_failed(failure);
+    if (looks_ahead_)
+        return std::as_const(output_).bytes();
     if (own_ > 0)
         totals_run_.bind(0, std::as_const(prefixes_).bytes().last(size_));
     totals_run_.run();
     if (own_ > 0)
         run_threads(employed(), [this](const Communicator& threads) { finish(threads.rank()); });
     return std::as_const(output_).bytes();
+}
+
+void ThreadedScan::look_ahead() {
+    LookingAhead tasks(own_, employed());
+    copy(slot(output_, 0), value(0));
+    Team team(employed());
+    team.run(employed(), [&](int thread, int) {
+        try {
+            while (const auto task = tasks.next(thread))
+                apply(thread, *task);
+        } catch (...) {
+            tasks.stop();
+            throw;
+        }
+    });
+    stolen_ = tasks.stolen();
+}
+
+/// A segment's total is stored in the place of its last result, until the two are joined.
+void ThreadedScan::apply(int thread, const scan::LookAhead::Task& task) {
+    const auto& [first, last] = task.segment;
+    using Kind = scan::LookAhead::Task::Kind;
+    if (task.kind == Kind::prefix)
+        return apply(thread, slot(output_, last - 1), value(last), slot(output_, last));
+    const std::byte* const total = last - first == 1 ? value(first) : slot(output_, last - 1);
+    if (task.kind == Kind::extend)
+        apply(thread, total, value(last), slot(output_, last));
+    else
+        apply(thread, slot(output_, first - 1), total, slot(output_, last - 1));
 }
 
 void ThreadedScan::reduce() {

@@ -5,6 +5,7 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/scan/look_ahead.hpp"
 #include "sextant/scan/stealing.hpp"
 
 #include <optional>
@@ -13,8 +14,9 @@
 
 namespace sextant::prefix {
 
-/// A scan of a series on several threads per rank: see scan/stealing.hpp. Only the thread that
-/// calls `run` communicates with other ranks.
+/// A scan of a series on several threads per rank: see scan/stealing.hpp and scan/look_ahead.hpp.
+/// Only the thread that calls `run` communicates with other ranks. With Boundaries::look_ahead on a
+/// single rank, it is also one of the threads that apply the operator, as thread 0.
 class ThreadedScan {
   public:
     /// Input     the number of values that each rank scans; the configuration; the operator for
@@ -37,10 +39,13 @@ class ThreadedScan {
 
   private:
     class Reduction;
+    class LookingAhead;
 
     int employed() const { return scan::employed(own_, configuration_.threads); }
     std::byte* slot(Memory& memory, Elements i) const;
     const std::byte* value(Elements i) const;
+    void look_ahead();
+    void apply(int thread, const scan::LookAhead::Task& task);
     void reduce();
     void scan_partials(const Communicator& threads);
     void finish(int thread);
@@ -54,6 +59,7 @@ class ThreadedScan {
     const std::size_t size_; ///< bytes per value
     const Elements own_;     ///< number of this rank's values
     const bool is_first_;    ///< true if no earlier rank has values
+    const bool looks_ahead_; ///< scans by scan::LookAhead, not in two phases
     const scan::Totals totals_;
     Execution totals_run_;
     Memory partials_, prefixes_; ///< by thread: segment's total; prefix up to its end

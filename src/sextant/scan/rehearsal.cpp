@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/scan/rehearsal.hpp"
 
+#include "sextant/scan/look_ahead.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>
@@ -230,6 +231,10 @@ class Rehearsal::Stage {
 
     Performance run(std::span<const Seconds> starts) {
         const auto ranks = static_cast<int>(own_.series_.size());
+        if (const auto alone = own_.looks_ahead(); alone && balance_ == Balance::as_it_is) {
+            look_ahead(*alone, starts.empty() ? 0 : starts[index(*alone)]);
+            return std::move(performance_);
+        }
         std::vector<Seconds> reduced;
         for (int rank = 0; rank < ranks; ++rank)
             reduced.push_back(reduce(rank, starts.empty() ? 0 : starts[index(rank)]));
@@ -312,6 +317,38 @@ class Rehearsal::Stage {
         return ends;
     }
 
+    /// Scans the values of the only rank that has some: the thread that is free first continues
+    /// first, and threads without a task wait for the next change.
+    void look_ahead(int rank, Seconds start) {
+        using Free = std::tuple<Seconds, int>;
+        std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
+        const Elements values = own_.series_[index(rank)];
+        const int threads = employed(values, own_.configuration_.threads);
+        for (int thread = 0; thread < threads; ++thread)
+            free.emplace(start, thread);
+        LookAhead schedule(values, threads);
+        std::vector<int> waiting;
+        performance_.makespan = start;
+        while (!free.empty()) {
+            const auto [now, thread] = free.top();
+            free.pop();
+            const auto task = schedule.next(thread);
+            if (!task) {
+                waiting.push_back(thread);
+                continue;
+            }
+            for (const int other : waiting)
+                free.emplace(now, other);
+            waiting.clear();
+            const Application what = task->in_series(0);
+            const Seconds end = now + time_(what);
+            note(rank, thread, what, now, end);
+            performance_.makespan = std::max(performance_.makespan, end);
+            free.emplace(end, thread);
+        }
+        performance_.stolen = schedule.stolen();
+    }
+
     /// Runs the last phase of every thread.
     void finish(int rank, Seconds start) {
         std::vector<Seconds> ends;
@@ -374,6 +411,21 @@ Rehearsal::Rehearsal(const Series& series, const Configuration& configuration)
         plan_threads(employed(series_[index(rank)], configuration.threads));
     }
     ranks_ = std::make_unique<RehearsalSimulator>(std::move(schedule));
+}
+
+std::optional<int> Rehearsal::looks_ahead() const {
+    if (configuration_.boundaries != Boundaries::look_ahead || configuration_.threads == 1)
+        return std::nullopt;
+    std::optional<int> alone;
+    for (std::size_t rank = 0; rank < series_.size(); ++rank) {
+        if (series_[rank] > 0 && alone)
+            return std::nullopt;
+        if (series_[rank] > 1)
+            alone = static_cast<int>(rank);
+        else if (series_[rank] == 1)
+            return std::nullopt;
+    }
+    return alone;
 }
 
 void Rehearsal::plan_threads(int threads) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,8 @@ class Rehearsal {
     class Stage;
 
     void plan_threads(int threads);
+    /// The only rank with values, if its threads look ahead.
+    std::optional<int> looks_ahead() const;
 
     const Configuration configuration_;
     const Series series_;         ///< values that each rank scans

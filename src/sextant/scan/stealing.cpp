@@ -154,6 +154,9 @@ constexpr NamedBoundaries rows[] = {
      Boundaries::moving},
     {"towards-slower", "a thread takes values from the neighbour that is slower per application",
      Boundaries::towards_slower},
+    {"look-ahead",
+     "on a single rank, idle threads reduce values ahead of the results; else as moving",
+     Boundaries::look_ahead},
 };
 
 } // namespace

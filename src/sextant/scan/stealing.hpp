@@ -17,9 +17,12 @@ namespace sextant::scan {
 /// The rule for the boundaries between threads: whether they move with the measured cost of the
 /// work, and to which side a thread extends its segment.
 enum class Boundaries : std::uint8_t {
-    fixed,         ///< boundaries do not move: each thread reduces its block
-    moving,        ///< extend towards the neighbour that needs longer for the values in between
-    towards_slower ///< published rule: extend towards the neighbour slower per application
+    fixed,          ///< boundaries do not move: each thread reduces its block
+    moving,         ///< extend towards the neighbour that needs longer for the values in between
+    towards_slower, ///< published rule: extend towards the neighbour slower per application
+    /// If one rank has all values: no boundaries; idle threads reduce values ahead of the results
+    /// (look_ahead.hpp). Otherwise as `moving`.
+    look_ahead
 };
 
 /// The next value of a thread, and the side of its segment that it joins.
