@@ -234,14 +234,8 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
             }
         });
     };
-    if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
-        const Point c = centre(shape);
-        const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
-        const auto place = [&, c](Point x) {
-            return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
-                         sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
-        };
-        show_by(*motion, [&](double y, std::span<Point> places, std::span<float> row) {
+    const auto show_linear = [&](const auto& phi, const auto& place) {
+        show_by(phi, [&](double y, std::span<Point> places, std::span<float> row) {
             for (std::size_t first = 0; first < row.size(); first += run_length) {
                 const std::size_t count = std::min(run_length, row.size() - first);
                 const std::span<float> run = row.subspan(first, count);
@@ -252,8 +246,16 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
                 sample_row(places.first(count), run.data());
             }
         });
+    };
+    const Point c = centre(shape);
+    if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
+        const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
+        show_linear(*motion, [&](Point x) {
+            return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
+                         sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
+        });
     } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
-        show_by(*affine, [affine, c = centre(shape)](Point x) { return apply(*affine, x, c); });
+        show_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
     } else {
         const auto& field = std::get<DisplacementField>(transform);
         show_by(field, [&](double y, std::vector<Point>& places, std::span<float> row) {
