@@ -190,6 +190,31 @@ TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
     EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
 }
 
+TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "affine";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.frames[0].result.motion = {0, 1, -2};
+    all.frames[0].affine = registration::AffineMotion{1.5, 0, 0, .5, 1, -2};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    const auto in_frame = points_of("0,7.5,6\n", {{"from_reference", {"true"}}});
+    ASSERT_EQ(in_frame.size(), 1U);
+    EXPECT_NEAR(in_frame[0].at.x, 9.5, 1e-3); // 1.5 (7.5 − 5.5) + 5.5 + 1
+    EXPECT_NEAR(in_frame[0].at.y, 3, 1e-3);   // .5 (6 − 4) + 4 − 2
+    const auto in_reference = points_of("0,9.5,3\n");
+    EXPECT_NEAR(in_reference.at(0).at.x, 7.5, 1e-3);
+    EXPECT_NEAR(in_reference.at(0).at.y, 6, 1e-3);
+    write_movie(movie, 1);
+    apply(movie, shown);
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    format::open_frames(shown)->read_frame(0, samples);
+    EXPECT_NEAR(samples[6 * 12 + 7], 10 * 3 + 8.75, 1e-3); // the sample at (8.75, 3)
+}
+
 TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
     SeriesTransforms all;
     all.series = "movie.npy";

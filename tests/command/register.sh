@@ -109,6 +109,17 @@ for from in out fields; do
     awk -F, 'NR == 3 && ($2 - 64.5) ^ 2 + ($3 - 60) ^ 2 < 25 { exit 1 }' there.csv ||
         fail "$from: coordinates did not move"
 done
+# A family of motions: the matrices are written and applied, and auto says what it chose.
+register movie.mrc -o affine --model affine --aligned --report affine.html --json affine.json
+near affine/transforms.json
+grep -q '"matrix": \[' affine/transforms.json || fail "no matrices"
+"$SEXTANT" apply affine/transforms.json movie.mrc -o affine.tif
+cmp affine.tif affine/aligned.tif || fail "affine transforms applied again differ"
+register movie.mrc -o auto --model auto --json auto.json
+grep -q '"model_reason": "[a-z]' auto.json || { cat auto.json; fail "auto does not say why"; }
+if grep -q '"model": "auto"' auto.json auto/transforms.json; then
+    fail "auto is not resolved"
+fi
 printf '0,1,2\n0,1,x\n' >points.csv
 "$SEXTANT" apply out/transforms.json points.csv -o no.csv 2>errors && fail "x is no number"
 grep -q 'points.csv: line 2: "0,1,x"' errors || { cat errors; fail "the line is not named"; }

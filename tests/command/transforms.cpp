@@ -91,6 +91,37 @@ TEST_F(Transforms, AreReadBackAsWritten) {
     EXPECT_EQ(all.fields->nodes, (ImageShape{9, 7}));
 }
 
+TEST_F(Transforms, OfAffineMotionsHaveAMatrix) {
+    SeriesTransforms written = three_frames();
+    written.model = "affine";
+    written.frames[0].affine = registration::AffineMotion();
+    written.frames[2].affine = registration::AffineMotion{1.01, -.02, .03, .99, -2.5, 4};
+    const std::string json = text_of(write_json, written);
+    const SeriesTransforms all = read(json);
+    EXPECT_EQ(all.model, "affine");
+    EXPECT_EQ(all.frames[2].affine, written.frames[2].affine);
+    EXPECT_EQ(all.frames[0].affine, written.frames[0].affine);
+    EXPECT_EQ(nlohmann::json::parse(json)["frames"][2]["matrix"],
+              (nlohmann::json{{1.01, -.02}, {.03, .99}}));
+    std::istringstream csv(text_of(write_csv, written));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(csv, line);) {
+        if (!line.starts_with('#'))
+            lines.push_back(line);
+    }
+    for (const std::string& line : lines)
+        EXPECT_EQ(std::count(line.begin(), line.end(), ','), 19) << line;
+    EXPECT_THAT(lines.back(), HasSubstr(",1.01000000,-0.02000000,0.03000000,0.99000000"));
+}
+
+TEST_F(Transforms, WithAMatrixThatIsNotTwoByTwoOrHasNoInverseAreRefused) {
+    const std::string part = "\"tx\": -2.5";
+    EXPECT_THAT(refusal(with(part, "\"matrix\": [[1, 2]], " + part)),
+                HasSubstr("expected two rows of two numbers"));
+    EXPECT_THAT(refusal(with(part, "\"matrix\": [[1, 2], [2, 4]], " + part)),
+                HasSubstr("expected a matrix that has an inverse"));
+}
+
 TEST_F(Transforms, ContainPhysicalShiftsFlagsAndOptionalTimes) {
     SeriesTransforms written = three_frames();
     const auto frame = [&] {
@@ -154,9 +185,10 @@ std::string with_frame_field(const std::string& name, const nlohmann::json& valu
 
 TEST_F(Transforms, WithAnInvalidModelOrReferenceAreRefused) {
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonRigid\"")),
-              path + ": model is \"nonRigid\", expected one of \"rigid\", \"nonrigid\"");
-    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"affine\"")),
-              path + ": model is \"affine\", expected one of \"rigid\", \"nonrigid\"");
+              path + ": model is \"nonRigid\", expected one of \"rigid\", \"nonrigid\", "
+                     "\"translation\", \"similarity\", \"affine\"");
+    EXPECT_THAT(refusal(with("\"model\": \"rigid\"", "\"model\": \"auto\"")),
+                HasSubstr(": model is \"auto\", expected one of"));
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonrigid\"")),
               path + ": fields is missing");
     EXPECT_EQ(refusal(with("\"reference\": 0", "\"reference\": 7")),

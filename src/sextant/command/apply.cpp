@@ -89,6 +89,8 @@ class Applied {
         if (!place.left_out.empty())
             throw InvalidTask(
                 fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
+        if (place.affine)
+            return *place.affine;
         return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
     }
 

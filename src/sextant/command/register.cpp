@@ -309,6 +309,7 @@ class RegisterRun {
         if (const std::string ignored = describe_ignored(result); !ignored.empty())
             print_note(ignored);
         summary_.transforms.reference = result.reference;
+        summary_.transforms.model = name(result.model);
         summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
         summary_.transforms.frames = result.frames;
         std::vector<std::unique_ptr<FrameSink>> sinks;

@@ -225,7 +225,8 @@ const std::vector<WorkKind>& kinds() {
         {"to previous frames", {Work::link, Work::mended, Work::neighbour_field}},
         {"combined (⊙)", {Work::combined, Work::combined_field}},
         {"to the reference", {Work::turned}},
-        {"to the average, or with displacement fields", {Work::averaged, Work::field}}};
+        {"to the average, or with displacement fields",
+         {Work::averaged, Work::field, Work::family}}};
     return all;
 }
 
@@ -301,6 +302,9 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
                      transforms.model, report::counted(transforms.stages, "stage"))},
         {"Motions are relative to", transforms.relative_to},
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
+    if (!summary.result.model_reason.empty())
+        facts.push_back({"Model", fmt::format("{}, chosen because {}", transforms.model,
+                                              summary.result.model_reason)});
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         facts.push_back({"A pixel", pixel});
     if (summary.streaks.pixels > 0)

@@ -233,6 +233,8 @@ std::string to_text(const RegisterSummary& summary) {
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
     text += fmt::format(" relative to {}, NCC {:.3f} (median)\n", transforms.relative_to,
                         median_of(places, [](const auto& p) { return p.result.ncc_after; }));
+    if (!summary.result.model_reason.empty())
+        text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
     text += aligned_text(summary);
     const auto& seconds = summary.result.seconds;
     text += fmt::format(

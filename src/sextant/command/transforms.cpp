@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <initializer_list>
 #include <numbers>
 #include <optional>
@@ -36,7 +37,9 @@ constexpr std::string_view convention =
     "(height - 1)/2); R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y "
     "downward; t in pixels, to the right and downward; pixel centres have integer coordinates, (0, "
     "0) is the first pixel of the first row. Every motion is relative to the reference, not to the "
-    "previous frame.";
+    "previous frame. If a frame has a matrix, that matrix replaces R(alpha), and alpha is the "
+    "angle "
+    "of the rotation nearest to it.";
 
 Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty())
@@ -54,6 +57,11 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
                  {"ncc_after", result.ncc_after},
                  {"overlap", result.overlap},
                  {"iterations", result.iterations}};
+    if (place.affine) {
+        const registration::AffineMotion& affine = *place.affine;
+        json.set("matrix", Json::array({Json::array({affine.a, affine.b}),
+                                        Json::array({affine.c, affine.d})}));
+    }
     if (all.pixel.known()) {
         json.set("tx_physical", motion.tx * all.pixel.x);
         json.set("ty_physical", motion.ty * all.pixel.y);
@@ -119,12 +127,26 @@ std::string unit_of(const SeriesTransforms& transforms) {
     return transforms.pixel.unit.empty() ? "unit" : transforms.pixel.unit;
 }
 
+/// True if the model has motions that are not rigid but described by a matrix.
+bool has_matrices(const SeriesTransforms& transforms) {
+    return transforms.model == name(MotionModel::similarity) ||
+           transforms.model == name(MotionModel::affine);
+}
+
+std::string matrix_of(const FrameRegistration& place, const SeriesTransforms& all) {
+    if (!has_matrices(all))
+        return "";
+    const registration::AffineMotion matrix = place.affine.value_or(as_affine(place.result.motion));
+    return fmt::format(",{:.8f},{:.8f},{:.8f},{:.8f}", matrix.a, matrix.b, matrix.c, matrix.d);
+}
+
 std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty()) {
         std::string reason = place.left_out;
         for (char& letter : reason)
             letter = letter == '"' || letter == '\n' ? '\'' : letter;
-        return fmt::format("{},,,,,,,,,,,,,,,\"left out: {}\"\n", place.frame, reason);
+        return fmt::format("{},,,,,,,,,,,,,,,\"left out: {}\"{}\n", place.frame, reason,
+                           has_matrices(all) ? ",,,," : "");
     }
     const registration::RigidResult& result = place.result;
     const registration::RigidMotion& motion = result.motion;
@@ -132,18 +154,20 @@ std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) 
         return all.pixel.known() ? fmt::format("{:.6g}", pixels * size) : "";
     };
     return fmt::format(
-        "{},{:.7f},{:.5f},{:.5f},{},{},{:.5f},{:.5f},{:.4f},{},{},{:.3g},{:.3g},{:.3g},{},{}\n",
+        "{},{:.7f},{:.5f},{:.5f},{},{},{:.5f},{:.5f},{:.4f},{},{},{:.3g},{:.3g},{:.3g},{},{}{}\n",
         place.frame, motion.alpha * degrees_per_radian, motion.tx, motion.ty,
         physical(motion.tx, all.pixel.x), physical(motion.ty, all.pixel.y), result.ncc_before,
         result.ncc_after, result.overlap, result.iterations,
         all.with_seconds ? fmt::format("{:.4f}", place.seconds) : "",
         result.uncertainty.alpha * degrees_per_radian, result.uncertainty.tx, result.uncertainty.ty,
-        place.gaps, fmt::join(flags_of(place), " "));
+        place.gaps, fmt::join(flags_of(place), " "), matrix_of(place, all));
 }
 
 constexpr std::int64_t most_transforms = std::int64_t{1} << 40;
 constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< of each side
-constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
+/// The names of MotionModel's values, in their order, without `automatic`.
+constexpr std::array<std::string_view, 5> models{"rigid", "nonrigid", "translation", "similarity",
+                                                 "affine"};
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
                                                       "mended",    "in-doubt",  "gaps"};
 
@@ -189,6 +213,22 @@ void check_measures(const JsonField& json) {
         flag.one_of<std::size_t>(known_flags);
 }
 
+/// Returns the motion with a matrix and the translation of a rigid motion.
+registration::AffineMotion affine_from(const JsonField& json,
+                                       const registration::RigidMotion& motion) {
+    constexpr std::string_view expected = "two rows of two numbers";
+    json.require_size(2, std::string(expected));
+    json[0].require_size(2, std::string(expected));
+    json[1].require_size(2, std::string(expected));
+    const registration::AffineMotion affine{number(json[0][0]), number(json[0][1]),
+                                            number(json[1][0]), number(json[1][1]),
+                                            motion.tx,          motion.ty};
+    constexpr double least = 1e-9; // as inverse() requires
+    if (!(std::abs(affine.a * affine.d - affine.b * affine.c) > least))
+        json.refuse("a matrix that has an inverse");
+    return affine;
+}
+
 FrameRegistration frame_from(const JsonField& json) {
     FrameRegistration frame;
     frame.frame = json.at("frame").integer(0, most_transforms);
@@ -197,11 +237,14 @@ FrameRegistration frame_from(const JsonField& json) {
         frame.left_out = left_out->text();
         return frame;
     }
-    require_known(json, {"frame", "alpha", "tx", "ty", "sigma_alpha", "sigma_tx", "sigma_ty",
-                         "ncc_before", "ncc_after", "overlap", "iterations", "tx_physical",
-                         "ty_physical", "field", "seconds", "not_finite", "outliers", "flags"});
+    require_known(json,
+                  {"frame", "alpha", "tx", "ty", "matrix", "sigma_alpha", "sigma_tx", "sigma_ty",
+                   "ncc_before", "ncc_after", "overlap", "iterations", "tx_physical", "ty_physical",
+                   "field", "seconds", "not_finite", "outliers", "flags"});
     check_measures(json);
     frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
+    if (const auto matrix = json.find("matrix"))
+        frame.affine = affine_from(*matrix, frame.result.motion);
     return frame;
 }
 
@@ -323,12 +366,13 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
                          ? ""
                          : fmt::format("; motions are relative to {}", transforms.relative_to),
                      convention));
-    sink(
-        fmt::format("# tx, ty: to the right and downward; alpha in degrees, clockwise; t also in "
-                    "{} if the pixel size is "
-                    "known\nframe,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
-                    "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags\n",
-                    unit, unit, unit));
+    sink(fmt::format(
+        "# tx, ty: to the right and downward; alpha in degrees, clockwise; t also in "
+        "{} if the pixel size is "
+        "known\nframe,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
+        "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags{}\n",
+        unit, unit, unit,
+        has_matrices(transforms) ? ",matrix_xx,matrix_xy,matrix_yx,matrix_yy" : ""));
     for (const FrameRegistration& place : transforms.frames)
         sink(csv_of(place, transforms));
 }

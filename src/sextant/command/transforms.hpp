@@ -31,7 +31,7 @@ struct AlignedFile {
 
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
-    std::string series, model; ///< the model is "rigid" or "nonrigid"
+    std::string series, model; ///< the model is "rigid", "nonrigid", "affine" ...
     std::int64_t reference = 0;
     int stages = 1;
     ImageShape shape;

@@ -166,6 +166,8 @@ Registered gather_registered(const Communicator& communicator,
     std::vector<RigidMotion> motions;
     std::vector<FrameContrast> contrasts;
     std::vector<std::uint8_t> contributes;
+    std::vector<AffineMotion> affine;
+    int any_affine = 0;
     for (const FrameRegistration& frame : own) {
         if (!frame.left_out.empty())
             continue;
@@ -173,6 +175,8 @@ Registered gather_registered(const Communicator& communicator,
         motions.push_back(frame.result.motion);
         contrasts.push_back(frame.contrast);
         contributes.push_back(in_doubt(frame) ? 0 : 1);
+        affine.push_back(frame.affine.value_or(as_affine(frame.result.motion)));
+        any_affine |= frame.affine.has_value();
     }
     Registered all{all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
                    all_gather_lists(communicator, std::span<const RigidMotion>(motions)),
@@ -181,6 +185,9 @@ Registered gather_registered(const Communicator& communicator,
     all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
     if (all.all_in_doubt)
         std::fill(all.contributes.begin(), all.contributes.end(), 1);
+    const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
+    if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
+        all.affine = all_gather_lists(communicator, std::span<const AffineMotion>(affine));
     return all;
 }
 
@@ -194,7 +201,12 @@ void leave_out_unrelated(std::span<FrameRegistration> frames) {
 }
 
 TransformOf transforms(const Registered& registered) {
-    return [&registered](std::int64_t frame) -> Transform { return registered.motion(frame); };
+    return [&registered](std::int64_t frame) -> Transform {
+        const RigidMotion& motion = registered.motion(frame);
+        if (registered.affine.empty())
+            return motion;
+        return registered.affine[static_cast<std::size_t>(&motion - registered.motions.data())];
+    };
 }
 
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage) {
@@ -209,17 +221,12 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
     return samples;
 }
 
-namespace {
-
-/// The least fraction of the total weight that must cover a pixel of an average.
-constexpr double least_coverage = .25;
-
-/// Returns the contribution of a frame to an average for matching, of samples from which the
-/// source has subtracted `offset`.
 Contribution contribution_of(const FrameContrast& contrast, double offset) {
     const double gain = 1 / contrast.signal;
     return {-(contrast.level - offset) * gain, gain, contrast.weight()};
 }
+
+namespace {
 
 /// True if a frame contributes to an average of more than two frames. Only then is it registered
 /// again, to the average of the others.

@@ -46,6 +46,8 @@ struct Registered {
     const RigidMotion& motion(std::int64_t frame) const { return motions[index(frame)]; }
     /// Returns the frames that contribute, in order.
     std::vector<std::int64_t> contributing() const;
+
+    std::vector<AffineMotion> affine = {}; ///< the motions of the frames; empty if all are rigid
 };
 
 /// Gathers the frames of all ranks. Collective.
@@ -60,6 +62,13 @@ TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::ui
 
 /// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
+
+/// The least fraction of the total weight that must cover a pixel of an average for matching.
+inline constexpr double least_coverage = .25;
+
+/// Returns the contribution of a frame to an average for matching, of samples from which the source
+/// has subtracted `offset`.
+Contribution contribution_of(const FrameContrast& contrast, double offset);
 
 /// An average to which frames are registered.
 struct MatchingAverage {

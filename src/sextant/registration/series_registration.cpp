@@ -6,6 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/family_series.hpp"
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/refinement.hpp"
@@ -151,19 +152,59 @@ class TimedLedger : public Ledger {
 } // namespace
 
 std::string_view name(MotionModel model) {
-    return model == MotionModel::rigid ? "rigid" : "nonrigid";
+    switch (model) {
+    case MotionModel::rigid:
+        return "rigid";
+    case MotionModel::nonrigid:
+        return "nonrigid";
+    case MotionModel::translation:
+        return "translation";
+    case MotionModel::similarity:
+        return "similarity";
+    case MotionModel::affine:
+        return "affine";
+    case MotionModel::automatic:
+        return "auto";
+    }
+    return "";
 }
 
 std::string_view name(AverageKind kind) {
     return kind == AverageKind::plain ? "plain" : "weighted";
 }
 
+namespace {
+
+/// Returns the family that is fitted in the last stage; none if it is to be chosen.
+std::optional<MotionFamily> family_of(MotionModel model) {
+    switch (model) {
+    case MotionModel::translation:
+        return MotionFamily::translation;
+    case MotionModel::similarity:
+        return MotionFamily::similarity;
+    case MotionModel::affine:
+        return MotionFamily::affine;
+    default:
+        return std::nullopt;
+    }
+}
+
+MotionModel model_of(MotionFamily family) {
+    constexpr MotionModel models[] = {MotionModel::translation, MotionModel::rigid,
+                                      MotionModel::similarity, MotionModel::affine};
+    return models[static_cast<std::size_t>(family)];
+}
+
+} // namespace
+
 Record record_of(RegistrationOptions& options) {
     Record record;
-    record.add("model", options.model,
-               {{name(MotionModel::rigid), MotionModel::rigid},
-                {name(MotionModel::nonrigid), MotionModel::nonrigid}},
-               "NAME", "how frames move");
+    std::vector<Named<MotionModel>> models;
+    for (const MotionModel model :
+         {MotionModel::translation, MotionModel::rigid, MotionModel::similarity,
+          MotionModel::affine, MotionModel::nonrigid, MotionModel::automatic})
+        models.push_back({name(model), model});
+    record.add("model", options.model, models, "NAME", "motions");
     record
         .add("reference", options.reference, "N",
              "reference frame; default: the first usable frame")
@@ -221,7 +262,8 @@ Record record_of(const RegistrationResult& result) {
           {"write", seconds.writing}},
          "on this rank"},
         {"stages", result.stages, "number of registration stages"},
-        {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"}};
+        {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
+        {"model_reason", result.model_reason, "why --model auto chose the model"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -275,6 +317,7 @@ class SeriesRegistration::Run {
         timed(result_.seconds.stages, [&] {
             while (needs_stage())
                 refine(++result_.stages);
+            fit_family();
         });
         agree(communicator_, [&] { choose_averaged(); });
         timed(result_.seconds.average,
@@ -554,6 +597,18 @@ class SeriesRegistration::Run {
         }
     }
 
+    /// Fits a family of motions other than the rigid ones, if the model needs it.
+    void fit_family() {
+        result_.model = options_.model;
+        if (options_.model == MotionModel::rigid || nonrigid())
+            return;
+        const FamilyChoice choice = register_by_family(*context_, registered_, result_.reference,
+                                                       own_, family_of(options_.model));
+        result_.model = model_of(choice.family);
+        result_.model_reason = choice.reason;
+        registered_ = gather_registered(communicator_, own_);
+    }
+
     /// Returns the transforms of all frames after a stage. Collective.
     TransformOf transform_of(int stage) {
         if (nonrigid())
@@ -620,13 +675,14 @@ class SeriesRegistration::Run {
             bool sound;
             FrameContrast contrast;
             OutlierSummary outliers;
+            std::optional<AffineMotion> affine;
         };
         std::vector<Numbers> own;
         std::string reasons;
         for (const FrameRegistration& frame : own_) {
             own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
                            frame.gaps, frame.seconds, frame.from_before, frame.sound,
-                           frame.contrast, frame.outliers});
+                           frame.contrast, frame.outliers, frame.affine});
             reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
         }
         std::string all_reasons;
@@ -644,7 +700,7 @@ class SeriesRegistration::Run {
             result_.frames.push_back({one.frame, std::move(left_out), one.result, one.field,
                                       one.mended, one.in_doubt, one.gaps, one.seconds,
                                       one.from_before, one.sound, one.contrast,
-                                      std::move(not_averaged), one.outliers});
+                                      std::move(not_averaged), one.outliers, one.affine});
         }
     }
 

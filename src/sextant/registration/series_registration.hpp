@@ -25,8 +25,10 @@
 
 namespace sextant {
 
-/// The model of the frames' motions: rigid motions alone, or with displacement fields added.
-enum class MotionModel { rigid, nonrigid };
+/// The model of the frames' motions: rigid motions alone, or with displacement fields added; or
+/// another family of affine motions (registration/family_fit.hpp). `automatic` chooses the simplest
+/// of translation, rigid, similarity and affine that describes the series.
+enum class MotionModel { rigid, nonrigid, translation, similarity, affine, automatic };
 
 std::string_view name(MotionModel model);
 
@@ -109,6 +111,9 @@ struct FrameRegistration {
     std::string not_averaged = {};
     /// Outliers of this frame that were replaced by gaps. They are not included in `gaps`.
     registration::OutlierSummary outliers = {};
+    /// The motion, if the model is similarity or affine; `result.motion` is the rigid motion
+    /// nearest to it.
+    std::optional<registration::AffineMotion> affine = {};
 };
 
 /// A registered series, on every rank.
@@ -131,6 +136,8 @@ struct RegistrationResult {
     std::int64_t not_averaged = 0;     ///< number of frames with a reason in `not_averaged`
     std::vector<std::string> warnings; ///< sentences about the whole series
     std::int64_t defects = 0;          ///< number of defective pixels, which are gaps in all frames
+    MotionModel model = MotionModel::rigid; ///< the model that was used, never `automatic`
+    std::string model_reason; ///< why `automatic` chose this model; empty if it was requested
 };
 
 /// Returns a record of the result without the frames and the averages.
@@ -185,6 +192,7 @@ struct RegistrationHooks {
 /// over the whole range of motions. For two frames the average of the others would be the other
 /// frame, so there is only one stage. If frames still move by more than their deviations, up to
 /// three more stages follow.
+/// Families of motions other than the rigid ones are fitted in a last stage, in the same way.
 ///
 /// Each rank reads its block of the frames and, for averages, its block of rows of all frames. Rank
 /// 0 creates and removes the checkpoint and calls RegistrationHooks::write.

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/family_series.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace sextant::registration {
+
+namespace {
+
+/// A fit as it is stored in the ledger.
+struct TimedFit {
+    FamilyResult result;
+    Seconds seconds = 0;
+};
+
+/// One rank's part in registering a series by families of motions.
+class Families {
+  public:
+    Families(const SeriesContext& context, const Registered& registered, std::int64_t reference,
+             std::span<FrameRegistration> own)
+        : context_(context),
+          registered_(registered),
+          reference_(reference),
+          own_(own),
+          shape_(context.source.header().shape),
+          team_(context.options.threads),
+          resampler_(context.source, &team_),
+          moved_(shape_, 0, context.options.prefilter, &team_),
+          others_(shape_, 0, context.options.prefilter, &team_),
+          fit_(shape_, &team_) {}
+
+    /// Fits a family to all frames; `pass` counts the fits.
+    std::vector<FamilyResult> fit_all(MotionFamily family, std::uint32_t pass) {
+        const bool pair = registered_.frames.size() == 2;
+        const MatchingAverage average =
+            pair ? MatchingAverage() : average_of(context_, registered_, transforms(registered_));
+        std::vector<FamilyResult> results(own_.size());
+        agree(context_.communicator, [&] {
+            if (pair)
+                show_pair();
+            std::int64_t done = 0;
+            for (std::size_t i = 0; i < own_.size(); ++i) {
+                context_.step("fit a family of motions", done++, std::ssize(own_));
+                if (!own_[i].left_out.empty() || (pair && own_[i].frame == reference_))
+                    continue;
+                const EntryName name{Work::family, pass, static_cast<std::int64_t>(family), 0,
+                                     own_[i].frame};
+                const TimedFit timed = found_or_made(context_.ledger, name, [&] {
+                    const auto begin = std::chrono::steady_clock::now();
+                    fill_moved(own_[i].frame);
+                    if (!pair)
+                        fill_others(average, own_[i].frame);
+                    TimedFit made{fit_.fit(others_, moved_, start_of(own_[i].frame, pair), family)};
+                    made.seconds =
+                        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+                            .count();
+                    return made;
+                });
+                results[i] = timed.result;
+                own_[i].seconds += timed.seconds;
+            }
+        });
+        return results;
+    }
+
+    /// Returns true if a fit is to be used instead of the rigid motion.
+    static bool usable(const FamilyResult& result) {
+        constexpr double least_overlap = .1; // as trusted()
+        return result.converged && result.overlap >= least_overlap && result.ncc > 0 &&
+               std::isfinite(result.covariance.front());
+    }
+
+    FamilyChoice choose(const std::vector<FamilyResult>& results) const {
+        std::vector<FamilyEvidence> evidence;
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            const FrameRegistration& frame = own_[i];
+            if (frame.left_out.empty() && usable(results[i]) && !in_doubt(frame))
+                evidence.push_back({results[i].motion, results[i].covariance});
+        }
+        return choose_family(
+            all_gather_lists(context_.communicator, std::span<const FamilyEvidence>(evidence)),
+            shape_);
+    }
+
+    /// Stores the results in this rank's frames. Collective.
+    void take(const std::vector<FamilyResult>& results, MotionFamily family) {
+        const bool pair = registered_.frames.size() == 2;
+        const bool stretched = parameters_of(family) > parameters_of(MotionFamily::rigid);
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            FrameRegistration& frame = own_[i];
+            if (!frame.left_out.empty())
+                continue;
+            if (pair && frame.frame == reference_) {
+                frame.result.motion = {};
+                frame.result.uncertainty = {};
+                frame.affine = stretched ? std::optional(AffineMotion()) : std::nullopt;
+                continue;
+            }
+            if (usable(results[i]))
+                take(results[i], frame);
+            else
+                frame.affine = as_affine(frame.result.motion);
+        }
+        if (stretched)
+            restore_reference();
+        for (FrameRegistration& frame : own_) {
+            if (frame.affine) {
+                frame.result.motion = nearest_rigid(*frame.affine);
+                if (!stretched)
+                    frame.affine.reset();
+            }
+        }
+    }
+
+  private:
+    kernel::SampleView view_of(const std::vector<float>& samples) const {
+        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
+    }
+
+    void fill_moved(std::int64_t frame) {
+        samples_.resize(static_cast<std::size_t>(shape_.elements()));
+        context_.source.read_frame(frame, samples_);
+        moved_.fill(view_of(samples_));
+    }
+
+    /// Uses the reference of a pair as the image to register to.
+    void show_pair() {
+        samples_.resize(static_cast<std::size_t>(shape_.elements()));
+        context_.source.read_frame(reference_, samples_);
+        others_.fill(view_of(samples_));
+    }
+
+    /// Uses the average of the frames other than one as the image to register to.
+    void fill_others(const MatchingAverage& average, std::int64_t frame) {
+        const std::size_t index = registered_.index(frame);
+        if (registered_.contributes[index] == 0) {
+            others_.fill(view_of(average.samples));
+            return;
+        }
+        samples_.resize(average.samples.size());
+        resampler_.show(frame, transforms(registered_)(frame), {0, shape_.height}, samples_);
+        const Contribution own = contribution_of(registered_.contrasts[index], context_.offset);
+        const double least = least_coverage * (average.total - own.weight);
+        for (std::size_t pixel = 0; pixel < samples_.size(); ++pixel) {
+            const double value = own.gain * static_cast<double>(samples_[pixel]) + own.offset;
+            if (!std::isfinite(value)) {
+                samples_[pixel] = average.samples[pixel];
+                continue;
+            }
+            const auto weight = static_cast<double>(average.weight[pixel]);
+            const double left = weight - own.weight;
+            const double sum = weight * static_cast<double>(average.samples[pixel]);
+            samples_[pixel] = left < least ? std::numeric_limits<float>::quiet_NaN()
+                                           : static_cast<float>((sum - own.weight * value) / left);
+        }
+        others_.fill(view_of(samples_));
+    }
+
+    AffineMotion start_of(std::int64_t frame, bool pair) const {
+        const Transform transform = transforms(registered_)(frame);
+        const auto* const affine = std::get_if<AffineMotion>(&transform);
+        const AffineMotion start = affine ? *affine : as_affine(std::get<RigidMotion>(transform));
+        if (!pair)
+            return start;
+        return compose(start, inverse(as_affine(registered_.motion(reference_))));
+    }
+
+    static void take(const FamilyResult& result, FrameRegistration& frame) {
+        frame.affine = result.motion;
+        frame.result.uncertainty = uncertainty_of(result);
+        frame.result.ncc_after = result.ncc;
+        frame.result.overlap = std::min(1., result.overlap);
+        frame.result.iterations += result.iterations;
+        frame.result.converged = true;
+    }
+
+    /// Removes the stretch of the reference from all motions.
+    void restore_reference() {
+        std::vector<AffineMotion> own;
+        for (const FrameRegistration& frame : own_) {
+            if (frame.frame == reference_ && frame.affine)
+                own.push_back(*frame.affine);
+        }
+        const std::vector<AffineMotion> found =
+            all_gather_lists(context_.communicator, std::span<const AffineMotion>(own));
+        if (found.empty())
+            return;
+        const AffineMotion restored = inverse(stretch_of(found.front()));
+        for (FrameRegistration& frame : own_) {
+            if (frame.affine)
+                frame.affine = compose(*frame.affine, restored);
+        }
+    }
+
+    const SeriesContext& context_;
+    const Registered& registered_;
+    std::int64_t reference_;
+    std::span<FrameRegistration> own_;
+    ImageShape shape_;
+    Team team_;
+    Resampler resampler_;
+    Pyramid moved_, others_;
+    FamilyFit fit_;
+    std::vector<float> samples_;
+};
+
+} // namespace
+
+FamilyChoice register_by_family(const SeriesContext& context, const Registered& registered,
+                                std::int64_t reference, std::span<FrameRegistration> own,
+                                std::optional<MotionFamily> family) {
+    FamilyChoice choice;
+    std::optional<Families> families;
+    agree(context.communicator, [&] { families.emplace(context, registered, reference, own); });
+    std::vector<FamilyResult> results;
+    if (family) {
+        choice.family = *family;
+        results = families->fit_all(*family, 1);
+    } else {
+        results = families->fit_all(MotionFamily::affine, 1);
+        choice = families->choose(results);
+        if (choice.family == MotionFamily::rigid)
+            return choice;
+        if (choice.family != MotionFamily::affine)
+            results = families->fit_all(choice.family, 1);
+    }
+    families->take(results, choice.family);
+    constexpr std::size_t pair = 2;
+    if (parameters_of(choice.family) <= parameters_of(MotionFamily::rigid) ||
+        registered.frames.size() == pair)
+        return choice;
+    // The rigid motions left the average blurred towards the edges of the frames; that of the
+    // stretched frames is sharp.
+    const Registered stretched = gather_registered(context.communicator, own);
+    agree(context.communicator, [&] { families.emplace(context, stretched, reference, own); });
+    results = families->fit_all(choice.family, 2);
+    families->take(results, choice.family);
+    return choice;
+}
+
+} // namespace sextant::registration
