@@ -14,6 +14,8 @@ using registration::default_costs;
 using registration::Division;
 using registration::expected_time;
 using registration::FrameCosts;
+using registration::plan_threads;
+using registration::ThreadPlan;
 
 TEST(WorkDivision, divides_a_pair_among_threads_and_a_long_series_among_ranks) {
     const FrameCosts costs = default_costs({1024, 1024}, 3, false);
@@ -37,8 +39,12 @@ TEST(WorkDivision, prefers_threads_if_the_scan_takes_most_of_the_time) {
     costs.neighbours = .1;
     costs.shared = .98;
     EXPECT_EQ(best_division(2, 100, costs).threads, 2) << "two ranks gain hardly anything";
+    EXPECT_FALSE(best_division(2, 100, costs).whole_frames);
     costs.shared = 0;
-    EXPECT_EQ(best_division(2, 100, costs).threads, 1);
+    const Division ahead = best_division(2, 100, costs);
+    EXPECT_EQ(ahead.threads, 2);
+    EXPECT_TRUE(ahead.whole_frames) << "threads that look ahead take 2/3 of the time";
+    EXPECT_LT(ahead.expected, .75 * expected_time(1, 1, 100, costs, {}));
 }
 
 TEST(WorkDivision, is_the_fastest_possible_and_never_exceeds_the_cores) {
@@ -52,6 +58,27 @@ TEST(WorkDivision, is_the_fastest_possible_and_never_exceeds_the_cores) {
         }
     }
     EXPECT_THROW(best_division(0, 2, costs), InvalidTask);
+}
+
+TEST(ThreadWork, threads_take_whole_frames_of_long_series_and_rows_of_a_pair) {
+    const FrameCosts costs = default_costs({256, 256}, 3, false);
+    const ThreadPlan series = plan_threads(1, 4, 500, costs, {}, false);
+    EXPECT_TRUE(series.whole_frames);
+    EXPECT_TRUE(series.steals);
+    EXPECT_LT(series.by_frames, series.by_rows);
+    const ThreadPlan pair = plan_threads(1, 4, 2, default_costs({1024, 1024}, 3, false), {}, false);
+    EXPECT_FALSE(pair.whole_frames || pair.steals);
+    EXPECT_FALSE(plan_threads(1, 1, 500, costs, {}, false).whole_frames);
+}
+
+TEST(ThreadWork, the_scan_shares_rows_if_it_must_be_reproducible_or_frames_are_large) {
+    const FrameCosts small = default_costs({256, 256}, 3, false);
+    EXPECT_TRUE(plan_threads(1, 2, 200, small, {}, true).whole_frames);
+    EXPECT_FALSE(plan_threads(1, 2, 200, small, {}, true).steals);
+    EXPECT_FALSE(plan_threads(3, 2, 200, small, {}, false).steals) << "several ranks";
+    EXPECT_TRUE(plan_threads(1, 2, 200, small, {}, false).steals);
+    EXPECT_FALSE(plan_threads(1, 2, 200, default_costs({2048, 2048}, 3, false), {}, false).steals)
+        << "two threads that look ahead take 2/3 of the time, two that share rows about 1/2";
 }
 
 } // namespace

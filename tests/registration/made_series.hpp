@@ -4,10 +4,9 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/registration/frame_series.hpp"
 
-#include <cstring>
-#include <map>
 #include <vector>
 
+#include "tests/registration/frames_in_memory.hpp"
 #include "tests/registration/trials.hpp"
 
 // Series of frames of known motion, in memory, registered on any number of ranks.
@@ -15,35 +14,6 @@ namespace sextant::test {
 
 using registration::SeriesPlan;
 using registration::SyntheticSeries;
-
-using FramesMade = std::vector<kernel::FloatPlane>;
-
-/// A source of frames in memory.
-class MadeSource : public FrameSource {
-  public:
-    explicit MadeSource(const FramesMade& frames)
-        : FrameSource("made", header_of(frames)), frames_(frames) {}
-
-    const FramesMade& frames() const { return frames_; }
-
-  private:
-    static FrameHeader header_of(const FramesMade& frames) {
-        FrameHeader header;
-        header.frames = static_cast<std::int64_t>(frames.size());
-        header.shape = frames.empty() ? ImageShape{16, 16} : frames.front().shape();
-        return header;
-    }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        const kernel::FloatImage image = frames_[static_cast<std::size_t>(frame)].image();
-        const auto bytes = static_cast<std::size_t>(image.shape.width) * sizeof(float);
-        for (std::int64_t y = rows.first; y < rows.last; ++y)
-            std::memcpy(to.data() + static_cast<std::size_t>(y - rows.first) * bytes, image.row(y),
-                        bytes);
-    }
-
-    const FramesMade& frames_;
-};
 
 struct MadeSeries {
     SyntheticSeries series;
@@ -95,28 +65,5 @@ inline double error_of_place(const MadeSeries& made, const FrameRegistration& pl
     const RigidMotion truth = made.series.between(reference, static_cast<int>(place.frame));
     return registration::rms_distance(place.result.motion, truth, {128, 128}, central);
 }
-
-/// A ledger that keeps results in memory.
-class MemoryLedger : public registration::Ledger {
-  public:
-    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override {
-        const auto at = entries_.find(name);
-        return at == entries_.end() ? std::nullopt : std::optional(at->second);
-    }
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
-        entries_[name].assign(bytes.begin(), bytes.end());
-        ++kept;
-    }
-    void refresh() override {}
-    /// Removes bytes from the end of every entry.
-    void cut(std::size_t bytes) {
-        for (auto& [name, entry] : entries_)
-            entry.resize(entry.size() - std::min(bytes, entry.size()));
-    }
-    int kept = 0;
-
-  private:
-    std::map<registration::EntryName, std::vector<std::byte>> entries_;
-};
 
 } // namespace sextant::test

@@ -380,7 +380,8 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
     return registration::best_division(cores, header.frames,
                                        registration::default_costs(header.shape,
                                                                    command.registration.farthest,
-                                                                   command.nonrigid()));
+                                                                   command.nonrigid()),
+                                       {}, command.registration.reproducible);
 }
 
 int run_register(const RegisterCommand& command, const Call& call) {

@@ -266,14 +266,23 @@ report::GanttChart gantt_of(const GatheredWork& work) {
     return chart;
 }
 
-report::Section work_of(const GatheredWork& work) {
+report::Section work_of(const GatheredWork& work, const RegistrationResult& result, int threads) {
     report::GanttChart chart = gantt_of(work);
     if (chart.bars.empty())
         return {};
-    if (const auto idle = work.idle(Work::link))
+    const bool whole_frames = result.thread_plan.whole_frames;
+    if (const auto idle = work.idle(Work::link, whole_frames ? threads : 1))
         chart.figures.push_back({percent(*idle), "idle while registering neighbouring frames"});
-    if (const auto idle = work.idle(Work::combined))
+    const registration::FrameThreadUse::Scan& scan = result.thread_use.scan;
+    if (scan.applications > 0) {
+        chart.figures.push_back(
+            {percent(scan.idle / (threads * scan.seconds)), "idle in the scan, of all threads"});
+        chart.figures.push_back({fmt::format("{}", scan.stolen),
+                                 "motions stolen in the scan: combined by another thread than "
+                                 "with equal blocks"});
+    } else if (const auto idle = work.idle(Work::combined)) {
         chart.figures.push_back({percent(*idle), "idle in the scan"});
+    }
     if (const auto idle = work.idle(Work::combined_field))
         chart.figures.push_back({percent(*idle), "idle in the scan of displacement fields"});
     std::string caption = "Registrations of each rank over time. During the scan (⊙), ranks are "
@@ -305,6 +314,9 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     if (!summary.result.model_reason.empty())
         facts.push_back({"Model", fmt::format("{}, chosen because {}", transforms.model,
                                               summary.result.model_reason)});
+    if (summary.team > 1)
+        facts.push_back({"Threads", fmt::format("{} per rank, which {}", summary.team,
+                                                describe_threads(summary.result, true))});
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         facts.push_back({"A pixel", pixel});
     if (summary.streaks.pixels > 0)
@@ -348,7 +360,7 @@ std::string to_page(const RegisterSummary& summary) {
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
                      frames_of(summary), field_of(summary),
                      likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
-                     work_of(*summary.work)};
+                     work_of(*summary.work, summary.result, summary.team)};
     page.next_steps = {{"Apply the same motions to another channel",
                         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
                                     summary.output)},

@@ -226,7 +226,8 @@ std::string to_text(const RegisterSummary& summary) {
         report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
         summary.transport);
     if (summary.team > 1)
-        text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
+        text.insert(text.size() - 1, fmt::format(", {} threads each, which {}", summary.team,
+                                                 describe_threads(summary.result, false)));
     const double pixels = farthest(places);
     text += fmt::format("displaced by up to {:.2f} px", pixels);
     if (transforms.pixel.known())

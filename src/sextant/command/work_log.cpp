@@ -61,7 +61,7 @@ void WorkLog::add(Work work, Seconds begin, Seconds end) {
     bars_ = put_together(std::move(bars_), pause_);
 }
 
-std::optional<double> GatheredWork::idle(Work work) const {
+std::optional<double> GatheredWork::idle(Work work, int threads) const {
     Seconds first = 0, last = 0;
     for (const WorkBar& bar : bars) {
         if (bar.work != work)
@@ -71,7 +71,7 @@ std::optional<double> GatheredWork::idle(Work work) const {
     }
     if (last <= first)
         return std::nullopt;
-    return 1 - busy.at(static_cast<std::size_t>(work)) / (ranks * (last - first));
+    return 1 - busy.at(static_cast<std::size_t>(work)) / (ranks * threads * (last - first));
 }
 
 GatheredWork gather_work(const Communicator& communicator, const TraceClocks& clocks,

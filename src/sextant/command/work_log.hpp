@@ -53,9 +53,10 @@ struct GatheredWork {
     int ranks = 1, clocks = 1;
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
 
-    /// The fraction of the ranks' time, between the first and the last work of this kind, that was
-    /// not spent on it. Empty if there was no such work.
-    std::optional<double> idle(registration::Work work) const;
+    /// The fraction of the time of the ranks' threads, between the first and the last work of this
+    /// kind, that was not spent on it. `threads` of each rank do such work at a time. Empty if
+    /// there was no such work.
+    std::optional<double> idle(registration::Work work, int threads = 1) const;
 };
 
 /// Gathers the logs of all ranks. On ranks other than 0, the result has no bars. Collective.

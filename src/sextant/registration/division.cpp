@@ -46,20 +46,64 @@ FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields) {
     return costs;
 }
 
+namespace {
+
+/// The number of frames of the busiest rank, and how many of them have a previous frame.
+struct BusiestRank {
+    BusiestRank(int ranks, std::int64_t frames)
+        : all((frames + ranks - 1) / ranks), linked(std::min(all, frames - 1)) {}
+    std::int64_t all, linked;
+};
+
+} // namespace
+
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan) {
-    const auto each = static_cast<double>((frames + ranks - 1) / ranks);
+    const BusiestRank busiest(ranks, frames);
     const auto by_threads = [&](Seconds alone, int registrations) {
         return threads == 1 ? alone
                             : alone * (1 - costs.shared + costs.shared / threads) +
                                   registrations * costs.handing;
     };
-    return each * (by_threads(costs.neighbours, costs.links) + costs.rest) +
+    return static_cast<double>(busiest.linked) * by_threads(costs.neighbours, costs.links) +
+           static_cast<double>(busiest.all) * costs.rest +
            applications(ranks, frames - 1, scan) * by_threads(costs.combined, 1);
 }
 
+prefix::ScanOptions scan_with_threads(int threads) {
+    prefix::ScanOptions options{"reduce-then-scan"};
+    options.threads = threads;
+    options.boundaries = scan::Boundaries::look_ahead;
+    return options;
+}
+
+ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
+                        const prefix::ScanOptions& scan, bool reproducible) {
+    ThreadPlan plan;
+    plan.by_rows = plan.by_frames = expected_time(ranks, threads, frames, costs, scan);
+    if (threads == 1)
+        return plan;
+    const BusiestRank busiest(ranks, frames);
+    const std::int64_t of_a_thread = (busiest.linked + threads - 1) / threads;
+    const Seconds before_scan = static_cast<double>(of_a_thread) * costs.neighbours +
+                                static_cast<double>(busiest.all) * costs.rest;
+    const Seconds shared =
+        costs.combined * (1 - costs.shared + costs.shared / threads) + costs.handing;
+    const Seconds by_rows = applications(ranks, frames - 1, scan) * shared;
+    plan.by_frames = before_scan + by_rows;
+    if (ranks == 1 && !reproducible) {
+        const Seconds ahead =
+            applications(1, frames - 1, scan_with_threads(threads)) * costs.combined;
+        plan.steals = ahead < by_rows;
+        plan.by_frames = before_scan + std::min(ahead, by_rows);
+    }
+    plan.whole_frames = plan.by_frames < plan.by_rows;
+    plan.steals &= plan.whole_frames;
+    return plan;
+}
+
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
-                       const prefix::ScanOptions& scan) {
+                       const prefix::ScanOptions& scan, bool reproducible) {
     if (cores < 1)
         throw InvalidTask(fmt::format("{} cores: expected 1 or more", cores));
     const int most_ranks =
@@ -69,9 +113,10 @@ Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
         // Compares one thread per rank with the use of all cores: more threads are not always
         // faster.
         for (const int threads : {1, cores / ranks}) {
-            const Seconds expected = expected_time(ranks, threads, frames, costs, scan);
+            const ThreadPlan plan = plan_threads(ranks, threads, frames, costs, scan, reproducible);
+            const Seconds expected = std::min(plan.by_rows, plan.by_frames);
             if (best.expected == 0 || expected < best.expected)
-                best = {ranks, threads, expected};
+                best = {ranks, threads, expected, plan.whole_frames};
         }
     }
     return best;

@@ -10,10 +10,11 @@
 namespace sextant::registration {
 
 /// A division of a machine's cores for registering a series: frames are divided among the ranks,
-/// and the threads of a rank share the rows of one registration.
+/// and the threads of a rank share the rows of one registration or take whole frames.
 struct Division {
     int ranks = 1, threads = 1;
     Seconds expected = 0;
+    bool whole_frames = false; ///< see ThreadPlan
 };
 
 /// Single-threaded times per frame, and how well they scale with threads.
@@ -36,10 +37,33 @@ FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan);
 
+/// How the threads of a rank are predicted to be used best.
+struct ThreadPlan {
+    /// True if each thread registers whole frames; otherwise all of them share the rows of one.
+    bool whole_frames = false;
+    /// True if the scan of motions also runs on several threads, which look ahead and steal work
+    /// (scan/look_ahead.hpp); otherwise ⊙ shares rows. Only if `whole_frames`, on a single rank.
+    bool steals = false;
+    Seconds by_rows = 0, by_frames = 0; ///< predicted times of the two, in the units of FrameCosts
+};
+
+/// Predicts a series on the given ranks and threads per rank, with threads that share rows and with
+/// threads that take whole frames: these register to previous frames without the overhead of
+/// sharing, and in the scan either share rows or look ahead, whichever is faster in a rehearsal.
+///
+/// Input     `reproducible`: the bracketing of the scan must not depend on time, so threads share
+///           the rows of ⊙.
+/// Deterministic
+ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
+                        const prefix::ScanOptions& scan, bool reproducible);
+
+/// Returns the options of a scan whose threads look ahead.
+prefix::ScanOptions scan_with_threads(int threads);
+
 /// Returns the fastest division of at most `cores` cores; in a tie, the one with the most ranks.
 /// Requires  cores >= 1 (InvalidTask).
 /// Deterministic
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
-                       const prefix::ScanOptions& scan = {});
+                       const prefix::ScanOptions& scan = {}, bool reproducible = false);
 
 } // namespace sextant::registration

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -43,6 +45,19 @@ Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
     return [outer, inner](Point x) { return outer(inner(x)); };
 }
 
+/// Registers pairs of frames of a source by displacement fields, for one thread at a time.
+struct FieldPairs {
+    FieldPairs(FrameSource& frames, const NonrigidOptions& options, Team* team)
+        : source(frames),
+          registration(frames.header().shape, options, team),
+          reference(static_cast<std::size_t>(frames.header().shape.elements())),
+          moved(reference.size()) {}
+
+    FrameSource& source;
+    NonrigidRegistration registration;
+    std::vector<float> reference, moved; ///< samples of the current pair
+};
+
 class FieldScan {
   public:
     FieldScan(const SeriesContext& context, std::vector<FrameRegistration> frames)
@@ -51,12 +66,14 @@ class FieldScan {
           source_(context.source),
           options_(context.options),
           shape_(source_.header().shape),
+          ledger_(context.ledger),
           team_(options_.threads),
-          registration_(shape_, options_.nonrigid, &team_),
-          reference_(static_cast<std::size_t>(shape_.elements())),
-          moved_(reference_.size()),
+          pairs_(source_, options_.nonrigid, &team_),
           frames_(std::move(frames)),
-          motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
+          motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {
+        if (context.threads.whole_frames)
+            start_threads();
+    }
 
     FieldSeries run() {
         const std::vector<std::int64_t> placed = gather_sound().frames;
@@ -64,13 +81,11 @@ class FieldScan {
         agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
         const auto capacity =
             static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
-        take(prefix::scan(
-            communicator_, std::span<const FieldLink>(neighbours),
-            [&](const FieldLink& left, const FieldLink& right) { return combined(left, right); },
-            prefix::sized_slots<FieldLink>(
-                capacity, bytes_of,
-                [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
-            scan_options(options_)));
+        take(scanned(neighbours, prefix::sized_slots<FieldLink>(
+                                     capacity, bytes_of, [&](std::span<const std::byte> bytes) {
+                                         return link_of(bytes);
+                                     })));
+        note_use();
         place_others();
         if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
             change_reference(*options_.reference);
@@ -102,9 +117,22 @@ class FieldScan {
                     std::upper_bound(sound.frames.begin(), sound.frames.end(), frame.frame);
                 const std::int64_t by = after == sound.frames.begin() ? *after : *std::prev(after);
                 frame.result.motion = compose(frame.from_before, sound.motion(by));
-                motions_[i] = registration_.as_spline({frame.result.motion});
+                motions_[i] = pairs_.registration.as_spline({frame.result.motion});
             }
         });
+    }
+
+    void start_threads() {
+        if (context_.ledger)
+            ledger_ = &guarded_.emplace(*context_.ledger);
+        threads_.emplace(source_, options_.threads);
+        for (int thread = 0; thread < threads_->threads(); ++thread)
+            pairs_of_threads_.push_back(
+                std::make_unique<FieldPairs>(threads_->source(thread), options_.nonrigid, nullptr));
+    }
+
+    FieldPairs& pairs_of(int thread) {
+        return *pairs_of_threads_[static_cast<std::size_t>(thread)];
     }
 
     FieldLink link_of(std::span<const std::byte> bytes) const {
@@ -113,7 +141,7 @@ class FieldScan {
         const auto numbers = bytes.subspan(sizeof(FieldHead));
         link.motion = {link.head.result.motion, std::vector<float>(numbers.size() / sizeof(float)),
                        nullptr, centre(shape_)};
-        link.motion.grid = registration_.grid_of(link.motion.coefficients.size());
+        link.motion.grid = pairs_.registration.grid_of(link.motion.coefficients.size());
         std::memcpy(link.motion.coefficients.data(), numbers.data(), numbers.size());
         return link;
     }
@@ -122,53 +150,117 @@ class FieldScan {
     bool is_link(std::span<const std::byte> bytes) const {
         if (bytes.size() < sizeof(FieldHead) || (bytes.size() - sizeof(FieldHead)) % sizeof(float))
             return false;
-        return registration_.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) != nullptr;
+        return pairs_.registration.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) !=
+               nullptr;
     }
 
     /// Returns the ledger's entry if it is a link; otherwise computes the link and stores it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
-        const auto known = context_.ledger ? context_.ledger->find(name) : std::nullopt;
+        const auto known = ledger_ ? ledger_->find(name) : std::nullopt;
         if (known && is_link(*known))
             return link_of(*known);
         FieldLink link = find();
-        if (context_.ledger)
-            context_.ledger->keep(name, bytes_of(link));
+        if (ledger_)
+            ledger_->keep(name, bytes_of(link));
         return link;
     }
 
-    /// Registers each of this rank's frames to the previous placed frame.
+    /// Registers each of this rank's frames to the previous placed frame, on all threads if they
+    /// take whole frames.
     std::vector<FieldLink> linked_neighbours(const std::vector<std::int64_t>& placed) {
-        std::vector<FieldLink> links;
+        struct Neighbours {
+            std::int64_t before;
+            const FrameRegistration* frame;
+        };
+        std::vector<Neighbours> own;
         for (const FrameRegistration& frame : frames_) {
             const auto at = std::lower_bound(placed.begin(), placed.end(), frame.frame);
-            if (!is_sound(frame) || at == placed.begin())
-                continue;
-            const std::int64_t before = *std::prev(at);
-            context_.step("fields of neighbours", frame.frame - frames_.front().frame,
+            if (is_sound(frame) && at != placed.begin())
+                own.push_back({*std::prev(at), &frame});
+        }
+        std::vector<FieldLink> links(own.size());
+        const auto step = [&](std::size_t i) {
+            context_.step("fields of neighbours", own[i].frame->frame - frames_.front().frame,
                           std::ssize(frames_));
-            links.push_back(found_or_kept({Work::neighbour_field, 0, before, 0, frame.frame}, [&] {
-                FieldLink link = registered(before, frame.frame, {frame.from_before});
-                link.head.result.ambiguous = frame.result.ambiguous;
-                link.head.seconds += frame.seconds;
-                return link;
-            }));
+        };
+        const auto link = [&](std::size_t i, FieldPairs& pairs) {
+            links[i] = linked(own[i].before, *own[i].frame, pairs);
+        };
+        if (threads_) {
+            threads_->for_each(own.size(), step,
+                               [&](std::size_t i, int thread) { link(i, pairs_of(thread)); });
+            return links;
+        }
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            step(i);
+            link(i, pairs_);
         }
         return links;
     }
 
-    /// The operator ⊙ of the scan.
+    FieldLink linked(std::int64_t before, const FrameRegistration& frame, FieldPairs& pairs) {
+        return found_or_kept({Work::neighbour_field, 0, before, 0, frame.frame}, [&] {
+            FieldLink link = registered(pairs, before, frame.frame, {frame.from_before});
+            link.head.result.ambiguous = frame.result.ambiguous;
+            link.head.seconds += frame.seconds;
+            return link;
+        });
+    }
+
+    /// Combines the fields of neighbours by the scan.
+    std::vector<FieldLink> scanned(const std::vector<FieldLink>& neighbours,
+                                   const prefix::Slots<FieldLink>& slots) {
+        const bool steals = threads_ && context_.threads.steals;
+        prefix::ScanOptions options =
+            steals ? scan_with_threads(options_.threads) : scan_options(options_);
+        options.names_elements = true;
+        prefix::Scan scan(communicator_, std::ssize(neighbours),
+                          prefix::operator_on(slots,
+                                              [&](const FieldLink& left, const FieldLink& right) {
+                                                  return combined(left, right);
+                                              }),
+                          options);
+        const Memory values =
+            in_slots(communicator_, std::span<const FieldLink>(neighbours), slots, scan.first());
+        Seconds elapsed = 0;
+        std::span<const std::byte> results;
+        timed(elapsed, [&] { results = scan.run(values.bytes()); });
+        if (steals)
+            use_ = {applications_, scan.stolen(), elapsed, options_.threads * elapsed - busy_};
+        return from_slots(communicator_, results, slots);
+    }
+
+    /// The operator ⊙ of the scan. Thread-safe if threads steal.
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
             throw std::logic_error("fields to be combined are not adjacent");
-        context_.step("combine fields", right.head.moved - frames_.front().frame,
-                      std::ssize(frames_));
+        if (!threads_ || threads_->on_caller())
+            context_.step("combine fields", right.head.moved - frames_.front().frame,
+                          std::ssize(frames_));
+        Seconds taken = 0;
+        std::optional<FieldLink> made;
+        timed(taken, [&] {
+            if (!threads_ || !context_.threads.steals) {
+                made = combined_on(pairs_, left, right);
+                return;
+            }
+            const FrameThreads::Loan loan = threads_->reserve(left.head.reference);
+            made = combined_on(pairs_of(loan.number()), left, right);
+        });
+        const std::lock_guard lock(noting_);
+        ++applications_;
+        busy_ += taken;
+        return *std::move(made);
+    }
+
+    FieldLink combined_on(FieldPairs& pairs, const FieldLink& left, const FieldLink& right) {
         const std::int64_t reference = left.head.reference, moved = right.head.moved;
         return found_or_kept({Work::combined_field, 0, reference, left.head.moved, moved}, [&] {
             const FieldStart start = start_at(composed(right.motion, left.motion), shape_);
-            FieldLink link = registered(reference, moved, start);
+            FieldLink link = registered(pairs, reference, moved, start);
             if (!trusted(link.head.result)) {
-                link.motion = registration_.as_spline(start);
+                link.motion = pairs.registration.as_spline(start);
                 link.head.result.motion = link.motion.motion;
                 link.head.result.unrelated = true;
             }
@@ -178,13 +270,25 @@ class FieldScan {
         });
     }
 
-    FieldLink registered(std::int64_t reference, std::int64_t moved, const FieldStart& start) {
+    /// Adds the use of threads to that of the registrations of neighbours by rigid motions.
+    void note_use() {
+        if (!threads_ || !context_.used)
+            return;
+        std::vector<std::int64_t>& counts = context_.used->registrations;
+        counts.resize(threads_->registrations().size());
+        for (std::size_t thread = 0; thread < counts.size(); ++thread)
+            counts[thread] += threads_->registrations()[thread];
+        context_.used->scan = use_;
+    }
+
+    FieldLink registered(FieldPairs& pairs, std::int64_t reference, std::int64_t moved,
+                         const FieldStart& start) {
         const auto begin = std::chrono::steady_clock::now();
-        source_.read_frame(reference, reference_);
-        source_.read_frame(moved, moved_);
+        pairs.source.read_frame(reference, pairs.reference);
+        pairs.source.read_frame(moved, pairs.moved);
         FieldLink link{{reference, moved, {}, 0},
-                       registration_.find(view(reference_), view(moved_), start)};
-        const SplineFitReport& fit = registration_.report();
+                       pairs.registration.find(view(pairs.reference), view(pairs.moved), start)};
+        const SplineFitReport& fit = pairs.registration.report();
         RigidResult& result = link.head.result;
         result.motion = link.motion.motion;
         result.ncc_before = fit.ncc_before;
@@ -227,7 +331,7 @@ class FieldScan {
             const Displacement back = [&](Point y) {
                 return motions_[i](inverted(there, there.motion, centre(shape_), y));
             };
-            motions_[i] = registration_.as_spline(start_at(back, shape_));
+            motions_[i] = pairs_.registration.as_spline(start_at(back, shape_));
             frames_[i].result.motion = motions_[i].motion;
         }
     }
@@ -254,7 +358,7 @@ class FieldScan {
                             centre(shape_)};
         motion.motion =
             all_gather_lists(communicator_, std::span<const RigidMotion>(rigid)).front();
-        motion.grid = registration_.grid_of(motion.coefficients.size());
+        motion.grid = pairs_.registration.grid_of(motion.coefficients.size());
         return motion;
     }
 
@@ -263,9 +367,16 @@ class FieldScan {
     FrameSource& source_;
     const RegistrationOptions& options_;
     ImageShape shape_;
+    std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
+    Ledger* ledger_;
     Team team_;
-    NonrigidRegistration registration_;
-    std::vector<float> reference_, moved_; ///< samples of the current pair
+    FieldPairs pairs_;                    ///< with threads that share rows
+    std::optional<FrameThreads> threads_; ///< if they take whole frames
+    std::vector<std::unique_ptr<FieldPairs>> pairs_of_threads_;
+    std::mutex noting_;             ///< protects the next two numbers
+    std::int64_t applications_ = 0; ///< of ⊙
+    Seconds busy_ = 0;              ///< time of all threads in ⊙
+    FrameThreadUse::Scan use_;
     std::vector<FrameRegistration> frames_;
     std::vector<SplineMotion> motions_; ///< one per entry of frames_
 };

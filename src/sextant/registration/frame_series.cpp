@@ -12,7 +12,10 @@
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,22 +55,24 @@ class Registering {
           frames_(std::move(inspection.frames)),
           statistics_(std::move(inspection.statistics)),
           block_(block_of(communicator_.rank(), communicator_.size(),
-                          static_cast<std::int64_t>(statistics_.size()))) {}
+                          static_cast<std::int64_t>(statistics_.size()))),
+          ledger_(context.ledger) {
+        if (context.threads.whole_frames && context.ledger)
+            ledger_ = &guarded_.emplace(*context.ledger);
+    }
 
     std::vector<FrameRegistration> run() {
-        const std::vector<Link> neighbours = linked_neighbours();
-        take(prefix::scan(
-            communicator_, std::span<const Link>(neighbours),
-            [&](const Link& left, const Link& right) { return combined(left, right); },
-            scan_options(options_)));
+        take(scanned(linked_neighbours()));
         register_others();
         register_to_reference();
+        note_use();
         return std::move(frames_);
     }
 
     std::vector<FrameRegistration> neighbours() {
         take(linked_neighbours());
         take(others_);
+        note_use();
         return std::move(frames_);
     }
 
@@ -77,6 +82,8 @@ class Registering {
             team_.emplace(options_.threads);
             reader_.emplace(source_, options_.rigid, options_.prefilter,
                             std::max(2, options_.farthest + 1), &*team_);
+            if (context_.threads.whole_frames)
+                start_threads();
             link();
         });
         vote();
@@ -104,28 +111,70 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
+    void start_threads() {
+        threads_.emplace(source_, options_.threads);
+        for (int thread = 0; thread < threads_->threads(); ++thread)
+            readers_.push_back(std::make_unique<PairReader>(threads_->source(thread),
+                                                            options_.rigid, options_.prefilter,
+                                                            std::max(2, options_.farthest + 1)));
+    }
+
+    PairReader& reader_of(int thread) { return *readers_[static_cast<std::size_t>(thread)]; }
+
+    /// Calls body(i, reader) for each number i below `items`, on all threads if they take whole
+    /// frames. frame_of(i) is the frame whose progress is reported.
+    template <class FrameOf, class Body>
+    void for_each(std::string_view part, std::size_t items, const FrameOf& frame_of,
+                  const Body& body) {
+        const auto step = [&](std::size_t item) {
+            context_.step(part, frame_of(item) - block_.first, block_.count());
+        };
+        if (threads_)
+            return threads_->for_each(
+                items, step, [&](std::size_t item, int thread) { body(item, reader_of(thread)); });
+        for (std::size_t item = 0; item < items; ++item) {
+            step(item);
+            body(item, *reader_);
+        }
+    }
+
     /// Registers each of this rank's frames to at most `farthest` frames before it.
     void link() {
-        const auto farthest = static_cast<std::size_t>(options_.farthest);
+        std::vector<std::size_t> own;
         for (std::size_t moved = 1; moved < usable_.size(); ++moved) {
-            if (!block_.has(usable_[moved]))
-                continue;
-            context_.step("register neighbours", usable_[moved] - block_.first, block_.count());
-            for (std::size_t back = std::min(farthest, moved); back >= 1; --back)
-                links_.push_back(link(moved - back, moved));
+            if (block_.has(usable_[moved]))
+                own.push_back(moved);
         }
+        std::vector<std::vector<Link>> links(own.size());
+        for_each(
+            "register neighbours", own.size(), [&](std::size_t i) { return usable_[own[i]]; },
+            [&](std::size_t i, PairReader& reader) { links[i] = links_of(own[i], reader); });
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            std::size_t back = links[i].size();
+            for (const Link& link : links[i]) {
+                links_.push_back(link);
+                let_vote(own[i] - back--, own[i], link.result);
+            }
+        }
+    }
+
+    void let_vote(std::size_t before, std::size_t moved, const RigidResult& result) {
+        seen_.push_back({before, moved, result.motion, trusted(result),
+                         std::min(result.lead.value_or(0), most_lead)});
     }
 
     /// Registers two frames, given by their indices in usable_, and lets the result vote.
     Link link(std::size_t before, std::size_t moved) {
+        const Link found = linked(before, moved, *reader_);
+        let_vote(before, moved, found.result);
+        return found;
+    }
+
+    Link linked(std::size_t before, std::size_t moved, PairReader& reader) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
-        const TimedResult timed =
-            timed_result(context_.ledger, {Work::link, 0, reference, 0, frame},
-                         [&] { return reader_->align(reference, frame); });
-        const RigidResult& result = timed.result;
-        seen_.push_back({before, moved, result.motion, trusted(result),
-                         std::min(result.lead.value_or(0), most_lead)});
-        return {reference, frame, result, timed.seconds};
+        const TimedResult timed = timed_result(ledger_, {Work::link, 0, reference, 0, frame},
+                                               [&] { return reader.align(reference, frame); });
+        return {reference, frame, timed.result, timed.seconds};
     }
 
     bool is_clear(double lead) const { return lead >= options_.rigid.least_lead; }
@@ -177,6 +226,16 @@ class Registering {
              ++other)
             consider(other, found);
         return around;
+    }
+
+    /// Registers a frame to each of the frames before it, beginning with the farthest.
+    std::vector<Link> links_of(std::size_t moved, PairReader& reader) {
+        std::vector<Link> links;
+        for (std::size_t back = std::min(static_cast<std::size_t>(options_.farthest), moved);
+             back >= 1; --back) {
+            links.push_back(linked(moved - back, moved, reader));
+        }
+        return links;
     }
 
     /// Determines the positions of the frames by vote; all ranks get the same positions.
@@ -282,7 +341,7 @@ class Registering {
         }
         frame_at(frame).mended = true;
         const TimedResult timed =
-            timed_result(context_.ledger, {Work::mended, 0, reference, 0, frame},
+            timed_result(ledger_, {Work::mended, 0, reference, 0, frame},
                          [&] { return reader_->refine(reference, frame, expected); });
         Link link{reference, frame, timed.result, spent + timed.seconds};
         link.result.ambiguous = ambiguous;
@@ -326,19 +385,65 @@ class Registering {
         });
     }
 
-    /// The operator ⊙ of the scan.
+    /// Combines the motions of neighbours by the scan.
+    std::vector<Link> scanned(const std::vector<Link>& neighbours) {
+        const bool steals = threads_ && context_.threads.steals;
+        const prefix::Slots<Link> slots = prefix::plain_slots<Link>();
+        prefix::Scan scan(
+            communicator_, std::ssize(neighbours),
+            prefix::operator_on(
+                slots, [&](const Link& left, const Link& right) { return combined(left, right); }),
+            steals ? scan_with_threads(options_.threads) : scan_options(options_));
+        const Memory values =
+            in_slots(communicator_, std::span<const Link>(neighbours), slots, scan.first());
+        Seconds elapsed = 0;
+        std::span<const std::byte> results;
+        timed(elapsed, [&] { results = scan.run(values.bytes()); });
+        if (steals)
+            use_.scan = {applications_, scan.stolen(), elapsed, options_.threads * elapsed - busy_};
+        return from_slots(communicator_, results, slots);
+    }
+
+    /// The operator ⊙ of the scan. Thread-safe if threads take whole frames.
     Link combined(const Link& left, const Link& right) {
         if (left.moved != right.reference)
             throw std::logic_error("motions to be combined are not adjacent");
-        context_.step("combine", right.moved - block_.first, block_.count());
+        if (!threads_ || threads_->on_caller())
+            context_.step("combine", right.moved - block_.first, block_.count());
         const RigidMotion start = compose(right.result.motion, left.result.motion);
-        const TimedResult timed = timed_result(
-            context_.ledger, {Work::combined, 0, left.reference, left.moved, right.moved},
-            [&] { return reader_->refine(left.reference, right.moved, start); });
+        Seconds taken = 0;
+        TimedResult timed;
+        sextant::timed(taken, [&] {
+            timed =
+                timed_result(ledger_, {Work::combined, 0, left.reference, left.moved, right.moved},
+                             [&] { return refined(left.reference, right.moved, start); });
+        });
+        note_application(taken);
         Link link{left.reference, right.moved, {}, right.seconds + timed.seconds};
         link.result =
             refined_from(start, timed.result, left.result.ambiguous || right.result.ambiguous);
         return link;
+    }
+
+    /// Thread-safe if threads steal.
+    RigidResult refined(std::int64_t reference, std::int64_t moved, const RigidMotion& start) {
+        if (!threads_ || !context_.threads.steals)
+            return reader_->refine(reference, moved, start);
+        const FrameThreads::Loan loan = threads_->reserve(reference);
+        return reader_of(loan.number()).refine(reference, moved, start);
+    }
+
+    void note_application(Seconds taken) {
+        const std::lock_guard lock(noting_);
+        ++applications_;
+        busy_ += taken;
+    }
+
+    void note_use() {
+        if (!threads_ || !context_.used)
+            return;
+        use_.registrations = threads_->registrations();
+        *context_.used = use_;
     }
 
     /// Stores the results of this rank's frames.
@@ -366,10 +471,13 @@ class Registering {
         if (usable_[placed_.front()] == reference)
             return;
         agree(communicator_, [&] {
-            for (FrameRegistration& one : frames_) {
-                if (one.left_out.empty())
-                    register_to(one, reference, there);
-            }
+            for_each(
+                "register to the reference", frames_.size(),
+                [&](std::size_t i) { return frames_[i].frame; },
+                [&](std::size_t i, PairReader& reader) {
+                    if (frames_[i].left_out.empty())
+                        register_to(frames_[i], reference, there, reader);
+                });
         });
     }
 
@@ -379,16 +487,16 @@ class Registering {
                                           source_.path(), reference, frame_at(reference).left_out));
     }
 
-    void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there) {
+    void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there,
+                     PairReader& reader) {
         if (one.frame == reference) {
             one.result = identity_result();
             return;
         }
-        context_.step("register to the reference", one.frame - block_.first, block_.count());
         const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
-            timed_result(context_.ledger, {Work::turned, 0, reference, 0, one.frame},
-                         [&] { return reader_->refine(reference, one.frame, start); });
+            timed_result(ledger_, {Work::turned, 0, reference, 0, one.frame},
+                         [&] { return reader.refine(reference, one.frame, start); });
         one.result = refined_from(start, timed.result, one.result.ambiguous);
         one.seconds += timed.seconds;
     }
@@ -401,8 +509,16 @@ class Registering {
     std::vector<FrameRegistration> frames_;
     const std::vector<FrameStatistics> statistics_; ///< of all frames
     const Block block_;
+    std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
+    Ledger* ledger_;
     std::optional<Team> team_;
     std::optional<PairReader> reader_;
+    std::optional<FrameThreads> threads_;              ///< if they take whole frames
+    std::vector<std::unique_ptr<PairReader>> readers_; ///< of threads_
+    std::mutex noting_;                                ///< protects the next two numbers
+    std::int64_t applications_ = 0;                    ///< of ⊙
+    Seconds busy_ = 0;                                 ///< time of all threads in ⊙
+    FrameThreadUse use_;
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
     std::vector<LinkSeen> seen_;      ///< `links_`, as input to the vote
     std::vector<FrameVote> votes_;    ///< one per frame of usable_

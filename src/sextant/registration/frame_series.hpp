@@ -3,6 +3,8 @@
 
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/corrected_frames.hpp"
+#include "sextant/registration/division.hpp"
+#include "sextant/registration/frame_threads.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cstdint>
@@ -21,6 +23,8 @@ struct SeriesContext {
     RunControl control = {};
     double offset = 0; ///< subtracted from samples by the source; added back for inspection
     CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
+    ThreadPlan threads = {};                ///< how the threads of a rank are used
+    FrameThreadUse* used = nullptr;         ///< if not null, filled if threads take whole frames
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -41,8 +45,8 @@ struct SeriesInspection {
 };
 
 /// Reads every frame of a series once, settles the corrections of its samples, and finds those that
-/// cannot be registered: unreadable, constant, much darker than the others, or with too many samples
-/// that are not finite.
+/// cannot be registered: unreadable, constant, much darker than the others, or with too many
+/// samples that are not finite.
 ///
 /// Input     each rank has its own source of the same frames.
 /// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).

@@ -18,7 +18,9 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,7 +121,8 @@ Bytes disk_of_fields(const FrameHeader& series, int stages) {
 }
 
 /// Forwards to another ledger and reports the time interval in which each result was computed: from
-/// the lookup that did not find it until it is stored.
+/// the lookup that did not find it until it is stored, on the same thread. Calls must be serialised
+/// (GuardedLedger).
 class TimedLedger : public Ledger {
   public:
     using Worked = decltype(RegistrationHooks::worked);
@@ -129,12 +132,12 @@ class TimedLedger : public Ledger {
 
     std::optional<std::vector<std::byte>> find(const EntryName& name) override {
         auto found = ledger_->find(name);
-        began_ = now();
+        began_[std::this_thread::get_id()] = now();
         return found;
     }
     void keep(const EntryName& name, std::span<const std::byte> bytes) override {
         ledger_->keep(name, bytes);
-        worked_(name.work, began_, now());
+        worked_(name.work, began_[std::this_thread::get_id()], now());
     }
     void refresh() override { ledger_->refresh(); }
 
@@ -146,8 +149,28 @@ class TimedLedger : public Ledger {
 
     std::unique_ptr<Ledger> ledger_;
     const Worked& worked_;
-    Seconds began_ = 0;
+    std::map<std::thread::id, Seconds> began_;
 };
+
+/// Chooses how threads are used: as requested, or as predicted. Whole frames are refused if their
+/// memory would be large.
+ThreadPlan plan_of(const RegistrationOptions& options, const FrameHeader& series, int ranks) {
+    const bool fields = options.model == MotionModel::nonrigid;
+    ThreadPlan plan = plan_threads(ranks, options.threads, series.frames,
+                                   default_costs(series.shape, options.farthest, fields),
+                                   scan_options(options), options.reproducible);
+    constexpr Bytes most_memory = Bytes{256} << 20;
+    const bool fits =
+        options.threads * memory_of_frame_thread(series.shape, options.farthest + 1, fields) <=
+        most_memory;
+    if (options.thread_work == ThreadWork::frames) {
+        plan.whole_frames = options.threads > 1;
+        plan.steals = plan.whole_frames && ranks == 1 && !options.reproducible;
+    } else if (options.thread_work == ThreadWork::rows || !fits) {
+        plan.whole_frames = plan.steals = false;
+    }
+    return plan;
+}
 
 } // namespace
 
@@ -197,6 +220,18 @@ MotionModel model_of(MotionFamily family) {
 
 } // namespace
 
+std::string_view name(ThreadWork work) {
+    switch (work) {
+    case ThreadWork::automatic:
+        return "auto";
+    case ThreadWork::rows:
+        return "rows";
+    case ThreadWork::frames:
+        break;
+    }
+    return "frames";
+}
+
 Record record_of(RegistrationOptions& options) {
     Record record;
     std::vector<Named<MotionModel>> models;
@@ -217,8 +252,12 @@ Record record_of(RegistrationOptions& options) {
                "produce the same bits in every run with the same number of ranks");
     record.add("recorded_mean", options.recorded_mean,
                "compute the mean of the frames as recorded");
-    record.add("threads", options.threads, "N", "threads per rank, which share the rows of a frame")
-        .between(1, 1024);
+    record.add("threads", options.threads, "N", "threads per rank").between(1, 1024);
+    record.add("thread_work", options.thread_work,
+               {{name(ThreadWork::automatic), ThreadWork::automatic},
+                {name(ThreadWork::rows), ThreadWork::rows},
+                {name(ThreadWork::frames), ThreadWork::frames}},
+               "NAME", "threads share a frame's rows or take frames");
     record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
     record
         .add("checkpoint", options.checkpoint, "FOLDER",
@@ -248,8 +287,32 @@ Record record_of(RegistrationOptions& options) {
     return record;
 }
 
+std::string describe_threads(const RegistrationResult& result, bool with_prediction) {
+    const ThreadPlan& plan = result.thread_plan;
+    std::string text = plan.steals         ? "take whole frames, and steal work in the scan"
+                       : plan.whole_frames ? "take whole frames, and share rows in the scan"
+                                           : "share the rows of a frame";
+    if (with_prediction && plan.by_rows > 0)
+        text += fmt::format("; whole frames are predicted to take {:.0f} % of the time of rows",
+                            100 * plan.by_frames / plan.by_rows);
+    return text;
+}
+
 Record record_of(const RegistrationResult& result) {
     const RegistrationResult::Times& seconds = result.seconds;
+    const FrameThreadUse::Scan& scan = result.thread_use.scan;
+    Record threads = {{"work", result.thread_plan.whole_frames ? "frames" : "rows"},
+                      {"reason", describe_threads(result, true)}};
+    if (result.thread_plan.whole_frames)
+        threads.add_result("registrations", Json(result.thread_use.registrations),
+                           "by each thread of each rank that takes whole frames");
+    if (scan.applications > 0)
+        threads.include({{"scan",
+                          {{"applications", scan.applications},
+                           {"stolen", scan.stolen},
+                           {"seconds", scan.seconds},
+                           {"idle", scan.idle}},
+                          "the scan of motions on several threads; all ranks"}});
     return {
         {"reference", result.reference, "the frame that the others are registered to"},
         {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
@@ -263,7 +326,8 @@ Record record_of(const RegistrationResult& result) {
          "on this rank"},
         {"stages", result.stages, "number of registration stages"},
         {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
-        {"model_reason", result.model_reason, "why --model auto chose the model"}};
+        {"model_reason", result.model_reason, "why --model auto chose the model"},
+        {"threads", std::move(threads), "how the threads of a rank were used"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -325,6 +389,7 @@ class SeriesRegistration::Run {
         if (options_.recorded_mean)
             result_.recorded = combined([](std::int64_t) { return Transform(); }, false);
         gather_frames();
+        gather_thread_use();
         timed(result_.seconds.writing, [&] { agree(communicator_, [&] { write(); }); });
         ledger_.reset();
         agree(communicator_, [] {}); // all ranks have closed their files
@@ -346,6 +411,10 @@ class SeriesRegistration::Run {
         correct();
         context_.emplace(SeriesContext{communicator_, *source_, options_, nullptr, control_,
                                        result_.offset, corrections_});
+        result_.thread_plan =
+            plan_of(options_, source_->header(), static_cast<int>(communicator_.size()));
+        context_->threads = result_.thread_plan;
+        context_->used = &result_.thread_use;
         const FrameHeader& header = source_->header();
         if (header.frames < 2)
             throw InvalidTask(
@@ -701,6 +770,20 @@ class SeriesRegistration::Run {
                                       one.mended, one.in_doubt, one.gaps, one.seconds,
                                       one.from_before, one.sound, one.contrast,
                                       std::move(not_averaged), one.outliers, one.affine});
+        }
+    }
+
+    void gather_thread_use() {
+        FrameThreadUse& all = result_.thread_use;
+        const std::vector<FrameThreadUse::Scan> scans = communicator_.all_gather(all.scan);
+        all.registrations =
+            all_gather_lists(communicator_, std::span<const std::int64_t>(all.registrations));
+        all.scan = {};
+        for (const FrameThreadUse::Scan& own : scans) {
+            all.scan.applications += own.applications;
+            all.scan.stolen += own.stolen;
+            all.scan.seconds = std::max(all.scan.seconds, own.seconds);
+            all.scan.idle += own.idle;
         }
     }
 

@@ -8,6 +8,8 @@
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/contrast.hpp"
 #include "sextant/registration/corrected_frames.hpp"
+#include "sextant/registration/division.hpp"
+#include "sextant/registration/frame_threads.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/pair_reader.hpp"
@@ -39,6 +41,15 @@ enum class AverageKind { plain, weighted };
 
 std::string_view name(AverageKind kind);
 
+/// How the threads of a rank divide the work of registering its frames.
+enum class ThreadWork {
+    automatic, ///< as predicted to be fastest (registration/division.hpp)
+    rows,      ///< all threads share the rows of one frame
+    frames     ///< each thread takes whole frames; in the scan, idle threads steal work
+};
+
+std::string_view name(ThreadWork work);
+
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
@@ -46,7 +57,7 @@ struct RegistrationOptions {
     int stages = 2; ///< each stage after the first registers to the average of the previous one
     bool reproducible = false;  ///< the same bits in every run on the same number of ranks
     bool recorded_mean = false; ///< also compute the mean without registration
-    int threads = 1;            ///< threads per rank, which share the rows of a frame
+    int threads = 1;            ///< threads per rank
     /// Memory per rank for the samples of the median; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
     /// A folder visible to all ranks, created if it does not exist. Each rank stores its results in
@@ -71,6 +82,10 @@ struct RegistrationOptions {
     std::string frames = "sound";
     registration::Despike despike;         ///< whether outliers are replaced by gaps
     registration::DetectorImages detector; ///< dark and gain image, and defective pixels
+    /// How the threads of a rank divide the work; results are the same within the stated tolerance,
+    /// and have the same bits if `reproducible`. `automatic` never takes more than 256 MiB per rank
+    /// for whole frames.
+    ThreadWork thread_work = ThreadWork::automatic;
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -138,7 +153,13 @@ struct RegistrationResult {
     std::int64_t defects = 0;          ///< number of defective pixels, which are gaps in all frames
     MotionModel model = MotionModel::rigid; ///< the model that was used, never `automatic`
     std::string model_reason; ///< why `automatic` chose this model; empty if it was requested
+    registration::ThreadPlan thread_plan; ///< how threads were used, and the predicted times
+    /// What threads did that took whole frames, over all ranks; threads are listed rank by rank.
+    registration::FrameThreadUse thread_use;
 };
+
+/// States how threads were used and, if requested, the prediction that led to it.
+std::string describe_threads(const RegistrationResult& result, bool with_prediction);
 
 /// Returns a record of the result without the frames and the averages.
 Record record_of(const RegistrationResult& result);
@@ -207,9 +228,11 @@ struct RegistrationHooks {
 ///           is then kept, and the next run resumes it.
 /// Collective.
 /// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: about ten
-///           frames and `memory`; without a checkpoint also .2 bytes per pixel of every frame with
-///           a displacement field.
-/// Deterministic  if `reproducible`, on the same number of ranks, for any number of threads.
+///           frames and `memory`; if threads take whole frames, about ten more frames per thread
+///           (registration::memory_of_frame_thread()); without a checkpoint also .2 bytes per pixel
+///           of every frame with a displacement field.
+/// Deterministic  if `reproducible`, on the same number of ranks, for any number of threads and any
+///           ThreadWork.
 ///           Otherwise motions differ by much less than their noise.
 class SeriesRegistration {
   public:
