@@ -39,7 +39,6 @@ TEST(WorkDivision, prefers_threads_if_the_scan_takes_most_of_the_time) {
     costs.neighbours = .1;
     costs.shared = .98;
     EXPECT_EQ(best_division(2, 100, costs).threads, 2) << "two ranks gain hardly anything";
-    EXPECT_FALSE(best_division(2, 100, costs).whole_frames);
     costs.shared = 0;
     const Division ahead = best_division(2, 100, costs);
     EXPECT_EQ(ahead.threads, 2);
