@@ -196,26 +196,16 @@ PixelArea covered_by_all(std::span<const std::int64_t> frames,
     const auto bottom = static_cast<double>(shape.height - 1);
     for (const std::int64_t frame : frames) {
         const registration::Transform transform = transform_of(frame);
-        std::visit(
-            [&](const auto& motion) {
-                for (std::int64_t y = 0; y < shape.height; ++y) {
-                    for (std::int64_t x = 0; x < shape.width; ++x) {
-                        std::uint8_t& covered = mask[static_cast<std::size_t>(y * shape.width + x)];
-                        if (covered == 0)
-                            continue;
-                        const registration::Point from{static_cast<double>(x),
-                                                       static_cast<double>(y)};
-                        registration::Point at;
-                        if constexpr (std::is_same_v<std::decay_t<decltype(motion)>,
-                                                     registration::RigidMotion>)
-                            at = apply(motion, from, registration::centre(shape));
-                        else
-                            at = apply(motion, from);
-                        covered = at.x >= 0 && at.x <= right && at.y >= 0 && at.y <= bottom;
-                    }
-                }
-            },
-            transform);
+        for (std::int64_t y = 0; y < shape.height; ++y) {
+            for (std::int64_t x = 0; x < shape.width; ++x) {
+                std::uint8_t& covered = mask[static_cast<std::size_t>(y * shape.width + x)];
+                if (covered == 0)
+                    continue;
+                const registration::Point at =
+                    apply(transform, {static_cast<double>(x), static_cast<double>(y)}, shape);
+                covered = at.x >= 0 && at.x <= right && at.y >= 0 && at.y <= bottom;
+            }
+        }
     }
     return largest_rectangle(mask, shape);
 }
