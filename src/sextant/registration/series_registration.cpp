@@ -411,10 +411,7 @@ class SeriesRegistration::Run {
         correct();
         context_.emplace(SeriesContext{communicator_, *source_, options_, nullptr, control_,
                                        result_.offset, corrections_});
-        result_.thread_plan =
-            plan_of(options_, source_->header(), static_cast<int>(communicator_.size()));
-        context_->threads = result_.thread_plan;
-        context_->used = &result_.thread_use;
+        plan_context_threads();
         const FrameHeader& header = source_->header();
         if (header.frames < 2)
             throw InvalidTask(
@@ -439,6 +436,14 @@ class SeriesRegistration::Run {
                 (least + mebibyte - 1) / mebibyte));
         if (is_first() && nonrigid() && has_checkpoint())
             check_disk();
+    }
+
+    /// Chooses how the threads are used, for a new context.
+    void plan_context_threads() {
+        result_.thread_plan =
+            plan_of(options_, source_->header(), static_cast<int>(communicator_.size()));
+        context_->threads = result_.thread_plan;
+        context_->used = &result_.thread_use;
     }
 
     /// Wraps the source in the corrections of its samples, if any are requested.
@@ -475,6 +480,7 @@ class SeriesRegistration::Run {
         corrections_ = nullptr;
         context_.emplace(
             SeriesContext{communicator_, *source_, options_, nullptr, control_, result_.offset});
+        plan_context_threads();
     }
 
     void check_disk() const {
