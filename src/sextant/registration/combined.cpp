@@ -149,7 +149,8 @@ float Resampler::sample(Point at) const {
 }
 
 /// Samples a row. Where all four neighbours of a position are finite, the result is the same as
-/// that of sample(), because terms of weight 0 add 0.
+/// that of sample(), because terms of weight 0 add 0; except that −0 + 0 is 0, so sample() gives
+/// the sign of zeros.
 void Resampler::sample_row(std::span<const Point> places, float* to) const {
     const ImageShape shape = source_.header().shape;
     const auto right = static_cast<double>(shape.width - 1);
@@ -170,7 +171,7 @@ void Resampler::sample_row(std::span<const Point> places, float* to) const {
         const double below =
             (1 - u) * static_cast<double>(lower[0]) + u * static_cast<double>(lower[1]);
         const double value = (1 - v) * above + v * below;
-        result = std::isfinite(value) ? static_cast<float>(value) : sample(at);
+        result = std::isfinite(value) && value != 0 ? static_cast<float>(value) : sample(at);
     }
 }
 
