@@ -110,11 +110,11 @@ for from in out fields; do
         fail "$from: coordinates did not move"
 done
 # A family of motions: the matrices are written and applied, and auto says what it chose.
-register movie.mrc -o affine --model affine --aligned --report affine.html --json affine.json
+register movie.mrc -o affine --model affine --aligned --format npy --report affine.html --json affine.json
 near affine/transforms.json
 grep -q '"matrix": \[' affine/transforms.json || fail "no matrices"
-"$SEXTANT" apply affine/transforms.json movie.mrc -o affine.tif
-cmp affine.tif affine/aligned.tif || fail "affine transforms applied again differ"
+"$SEXTANT" apply affine/transforms.json movie.mrc -o affine.npy
+cmp affine.npy affine/aligned.npy || fail "affine transforms applied again differ"
 register movie.mrc -o auto --model auto --json auto.json
 grep -q '"model_reason": "[a-z]' auto.json || { cat auto.json; fail "auto does not say why"; }
 if grep -q '"model": "auto"' auto.json auto/transforms.json; then
