@@ -13,7 +13,7 @@
 // of frames relative to one another matter: the common motion (rigid, or affine if the case says
 // so) that fits the errors of all frames best is removed. Grossly wrong frames do not influence it.
 // A frame is right if its error is at most half a pixel. A flag is any of: ambiguous, in doubt,
-// unrelated. The table's columns:
+// unrelated, not averaged. The table's columns:
 //   error     RMS over the frames that are used, pixels
 //   median    of these frames
 //   /clean    error relative to that of the clean case with the same seeds
@@ -313,6 +313,7 @@ class Judge {
         flag(found.result.ambiguous, "ambiguous");
         flag(found.in_doubt, "in doubt");
         flag(found.result.unrelated, "unrelated");
+        flag(!found.not_averaged.empty(), "not averaged");
         frame.used = true;
         frame.flagged = !frame.flags.empty();
         errors_[i] = errors_of(frame.frame, transform->second, true);
