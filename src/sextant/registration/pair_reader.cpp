@@ -98,7 +98,7 @@ FrameStatistics PairReader::read(std::int64_t frame) {
 }
 
 /// Replaces the least recently used pyramid.
-const PairReader::Kept& PairReader::kept(std::int64_t frame) {
+PairReader::Kept& PairReader::kept(std::int64_t frame) {
     auto slot = std::find_if(kept_.begin(), kept_.end(),
                              [frame](const Kept& one) { return one.frame == frame; });
     if (slot == kept_.end()) {
@@ -117,7 +117,9 @@ const PairReader::Kept& PairReader::kept(std::int64_t frame) {
 }
 
 FrameStatistics PairReader::statistics(std::int64_t frame) {
-    return kept(frame).statistics;
+    Kept& one = kept(frame);
+    one.statistics.shading = shading_of(one.pyramid);
+    return one.statistics;
 }
 
 RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {

@@ -4,6 +4,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/shading.hpp"
 
 #include <cstdint>
 #include <span>
@@ -20,6 +21,7 @@ struct FrameStatistics {
     std::int64_t gaps = 0;       ///< number of samples that are not finite
     std::int64_t samples = 0;
     double deviation = 0; ///< standard deviation of the filtered frame
+    Shading shading{};
 };
 
 FrameStatistics statistics_of(std::span<const float> samples);
@@ -75,7 +77,7 @@ class PairReader {
     };
 
     FrameStatistics read(std::int64_t frame);
-    const Kept& kept(std::int64_t frame);
+    Kept& kept(std::int64_t frame);
 
     FrameSource& source_;
     double offset_;

@@ -10,6 +10,7 @@
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/refinement.hpp"
+#include "sextant/registration/shading.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -232,6 +233,11 @@ std::string_view name(ThreadWork work) {
     return "frames";
 }
 
+std::string_view name(Flattening flattening) {
+    constexpr std::string_view names[] = {"auto", "on", "off"};
+    return names[static_cast<std::size_t>(flattening)];
+}
+
 Record record_of(RegistrationOptions& options) {
     Record record;
     std::vector<Named<MotionModel>> models;
@@ -279,11 +285,16 @@ Record record_of(RegistrationOptions& options) {
     record.add("average", options.average,
                {{name(AverageKind::plain), AverageKind::plain},
                 {name(AverageKind::weighted), AverageKind::weighted}},
-               "NAME", "mean of the samples, or of frames brought to one level and contrast");
+               "NAME", "mean, or mean at one level and contrast");
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
     record.add("despike", codec_of(options.despike), "SIGMA",
                "ignore hot pixels and cosmic rays: auto, off, or a threshold");
+    record.add("flatten", options.flatten,
+               {{name(Flattening::automatic), Flattening::automatic},
+                {name(Flattening::on), Flattening::on},
+                {name(Flattening::off), Flattening::off}},
+               "WHEN", "remove changing shading before registration");
     return record;
 }
 
@@ -327,7 +338,8 @@ Record record_of(const RegistrationResult& result) {
         {"stages", result.stages, "number of registration stages"},
         {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
         {"model_reason", result.model_reason, "why --model auto chose the model"},
-        {"threads", std::move(threads), "how the threads of a rank were used"}};
+        {"threads", std::move(threads), "how the threads of a rank were used"},
+        {"flattened", result.flattened, "shading was removed before registration"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -375,6 +387,7 @@ class SeriesRegistration::Run {
         SeriesInspection inspection;
         timed(result_.seconds.inspection, [&] { inspection = inspect_series(*context_); });
         end_inspection();
+        timed(result_.seconds.inspection, [&] { flatten(inspection); });
         agree(communicator_, [&] { require_two(inspection.usable.size(), inspection.frames); });
         open_ledger(inspection.statistics);
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
@@ -483,6 +496,28 @@ class SeriesRegistration::Run {
         plan_context_threads();
     }
 
+    /// Removes the frames' shading for registration if it changes in the series. All ranks decide
+    /// the same, because they know the statistics of all frames.
+    void flatten(SeriesInspection& inspection) {
+        std::vector<Shading> shadings;
+        for (const std::int64_t frame : inspection.usable)
+            shadings.push_back(inspection.statistics[static_cast<std::size_t>(frame)].shading);
+        result_.flattened =
+            options_.flatten == Flattening::on ||
+            (options_.flatten == Flattening::automatic && shading_changes(shadings));
+        if (!result_.flattened)
+            return;
+        flattened_ = std::make_unique<FlattenedFrames>(*source_);
+        context_.emplace(
+            SeriesContext{communicator_, *flattened_, options_, nullptr, control_, result_.offset});
+        plan_context_threads();
+        const SeriesInspection flat = inspect_series(*context_);
+        for (std::size_t frame = 0; frame < flat.statistics.size(); ++frame) {
+            inspection.statistics[frame].deviation = flat.statistics[frame].deviation;
+            inspection.statistics[frame].mean = flat.statistics[frame].mean;
+        }
+    }
+
     void check_disk() const {
         std::error_code unknown;
         auto folder = std::filesystem::absolute(options_.checkpoint);
@@ -523,6 +558,7 @@ class SeriesRegistration::Run {
             {"model", std::string(name(options_.model))},
             {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
             {"stages", std::to_string(options_.stages)},
+            {"flatten", std::string(name(options_.flatten))},
             {"association", options_.reproducible
                                 ? fmt::format("reproducible on {} ranks", communicator_.size())
                                 : std::string("any")}};
@@ -581,7 +617,7 @@ class SeriesRegistration::Run {
         if (!nonrigid())
             return;
         agree(communicator_, [&] {
-            register_by_fields(*context_, whole_frame(*source_, result_.reference),
+            register_by_fields(*context_, whole_frame(context_->source, result_.reference),
                                result_.reference, own_, 1,
                                starts_from_motions(series, source_->header().shape));
         });
@@ -810,9 +846,10 @@ class SeriesRegistration::Run {
     const RunControl& control_;
     const RegistrationHooks& hooks_;
     std::unique_ptr<FrameSource> source_;
-    Sample sample_ = Sample::f32;            ///< type of the recorded samples
-    CorrectedFrames* corrections_ = nullptr; ///< `source_`, if it corrects samples
-    std::uint64_t detector_ = 0;             ///< hash of the images of the detector
+    Sample sample_ = Sample::f32;                ///< type of the recorded samples
+    CorrectedFrames* corrections_ = nullptr;     ///< `source_`, if it corrects samples
+    std::uint64_t detector_ = 0;                 ///< hash of the images of the detector
+    std::unique_ptr<FlattenedFrames> flattened_; ///< `source_` without shading, if needed
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames

@@ -50,6 +50,12 @@ enum class ThreadWork {
 
 std::string_view name(ThreadWork work);
 
+/// When the large-scale shading of frames is removed before they are registered: if it changes much
+/// in the series, always, or never. Averages show the frames as they are.
+enum class Flattening { automatic, on, off };
+
+std::string_view name(Flattening flattening);
+
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
@@ -86,6 +92,7 @@ struct RegistrationOptions {
     /// and have the same bits if `reproducible`. `automatic` never takes more than 256 MiB per rank
     /// for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
+    Flattening flatten = Flattening::automatic;
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -156,6 +163,7 @@ struct RegistrationResult {
     registration::ThreadPlan thread_plan; ///< how threads were used, and the predicted times
     /// What threads did that took whole frames, over all ranks; threads are listed rank by rank.
     registration::FrameThreadUse thread_use;
+    bool flattened = false; ///< the frames' shading was removed before registration
 };
 
 /// States how threads were used and, if requested, the prediction that led to it.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/shading.hpp"
+
+#include "sextant/core/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <Eigen/Dense>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr Elements side_of_cell = 16;
+constexpr double sigma_in_cells = 1.5;
+
+FrameHeader header_of_flattened(FrameHeader header) {
+    header.sample = Sample::f32;
+    header.channels = 1;
+    return header;
+}
+
+/// Returns the means of cells; NaN without finite samples.
+std::vector<float> means_of_cells(std::span<const float> samples, ImageShape shape,
+                                  ImageShape cells) {
+    std::vector<double> sums(static_cast<std::size_t>(cells.elements())), counts(sums.size());
+    for (Elements y = 0; y < shape.height; ++y) {
+        const float* const row = samples.data() + y * shape.width;
+        for (Elements x = 0; x < shape.width; ++x) {
+            if (!std::isfinite(row[x]))
+                continue;
+            const auto cell = static_cast<std::size_t>(
+                std::min(y / side_of_cell, cells.height - 1) * cells.width +
+                std::min(x / side_of_cell, cells.width - 1));
+            sums[cell] += static_cast<double>(row[x]);
+            ++counts[cell];
+        }
+    }
+    std::vector<float> means(sums.size());
+    std::transform(sums.begin(), sums.end(), counts.begin(), means.begin(),
+                   [](double sum, double count) { return static_cast<float>(sum / count); });
+    return means;
+}
+
+/// Returns the value at a cell of the plane that fits the means of the cells around it best.
+double local_fit(const std::vector<float>& means, ImageShape cells, Elements column, Elements row) {
+    constexpr auto reach = static_cast<Elements>(4 * sigma_in_cells);
+    Eigen::Matrix3d normal = Eigen::Matrix3d::Zero();
+    Eigen::Vector3d right = Eigen::Vector3d::Zero();
+    for (Elements y = std::max<Elements>(row - reach, 0);
+         y <= std::min(row + reach, cells.height - 1); ++y) {
+        for (Elements x = std::max<Elements>(column - reach, 0);
+             x <= std::min(column + reach, cells.width - 1); ++x) {
+            const auto value =
+                static_cast<double>(means[static_cast<std::size_t>(y * cells.width + x)]);
+            if (std::isnan(value))
+                continue;
+            const Eigen::Vector3d at(1, static_cast<double>(x - column),
+                                     static_cast<double>(y - row));
+            const double weight =
+                std::exp(-(at[1] * at[1] + at[2] * at[2]) / (2 * sigma_in_cells * sigma_in_cells));
+            normal += weight * at * at.transpose();
+            right += weight * value * at;
+        }
+    }
+    constexpr double little = 1e-6; // keeps slopes that gaps leave open at 0
+    normal.diagonal().tail<2>().array() += little;
+    return normal(0, 0) > 0 ? Eigen::Vector3d(normal.ldlt().solve(right))[0] : std::nan("");
+}
+
+/// Returns the position of a pixel among the centres of cells: the cell before it, and the weight
+/// of the next.
+struct BetweenCells {
+    Elements first, second;
+    float share;
+};
+
+BetweenCells between_cells(Elements pixel, Elements cells) {
+    constexpr double middle = static_cast<double>(side_of_cell - 1) / 2;
+    const double at = std::clamp((static_cast<double>(pixel) - middle) / side_of_cell, 0.,
+                                 static_cast<double>(cells - 1));
+    const auto first = static_cast<Elements>(at);
+    return {first, std::min(first + 1, cells - 1),
+            static_cast<float>(at - static_cast<double>(first))};
+}
+
+} // namespace
+
+Shading shading_of(const Pyramid& frame) {
+    const kernel::FloatImage image = frame.level(frame.levels() - 1);
+    Shading sums{};
+    double count = 0;
+    for (Elements row = 0; row < image.shape.height; ++row) {
+        const double y =
+            2 * (static_cast<double>(row) + .5) / static_cast<double>(image.shape.height) - 1;
+        double of_1 = 0, of_x = 0, of_xx = 0;
+        for (Elements column = 0; column < image.shape.width; ++column) {
+            const auto sample = static_cast<double>(image.at(column, row));
+            if (std::isnan(sample))
+                continue;
+            const double x =
+                2 * (static_cast<double>(column) + .5) / static_cast<double>(image.shape.width) - 1;
+            of_1 += sample;
+            of_x += sample * x;
+            of_xx += sample * (1.5 * x * x - .5);
+            ++count;
+        }
+        const Shading of_row{of_x, y * of_1, of_xx, y * of_x, (1.5 * y * y - .5) * of_1};
+        for (std::size_t k = 0; k < sums.size(); ++k)
+            sums[k] += of_row[k];
+    }
+    // The polynomials are orthogonal; their mean squares over the frame are these.
+    constexpr Shading squares{1. / 3, 1. / 3, 1. / 5, 1. / 9, 1. / 5};
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        sums[k] = count > 0 ? sums[k] / count / std::sqrt(squares[k]) : 0;
+    return sums;
+}
+
+bool shading_changes(std::span<const Shading> frames) {
+    // In units of the frames' standard deviation. Drifting specimens reach .04.
+    constexpr double much = .12;
+    constexpr double ignored = .1;
+    for (std::size_t k = 0; k < Shading().size() && !frames.empty(); ++k) {
+        std::vector<double> values;
+        for (const Shading& frame : frames)
+            values.push_back(frame[k]);
+        if (quantile(values, 1 - ignored) - quantile(values, ignored) > much)
+            return true;
+    }
+    return false;
+}
+
+FlattenedFrames::FlattenedFrames(FrameSource& source)
+    : FrameSource(source.path(), header_of_flattened(source.header())),
+      source_(source),
+      cells_{std::max<Elements>(1, source.header().shape.width / side_of_cell),
+             std::max<Elements>(1, source.header().shape.height / side_of_cell)} {}
+
+/// Returns the shading less its mean, at the centres of cells.
+std::vector<float> FlattenedFrames::smoothed(std::span<const float> samples) const {
+    const std::vector<float> means = means_of_cells(samples, header().shape, cells_);
+    std::vector<float> smooth(means.size());
+    double sum = 0, count = 0;
+    for (Elements row = 0; row < cells_.height; ++row) {
+        for (Elements column = 0; column < cells_.width; ++column) {
+            const double value = local_fit(means, cells_, column, row);
+            smooth[static_cast<std::size_t>(row * cells_.width + column)] =
+                static_cast<float>(value);
+            if (std::isfinite(value)) {
+                sum += value;
+                ++count;
+            }
+        }
+    }
+    const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+    for (float& value : smooth)
+        value = std::isfinite(value) ? value - mean : 0;
+    return smooth;
+}
+
+const std::vector<float>& FlattenedFrames::shading(std::int64_t frame) {
+    const auto at = shadings_.find(frame);
+    if (at != shadings_.end())
+        return at->second;
+    samples_.resize(static_cast<std::size_t>(header().shape.elements()));
+    source_.read_frame(frame, samples_);
+    return shadings_[frame] = smoothed(samples_);
+}
+
+void FlattenedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+    const ImageShape shape = header().shape;
+    const std::vector<float>& of_cells = shading(frame);
+    samples_.resize(static_cast<std::size_t>(rows.count() * shape.width));
+    source_.read_rows(frame, rows, samples_);
+    for (Elements y = rows.first; y < rows.last; ++y) {
+        const BetweenCells down = between_cells(y, cells_.height);
+        const float* const above = of_cells.data() + down.first * cells_.width;
+        const float* const below = of_cells.data() + down.second * cells_.width;
+        float* const row = samples_.data() + (y - rows.first) * shape.width;
+        for (Elements x = 0; x < shape.width; ++x) {
+            const BetweenCells along = between_cells(x, cells_.width);
+            const float upper =
+                above[along.first] + along.share * (above[along.second] - above[along.first]);
+            const float lower =
+                below[along.first] + along.share * (below[along.second] - below[along.first]);
+            row[x] -= upper + down.share * (lower - upper);
+        }
+    }
+    std::memcpy(to.data(), samples_.data(), to.size());
+}
+
+} // namespace sextant::registration
