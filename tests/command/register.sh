@@ -110,7 +110,7 @@ for from in out fields; do
         fail "$from: coordinates did not move"
 done
 # A family of motions: the matrices are written and applied, and auto says what it chose.
-register movie.mrc -o affine --model affine --aligned --format npy --report affine.html --json affine.json
+register movie.mrc -o affine --format npy --model affine --aligned --report affine.html --json affine.json
 near affine/transforms.json
 grep -q '"matrix": \[' affine/transforms.json || fail "no matrices"
 "$SEXTANT" apply affine/transforms.json movie.mrc -o affine.npy
