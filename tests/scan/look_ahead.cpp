@@ -98,7 +98,8 @@ TEST(LookAhead, with_equal_times_is_near_the_least_possible_span) {
         for (const Elements values : {64, 128, 256, 1000}) {
             const Outcome outcome = drive(values, threads, one);
             const double least = 2. * static_cast<double>(values) / (threads + 1);
-            EXPECT_LE(outcome.end, (threads == 2 ? 1.04 : 1.3) * least + 3) << threads << " " << values;
+            EXPECT_LE(outcome.end, (threads == 2 ? 1.04 : 1.3) * least + 3)
+                << threads << " " << values;
             EXPECT_LE(outcome.applications, 2 * values);
         }
     }
