@@ -135,7 +135,7 @@ TEST_F(Drift, IsRecoveredByRegistrationAndRemovedByAlignment) {
                                {"stages", {"1"}},
                                {"ranks", {"1"}},
                                {"report", {page}},
-                               {"aligned", {"true"}}});
+                               {"aligned", {"on"}}});
     const SeriesTransforms found = read_transforms(out + "/transforms.json");
     ASSERT_EQ(found.frames.size(), 4U);
     for (const FrameRegistration& place : found.frames) {

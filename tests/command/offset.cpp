@@ -80,7 +80,7 @@ class LargeOffset : public testing::Test {
                                    {"output", {out}},
                                    {"format", {format}},
                                    {"ranks", {"1"}},
-                                   {"aligned", {"true"}},
+                                   {"aligned", {"on"}},
                                    {"json", {out + ".json"}},
                                    {"reproducible", {"true"}}});
     }
