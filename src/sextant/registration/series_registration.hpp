@@ -235,7 +235,7 @@ struct RegistrationHooks {
 ///           cancelled: ranks check between registrations, also in the scan. The checkpoint
 ///           is then kept, and the next run resumes it.
 /// Collective.
-/// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: about ten
+/// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: twelve
 ///           frames and `memory`; if threads take whole frames, about ten more frames per thread
 ///           (registration::memory_of_frame_thread()); without a checkpoint also .2 bytes per pixel
 ///           of every frame with a displacement field.
