@@ -128,7 +128,7 @@ TEST_F(Drift, IsWrittenToTheTruthFile) {
     }
 }
 
-TEST_F(Drift, DISABLED_IsRecoveredByRegistrationAndRemovedByAlignment) {
+TEST_F(Drift, IsRecoveredByRegistrationAndRemovedByAlignment) {
     const std::string out = folder.path("out"), page = folder.path("page.html");
     run(register_operation(), {{"series", {movie}},
                                {"output", {out}},

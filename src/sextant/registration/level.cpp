@@ -127,6 +127,7 @@ Fit fit(const Images& images, const RigidMotion& start, const FitOptions& option
         const Similarity alike = similarity(sums);
         const bool overlaps = sums.count >= least_count(shape, options.row_step);
         fit.ncc = overlaps ? alike.ncc : -1;
+        fit.count = sums.count;
         if (!overlaps || fit.steps == options.most_steps)
             return fit;
         const std::optional<NewtonStep> step = newton_step(sums, alike);

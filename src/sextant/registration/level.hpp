@@ -83,6 +83,7 @@ struct Fit {
     double ncc = -1; ///< over the overlap, at the last evaluation
     int steps = 0;
     bool converged = false;
+    double count = 0; ///< number of R's pixels within T at the last evaluation
 };
 
 /// Finds the motion near a start at which the score vanishes, by inverse-compositional Gauss-Newton

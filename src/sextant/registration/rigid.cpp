@@ -182,6 +182,13 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
 void RigidRegistration::choose(const Images& images, std::size_t count, double apart,
                                LeadMeter& meter, Start& start) {
     constexpr double none = std::numeric_limits<double>::infinity();
+    // The common pixels of a good fit and of one that explains nothing may show only background,
+    // which decides nothing between them.
+    const auto is_rival = [&](const Fit& fit, const Fit& best) {
+        constexpr double least = .5;
+        return rms_distance(fit.motion, best.motion, images.reference.shape) >= apart &&
+               fit.ncc * std::sqrt(fit.count) > least * best.ncc * std::sqrt(best.count);
+    };
     const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(count);
     auto best = std::max_element(fits_.begin(), end,
                                  [](const Fit& a, const Fit& b) { return more_alike(b, a); });
@@ -190,7 +197,7 @@ void RigidRegistration::choose(const Images& images, std::size_t count, double a
         auto strongest = best;
         double lead = none;
         for (auto rival = fits_.begin(); rival != end; ++rival) {
-            if (rms_distance(rival->motion, best->motion, images.reference.shape) < apart)
+            if (!is_rival(*rival, *best))
                 continue;
             const double over = meter.over(rival->motion);
             if (over < lead) {
