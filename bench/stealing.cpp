@@ -21,6 +21,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/core/memory_frames.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/field_series.hpp"
@@ -30,11 +31,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -81,29 +82,10 @@ Record record_of(StealingCase& one) {
     return record;
 }
 
-using Frames = std::vector<kernel::FloatPlane>;
-
-/// A source of frames in memory.
-class InMemory : public FrameSource {
-  public:
-    explicit InMemory(const Frames& frames)
-        : FrameSource("synthetic", header_of(frames)), frames_(frames) {}
-
-  private:
-    static FrameHeader header_of(const Frames& frames) {
-        FrameHeader header;
-        header.frames = std::ssize(frames);
-        header.shape = frames.front().shape();
-        return header;
-    }
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        const kernel::FloatImage image = frames_[static_cast<std::size_t>(frame)].image();
-        const auto bytes = static_cast<std::size_t>(image.shape.width) * sizeof(float);
-        for (std::int64_t y = rows.first; y < rows.last; ++y)
-            std::memcpy(to.data() + static_cast<std::size_t>(y - rows.first) * bytes, image.row(y),
-                        bytes);
-    }
-    const Frames& frames_;
+/// The frames of a series, in one array.
+struct Frames {
+    FrameHeader header;
+    std::vector<float> samples;
 };
 
 Frames frames_of(const StealingCase& one) {
@@ -122,9 +104,15 @@ Frames frames_of(const StealingCase& one) {
     hard_plan.warp_length = one.warp_length;
     const registration::SyntheticSeries easy(plan, specimen), hard(hard_plan, specimen);
     Frames frames;
+    frames.header.frames = one.frames;
+    frames.header.shape = plan.shape;
     for (int frame = 0; frame < one.frames; ++frame) {
         const bool is_hard = frame >= one.hard_first && frame < one.hard_last;
-        frames.push_back((is_hard ? hard : easy).counted(frame));
+        const kernel::FloatPlane counts = (is_hard ? hard : easy).counted(frame);
+        for (Elements y = 0; y < plan.shape.height; ++y) {
+            const float* const row = counts.image().row(y);
+            frames.samples.insert(frames.samples.end(), row, row + plan.shape.width);
+        }
     }
     return frames;
 }
@@ -169,7 +157,7 @@ Outcome registered(const StealingCase& one, const Frames& frames, const Contesta
     Outcome outcome;
     std::vector<std::vector<FrameRegistration>> parts(static_cast<std::size_t>(contestant.ranks));
     run_threads(contestant.ranks, [&](const Communicator& communicator) {
-        InMemory source(frames);
+        MemoryFrames source(frames.header, std::as_bytes(std::span(frames.samples)));
         RegistrationOptions options;
         options.model = one.motion();
         options.threads = contestant.threads;
@@ -204,7 +192,7 @@ double difference(const Outcome& a, const Outcome& b, const Frames& frames) {
         if (a.frames[i].left_out != b.frames[i].left_out)
             return std::numeric_limits<double>::infinity();
         most = std::max(most, rms_distance(a.frames[i].result.motion, b.frames[i].result.motion,
-                                           frames.front().shape()));
+                                           frames.header.shape));
     }
     return most;
 }

@@ -43,25 +43,6 @@ AffineMotion small_motion(const Parameters& p) {
     return motion;
 }
 
-/// Returns the weight of a tile, as RigidRegistration weighs tiles: those that show only noise have
-/// weight 0, because the gradients of noise add to a score without depending on the motion.
-double weight_of(const kernel::RigidSums& tile) {
-    constexpr double enough = 1. / 3;
-    const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
-    return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
-}
-
-void scale(kernel::RigidSums& sums, double by) {
-    for (double* const sum : {&sums.count, &sums.r, &sums.t, &sums.rr, &sums.tt, &sums.rt})
-        *sum *= by;
-    for (const std::span<double> some :
-         {std::span<double>(sums.j), std::span<double>(sums.jr), std::span<double>(sums.jt),
-          std::span<double>(sums.jj), std::span<double>(sums.jd)}) {
-        for (double& sum : some)
-            sum *= by;
-    }
-}
-
 /// Returns the centre of a tile, and the tile.
 struct PlacedTile {
     Tile tile;
@@ -158,14 +139,9 @@ RigidUncertainty uncertainty_of(const FamilyResult& result) {
     by.bottomRightCorner<2, 2>() << result.motion.a, result.motion.b, result.motion.c,
         result.motion.d;
     const Eigen::Matrix3d covariance = by * before * by.transpose();
-    RigidUncertainty uncertainty{
-        std::sqrt(covariance(0, 0)), std::sqrt(covariance(1, 1)), std::sqrt(covariance(2, 2)), {}};
-    for (int row = 0; row < 3; ++row) {
-        for (int column = 0; column < 3; ++column)
-            uncertainty.covariance[static_cast<std::size_t>(3 * row + column)] =
-                covariance(row, column);
-    }
-    return uncertainty;
+    std::array<double, 9> entries;
+    Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
+    return uncertainty_with(entries);
 }
 
 FamilyFit::FamilyFit(ImageShape shape, Team* team) : shape_(shape), team_(team) {}
@@ -204,7 +180,7 @@ kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotio
     kernel::RigidSums all;
     for (kernel::RigidSums& tile : tiles_) {
         all += tile;
-        scale(tile, weight_of(tile));
+        weigh_tile(tile);
     }
     return all;
 }

@@ -33,6 +33,24 @@ bool is_root(const kernel::RigidSums& sums, double scale) {
     return true;
 }
 
+/// Returns the weight of a tile.
+double weight_of(const kernel::RigidSums& tile) {
+    constexpr double enough = 1. / 3;
+    const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
+    return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
+}
+
+void scale(kernel::RigidSums& sums, double by) {
+    for (double* const sum : {&sums.count, &sums.r, &sums.t, &sums.rr, &sums.tt, &sums.rt})
+        *sum *= by;
+    for (const std::span<double> some :
+         {std::span<double>(sums.j), std::span<double>(sums.jr), std::span<double>(sums.jt),
+          std::span<double>(sums.jj), std::span<double>(sums.jd)}) {
+        for (double& sum : some)
+            sum *= by;
+    }
+}
+
 } // namespace
 
 std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike) {
@@ -164,14 +182,9 @@ RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();
     const Eigen::Matrix3d covariance = turn * before * turn.transpose();
-    RigidUncertainty uncertainty{
-        std::sqrt(covariance(0, 0)), std::sqrt(covariance(1, 1)), std::sqrt(covariance(2, 2)), {}};
-    for (int row = 0; row < 3; ++row) {
-        for (int column = 0; column < 3; ++column)
-            uncertainty.covariance[static_cast<std::size_t>(3 * row + column)] =
-                covariance(row, column);
-    }
-    return uncertainty;
+    std::array<double, 9> entries;
+    Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
+    return uncertainty_with(entries);
 }
 
 /// Returns H⁻¹VH⁻¹; infinite if H is not positive definite.
@@ -184,6 +197,15 @@ Eigen::Matrix3d sandwich(const Eigen::Matrix3d& slopes, const Eigen::Matrix3d& s
 }
 
 } // namespace
+
+RigidUncertainty uncertainty_with(const std::array<double, 9>& covariance) {
+    return {std::sqrt(covariance[0]), std::sqrt(covariance[4]), std::sqrt(covariance[8]),
+            covariance};
+}
+
+void weigh_tile(kernel::RigidSums& tile) {
+    scale(tile, weight_of(tile));
+}
 
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
                                 const kernel::RigidSums& all, const Similarity& alike,

@@ -107,6 +107,15 @@ struct RigidUncertainty {
     std::array<double, 9> covariance{};
 };
 
+/// Returns the uncertainty of a motion whose (alpha, tx, ty) have this covariance.
+RigidUncertainty uncertainty_with(const std::array<double, 9>& covariance);
+
+/// Scales the sums of a tile by its weight, 0 to 1. Noise gradients add to a score without
+/// depending on the motion, so tiles that show only noise, such as those between particles, have
+/// weight 0. ΣJD is not biased by noise; a tile has full weight if its ΣJD is at least a third of
+/// its ΣJJᵀ.
+void weigh_tile(kernel::RigidSums& tile);
+
 /// Estimates the uncertainty by the sandwich estimator H⁻¹VH⁻¹. H is the derivative of the score
 /// with respect to the motion, from the gradients of both frames, whose noise is independent. V is
 /// the sum of the outer products of the tiles' scores; filtered noise is hardly correlated between

@@ -52,26 +52,6 @@ Tile tile_at(Elements column, Elements row, ImageShape shape) {
     return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
 }
 
-/// Returns the weight of a tile. Noise gradients add to a score without depending on the motion, so
-/// tiles that show only noise, such as those between particles, have weight 0. ΣJD is not biased by
-/// noise; a tile has full weight if its ΣJD is at least a third of its ΣJJᵀ.
-double weight_of(const kernel::RigidSums& tile) {
-    constexpr double enough = 1. / 3;
-    const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
-    return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
-}
-
-void scale(kernel::RigidSums& sums, double by) {
-    for (double* const sum : {&sums.count, &sums.r, &sums.t, &sums.rr, &sums.tt, &sums.rt})
-        *sum *= by;
-    for (const std::span<double> some :
-         {std::span<double>(sums.j), std::span<double>(sums.jr), std::span<double>(sums.jt),
-          std::span<double>(sums.jj), std::span<double>(sums.jd)}) {
-        for (double& sum : some)
-            sum *= by;
-    }
-}
-
 kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
     kernel::RigidSums sums;
     for (const kernel::RigidSums& tile : tiles)
@@ -283,7 +263,7 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
     });
     const kernel::RigidSums all = total(tiles_);
     for (kernel::RigidSums& tile : tiles_)
-        scale(tile, weight_of(tile));
+        weigh_tile(tile);
     return all;
 }
 
