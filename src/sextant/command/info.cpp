@@ -130,7 +130,7 @@ std::string as_text(const Findings& findings) {
 std::string as_json(const Findings& findings) {
     const FrameHeader& header = findings.header;
     const PixelSize& pixel = header.pixel;
-    return to_json(
+    return sextant::to_json(
         {{"file", findings.name},
          {"format", findings.format},
          {"frames", header.frames},
