@@ -56,8 +56,7 @@ struct FrameVote {
 /// such a sum.
 ///
 /// Input     links among `frames` frames of this shape, each with reference < moved; the least lead
-/// of
-///           a sound frame.
+///           of a sound frame.
 /// Output    one vote per frame; no position for frames that trusted links do not connect to the
 ///           largest group of connected frames.
 /// Cost      O(links) per round, at most ten rounds.

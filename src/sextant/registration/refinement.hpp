@@ -130,7 +130,9 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
 
 /// Registers this rank's frames to an average by displacement fields, as register_to_average() does
 /// by rigid motions. Each starts at its field `before`, from which the average was computed and
-/// which the ledger holds for the previous stage under `reference_before`. Memory    nine frames.
+/// which the ledger holds for the previous stage under `reference_before`.
+///
+/// Memory    nine frames.
 /// Not collective.
 void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
                                    const Registered& registered, std::int64_t reference_before,
