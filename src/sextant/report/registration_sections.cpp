@@ -301,7 +301,7 @@ Section field_section(const FieldPicture& field) {
     if (!(field.width > 0 && field.height > 0 && field.spacing > 0))
         throw std::logic_error("a displacement field without a size");
     double longest = 0;
-    for (const Arrow& arrow : field.arrows) {
+    for (const FieldArrow& arrow : field.arrows) {
         if (arrow.known)
             longest = std::max(longest, std::hypot(arrow.dx, arrow.dy));
     }
@@ -310,7 +310,7 @@ Section field_section(const FieldPicture& field) {
     const double zoom = width / field.width;
     const auto place = [zoom](double pixels) { return pixels * zoom; };
     std::string known, extrapolated;
-    for (const Arrow& arrow : field.arrows) {
+    for (const FieldArrow& arrow : field.arrows) {
         const double x = place(arrow.x), y = place(arrow.y);
         const double dx = place(arrow.dx * factor), dy = place(arrow.dy * factor);
         // The head is two strokes from the tip, at 30 degrees to the shaft.

@@ -74,7 +74,7 @@ struct PicturedFrame {
 Section frames_section(std::span<const PicturedFrame> frames, std::int64_t others);
 
 /// A displacement at a point of a picture, in pixels.
-struct Arrow {
+struct FieldArrow {
     double x = 0, y = 0, dx = 0, dy = 0;
     bool known = true; ///< false if it is extrapolated
 };
@@ -84,7 +84,7 @@ struct FieldPicture {
     std::int64_t frame = 0;
     double width = 0, height = 0; ///< of the frame in pixels
     double spacing = 0;           ///< between arrows in pixels
-    std::vector<Arrow> arrows;
+    std::vector<FieldArrow> arrows;
 };
 
 /// Shows the displacement field of a frame as arrows, which are enlarged by a round factor so that
