@@ -21,6 +21,14 @@ if(SEXTANT_FORMAT)
     pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # the parallel HDF5 would include mpi.h
+    # libhdf5 is loaded at run time (format/hdf5_api.hpp): by its soname, or else by its path here.
+    list(GET hdf5_LINK_LIBRARIES 0 hdf5_path)
+    get_filename_component(hdf5_path "${hdf5_path}" REALPATH)
+    execute_process(COMMAND "${CMAKE_OBJDUMP}" -p "${hdf5_path}" OUTPUT_VARIABLE hdf5_dynamic ERROR_QUIET)
+    if(NOT hdf5_dynamic MATCHES "SONAME +([^ \n]+)")
+        message(FATAL_ERROR "${hdf5_path} is not a shared library, which reading HDF5 files requires")
+    endif()
+    set(hdf5_soname "${CMAKE_MATCH_1}")
 endif()
 set(simgrid_FOUND FALSE) # overrides the value of an earlier configuration
 set(otf2_FOUND FALSE)
@@ -102,7 +110,10 @@ function(sextant_use_libraries)
     if(SEXTANT_FORMAT)
         target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                      PkgConfig::spng PkgConfig::zstd TIFF::TIFF
-                                                     JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
+                                                     JPEG::JPEG ZLIB::ZLIB ${CMAKE_DL_LIBS})
+        target_include_directories(sextant_format SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/format/hdf5_api.cpp" PROPERTIES
+            COMPILE_DEFINITIONS "SEXTANT_HDF5_SONAME=\"${hdf5_soname}\";SEXTANT_HDF5_PATH=\"${hdf5_path}\"")
     endif()
     if(SEXTANT_COMMAND)
         sextant_optional(report otf2) # report/otf2.hpp

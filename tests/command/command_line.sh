@@ -18,3 +18,9 @@ if [ -n "${MPIRUN:-}" ]; then
         [ "$alone" = "$many" ] || fail "$command: $many lines on 3 processes, $alone on one"
     done
 fi
+
+# libhdf5 and the libraries that it depends on are loaded only to read HDF5 files, because loading them would take
+# longer than some commands.
+if readelf -d "$SEXTANT" >"$folder/needed" 2>/dev/null && grep -q NEEDED "$folder/needed"; then
+    ! grep -q hdf5 "$folder/needed" || fail "the program loads libhdf5 when it starts"
+fi

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -454,6 +455,11 @@ std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::strin
                                        const SourceOptions& options) {
     const SourceFile regular(path); // checks the path before a process is started
     const bool external = options.allow_external;
+    try {
+        load_hdf5(); // once, and not in each process that reads a file
+    } catch (const std::runtime_error& missing) {
+        throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
+    }
     return read_apart(path,
                       [=](const Pace& pace) { return open_here(path, detail, external, pace); });
 }

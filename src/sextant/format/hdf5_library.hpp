@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/sample.hpp"
+#include "sextant/format/hdf5_api.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -9,8 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <hdf5.h>
 
 namespace sextant::format {
 
