@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The errors, flags, deviations and costs of the registration of series with faults.
 //
-//   bench_series CASES.json FIRST LAST [NAME,...] [--json] [OPTION=VALUE ...]
+//   bench_series CASES.json FIRST LAST [NAME,...] [--json] [--peer NAME] [OPTION=VALUE ...]
 //
 // Runs all cases, or those whose name is or begins with one of the given names, with the seeds
 // FIRST to LAST, and prints a JSON object per series and a table. With --json there is no table,
 // but the objects list every frame. OPTION=VALUE overrides an option of registration in all cases.
+// With --peer, another program registers the series (bench/series_peers.hpp).
 //
 // Method: a series with seeded faults (lab/faulty_series.hpp) is registered on one thread. The
 // error of a frame is the RMS distance, over a grid in the central 88 % of the frame, between the
@@ -48,6 +49,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "bench/series_peers.hpp"
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
@@ -185,6 +187,15 @@ Registered registered(const lab::FaultySeries& series, const RegistrationOptions
         made.failure = error.what();
     }
     made.seconds = processor_seconds() - begin - spent;
+    return made;
+}
+
+Registered registered_by(const std::string& peer, const lab::FaultySeries& series) {
+    const bench::PeerResult found = bench::run_peer(peer, series);
+    Registered made;
+    made.transforms = found.transforms;
+    made.seconds = found.seconds;
+    made.result.frames.resize(static_cast<std::size_t>(series.plan().frames));
     return made;
 }
 
@@ -556,6 +567,7 @@ struct Arguments {
     std::vector<std::string> positional;
     std::vector<std::pair<std::string, std::string>> settings;
     bool json = false;
+    std::string peer;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -565,6 +577,8 @@ Arguments parse(int argc, char** argv) {
         const std::size_t equals = argument.find('=');
         if (argument == "--json")
             arguments.json = true;
+        else if (argument == "--peer" && i + 1 < argc)
+            arguments.peer = argv[++i];
         else if (equals != std::string::npos)
             arguments.settings.emplace_back(argument.substr(0, equals),
                                             argument.substr(equals + 1));
@@ -591,7 +605,7 @@ int main(int argc, char** argv) try {
     const Arguments arguments = parse(argc, argv);
     if (arguments.positional.size() < 3 || arguments.positional.size() > 4) {
         fmt::print(stderr, "usage: bench_series CASES.json FIRST LAST [NAME,...] [--json] "
-                           "[OPTION=VALUE ...]\n");
+                           "[--peer NAME] [OPTION=VALUE ...]\n");
         return 2;
     }
     const int first = std::stoi(arguments.positional[1]), last = std::stoi(arguments.positional[2]);
@@ -607,7 +621,9 @@ int main(int argc, char** argv) try {
             options[name].set(value);
         for (int seed = first; seed <= last; ++seed) {
             const lab::FaultySeries series = make(one, seed);
-            const Registered result = registered(series, one.options);
+            const Registered result = arguments.peer.empty()
+                                          ? registered(series, one.options)
+                                          : registered_by(arguments.peer, series);
             const SeriesOutcome outcome = Judge(one, series, result).judge();
             sums[one.name].add(outcome);
             print_json(one, seed, outcome, arguments.json);

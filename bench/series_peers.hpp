@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/lab/faulty_series.hpp"
+#include "sextant/registration/combined.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace sextant::bench {
+
+/// What another program found for a series. Motions are relative to frame 0.
+struct PeerResult {
+    std::map<std::int64_t, registration::Transform> transforms; ///< not of frames it gives up
+    Seconds seconds = 0; ///< time of the processor, without reading and writing files of frames
+};
+
+/// Registers a series by another program, on one thread:
+///
+///   phase    OpenCV's phaseCorrelate with a Hann window, relative to frame 0
+///   ecc      OpenCV's findTransformECC, Euclidean, relative to frame 0; the better of two results,
+///            which start from the motion of the frame before and from the phase correlation
+///   tvl1     the same, and then OpenCV's DualTVL1 on the remaining displacement
+///   relion   RELION's own implementation of MotionCor2's alignment of whole frames
+///
+/// Throws InvalidTask for an unknown peer, and if the program is not installed or fails.
+PeerResult run_peer(const std::string& name, const lab::FaultySeries& series);
+
+} // namespace sextant::bench
