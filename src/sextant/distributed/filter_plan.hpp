@@ -15,8 +15,8 @@ namespace sextant::distributed {
 
 /// A filter job, with the parts of the configuration that are fixed.
 struct FilterTask {
-    Filters filters;
-    ImageShape image;
+    Filters filters = {};
+    ImageShape image = {};
     ElementFormat element = gray_f32;
     int ranks = 1;              ///< maximum number of ranks
     bool shares_memory = false; ///< true if ranks share memory, such as threads of one process

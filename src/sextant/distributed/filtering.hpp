@@ -64,15 +64,15 @@ distributed::Filters filters_of(const FilterOptions& options);
 /// The result of filtering an image. The same on every rank unless stated otherwise.
 struct FilterResult {
     ImageShape image;
-    ElementFormat element;        ///< format of the samples
-    distributed::FilterPlan plan; ///< only rank 0 has alternatives and predictions
+    ElementFormat element;             ///< format of the samples
+    distributed::FilterPlan plan = {}; ///< only rank 0 has alternatives and predictions
     /// whether processes of a node shared memory, and the reason
-    NodeSharingChoice sharing;
-    int windows = 0;                         ///< number of windows; 1 if the image fits in memory
-    Elements not_a_number = 0;               ///< number of NaN samples
-    std::vector<distributed::Image> planes;  ///< one per derivative; only for an image in tiles
-    Seconds read = 0, filter = 0, write = 0; ///< times on this rank
-    std::vector<std::string> warnings;       ///< warnings for the user, on rank 0
+    NodeSharingChoice sharing = {};
+    int windows = 0;           ///< number of windows; 1 if the image fits in memory
+    Elements not_a_number = 0; ///< number of NaN samples
+    std::vector<distributed::Image> planes = {}; ///< one per derivative; only for an image in tiles
+    Seconds read = 0, filter = 0, write = 0;     ///< times on this rank
+    std::vector<std::string> warnings = {};      ///< warnings for the user, on rank 0
 };
 
 /// Returns a record of the result without the planes and the warnings.

@@ -395,8 +395,8 @@ struct Text {
 Text read_header(SourceFile& file) {
     std::array<std::byte, 12> start{};
     const Bytes got = file.read_at(0, start);
-    const auto* const letters = reinterpret_cast<const char*>(start.data());
-    if (got < 10 || std::string_view(letters, magic.size()) != magic)
+    const auto* const signature = reinterpret_cast<const char*>(start.data());
+    if (got < 10 || std::string_view(signature, magic.size()) != magic)
         throw InvalidFile(file.path(), "is not an NPY file: its signature is wrong");
     const int version = std::to_integer<int>(start[6]);
     const int minor = std::to_integer<int>(start[7]);
