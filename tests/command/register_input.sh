@@ -35,6 +35,10 @@ header=128 # of the NPY file
 size=16384 # of a frame
 [ "$(wc -c <movie.npy)" = $((header + 8 * size)) ] || fail "the NPY file is not laid out as this test expects"
 
+# A camera that stalls: copies of a frame are reported.
+{ head -c $((header + size)) movie.npy; for _ in 1 2 3 4 5 6 7; do tail -c $size movie.npy; done; } >stalled.npy
+registered stalled.npy 'stalled.npy: 6 of 8 frames equal the frame before them, the first of them is frame 2'
+
 # A truncated file: its complete frames are used, and their number is reported.
 head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
 registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames are complete'

@@ -139,6 +139,18 @@ TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_
     }
 }
 
+TEST(SeriesRegistration, warns_of_frames_that_repeat_the_frame_before) {
+    MadeSeries made = make_series(6);
+    EXPECT_THAT(registered(made.frames, 2, reproducible()).result.warnings, testing::IsEmpty());
+    for (const std::size_t copy : {3U, 4U}) {
+        for (std::int64_t y = 0; y < 128; ++y)
+            std::copy_n(made.frames[2].row(y), 128, made.frames[copy].row(y));
+    }
+    EXPECT_THAT(registered(made.frames, 2, reproducible()).result.warnings,
+                testing::ElementsAre(HasSubstr("2 of 6 frames equal the frame before them, the "
+                                               "first of them is frame 3")));
+}
+
 TEST(SeriesRegistration, gives_the_same_bits_for_any_memory_limit_and_number_of_threads) {
     const MadeSeries made = make_series(5);
     RegistrationOptions options = reproducible();

@@ -349,6 +349,8 @@ class RegisterRun {
 
     void report() {
         progress_.clear();
+        for (const std::string& warning : summary_.result.warnings)
+            summary_.warnings.push_back(fmt::format("{}: {}", summary_.transforms.series, warning));
         for (const std::string& warning : warnings_of_frames(summary_.transforms))
             summary_.warnings.push_back(warning);
         if (summary_.work)

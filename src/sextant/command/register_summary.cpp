@@ -128,9 +128,13 @@ std::string closing_of(const RegisterSummary& summary,
     for (const auto& [flag, count] : counts)
         flags.push_back(fmt::format("{} {}", flag, count));
     std::string text =
-        fmt::format("{} used, {} left out, {} flagged{}; standard deviation of a position {:.3f} "
+        fmt::format("{} used{}, {} left out, {} flagged{}; standard deviation of a position {:.3f} "
                     "px (median)\n",
-                    report::counted(std::ssize(places), "frame"), left_out, flagged(places),
+                    report::counted(std::ssize(places), "frame"),
+                    summary.result.not_averaged > 0
+                        ? fmt::format(", {} not averaged", summary.result.not_averaged)
+                        : "",
+                    left_out, flagged(places),
                     flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
                     median_of(places, deviation_of));
     if (const std::string advice = advice_of(summary, counts); !advice.empty())

@@ -36,6 +36,9 @@ std::vector<std::string_view> split(std::string_view text) {
 
 std::string range_of(const Field& field) {
     const bool whole = field.kind == Field::Kind::integer || field.kind == Field::Kind::integers;
+    constexpr double most = std::numeric_limits<double>::max();
+    if (field.least == -most && field.most == most)
+        return "a finite number";
     return fmt::format("a {}number from {} to {}", whole ? "whole " : "", field.least, field.most);
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,6 +46,14 @@ FrameStatistics statistics_of(std::span<const float> samples) {
         statistics.largest = static_cast<double>(largest);
     }
     return statistics;
+}
+
+bool same_samples(const FrameStatistics& a, const FrameStatistics& b) {
+    const auto values = [](const FrameStatistics& frame) {
+        return std::tuple(frame.mean, frame.least, frame.largest, frame.at_largest, frame.gaps,
+                          frame.deviation);
+    };
+    return values(a) == values(b);
 }
 
 UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {

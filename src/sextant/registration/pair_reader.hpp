@@ -26,6 +26,9 @@ struct FrameStatistics {
 
 FrameStatistics statistics_of(std::span<const float> samples);
 
+/// Returns true if frames with these statistics can be taken as equal, sample by sample.
+bool same_samples(const FrameStatistics& a, const FrameStatistics& b);
+
 /// Typical statistics of a series' frames.
 struct UsualStatistics {
     double mean = 0; ///< median of the frames' means

@@ -387,6 +387,7 @@ class SeriesRegistration::Run {
         SeriesInspection inspection;
         timed(result_.seconds.inspection, [&] { inspection = inspect_series(*context_); });
         end_inspection();
+        warn_of_copies(inspection);
         timed(result_.seconds.inspection, [&] { flatten(inspection); });
         agree(communicator_, [&] { require_two(inspection.usable.size(), inspection.frames); });
         open_ledger(inspection.statistics);
@@ -494,6 +495,23 @@ class SeriesRegistration::Run {
         context_.emplace(
             SeriesContext{communicator_, *source_, options_, nullptr, control_, result_.offset});
         plan_context_threads();
+    }
+
+    /// A camera that stalls repeats a frame, whose noise then is the same as well.
+    void warn_of_copies(const SeriesInspection& inspection) {
+        const auto& frames = inspection.statistics;
+        std::int64_t copies = 0, first = 0;
+        for (std::size_t i = 1; i < frames.size(); ++i) {
+            if (frames[i].samples == 0 || !same_samples(frames[i - 1], frames[i]))
+                continue;
+            if (copies++ == 0)
+                first = static_cast<std::int64_t>(i);
+        }
+        if (copies > 0)
+            result_.warnings.push_back(fmt::format(
+                "{} of {} frames equal the frame before them, the first of them is frame {}: they "
+                "add no information, and deviations are stated as if their noise were independent",
+                copies, frames.size(), first));
     }
 
     /// Removes the frames' shading for registration if it changes in the series. All ranks decide
