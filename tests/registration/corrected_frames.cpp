@@ -129,6 +129,39 @@ TEST(CorrectedFrames, have_gaps_at_defective_pixels_of_an_image_or_a_list) {
                                    std::vector<float>{1, gap, 3, gap, 5, gap}));
 }
 
+TEST(CorrectedFrames, have_gaps_at_lines_that_are_blank_in_few_frames) {
+    constexpr ImageShape shape{32, 32};
+    constexpr std::size_t frames = 5, pixels = 32 * 32;
+    std::vector<float> samples(frames * pixels);
+    registration::NoiseSource noise(1, 0);
+    for (float& sample : samples)
+        sample = static_cast<float>(10 + noise.normal());
+    const auto darken = [&](std::size_t frame, std::size_t first, std::size_t last) {
+        std::fill(samples.begin() + static_cast<std::ptrdiff_t>(frame * pixels + first * 32),
+                  samples.begin() + static_cast<std::ptrdiff_t>(frame * pixels + last * 32), 0.F);
+    };
+    darken(1, 20, 32);
+    for (const std::size_t frame : {0U, 2U, 4U}) // as if the specimen were dark there
+        darken(frame, 0, 9);
+    CorrectedFrames corrected(std::make_unique<Image<float>>(shape, samples, frames), 0, {}, {});
+    settle(corrected);
+    EXPECT_TRUE(corrected.needed());
+    EXPECT_EQ(corrected.blank(1), 12 * 32);
+    EXPECT_EQ(corrected.recorded_gaps(1), 0);
+    for (const std::int64_t frame : {0, 2, 3, 4}) {
+        EXPECT_EQ(corrected.blank(frame), 0) << frame;
+        const auto first = samples.begin() + frame * static_cast<std::ptrdiff_t>(pixels);
+        EXPECT_TRUE(
+            same_bits(frame_of(corrected, frame),
+                      std::vector<float>(first, first + static_cast<std::ptrdiff_t>(pixels))))
+            << frame;
+    }
+    std::vector<float> rows(32 * 4);
+    corrected.read_rows(1, {18, 22}, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        EXPECT_EQ(std::isnan(rows[i]), i >= 64) << i;
+}
+
 /// Returns the error message of a series with a wrong image of the detector.
 std::string failure(const DetectorImages& detector) {
     try {

@@ -102,6 +102,20 @@ void add_hot_pixels(FramesMade& made) {
             frame.row(y)[x] = 400;
 }
 
+TEST(CorrectedSeries, half_a_frame_without_beam_does_not_affect_the_registration) {
+    for (const char* kind : {"lattice", "particles"}) {
+        Series made = make(kind, 1);
+        for (Elements y = shape.height / 2; y < shape.height; ++y)
+            std::fill_n(made.frames[4].row(y), shape.width, 0.F);
+        const Outcome after = outcome_of(made);
+        EXPECT_LT(after.error, 1.5 * clean_outcome(kind, 1).error) << kind;
+        EXPECT_EQ(after.unexpected, 1) << kind << ": the frame with gaps";
+        EXPECT_EQ(after.result.frames[4].gaps, shape.elements() / 2) << kind;
+        EXPECT_FALSE(after.result.frames[4].result.ambiguous) << kind;
+        EXPECT_TRUE(after.result.frames[4].not_averaged.empty()) << kind;
+    }
+}
+
 TEST(CorrectedSeries, one_pixel_of_300_means_in_one_frame_does_no_harm) {
     expect_harmless([](FramesMade& made) { made[4].row(90)[150] = 3000; });
 }

@@ -54,6 +54,18 @@ void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
             std::numeric_limits<float>::quiet_NaN();
 }
 
+/// Sets those samples of the rows that are in a band to NaN.
+void set_gaps(const LineBand& band, Rows rows, Elements width, std::span<float> samples) {
+    constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+    const Elements first = band.columns ? rows.first : std::max(rows.first, band.first);
+    const Elements last = band.columns ? rows.last : std::min(rows.last, band.last);
+    for (Elements y = first; y < last; ++y) {
+        float* const row = samples.data() + (y - rows.first) * width;
+        std::fill(row + (band.columns ? band.first : 0), row + (band.columns ? band.last : width),
+                  gap);
+    }
+}
+
 /// Returns the pixels that occur at least `least` times.
 std::vector<Elements> frequent_pixels(std::vector<Elements> pixels, std::int64_t least) {
     std::sort(pixels.begin(), pixels.end());
@@ -242,6 +254,8 @@ void CorrectedFrames::read_settled(std::int64_t frame, Rows rows, std::span<floa
     const auto at = static_cast<std::size_t>(frame);
     set_gaps(std::span(pixels_).subspan(first_[at], first_[at + 1] - first_[at]), rows,
              header().shape.width, to);
+    for (const FrameBand& one : bands_of(frame))
+        set_gaps(one.band, rows, header().shape.width, to);
 }
 
 /// Reads a frame into samples_ and finds its outliers.
@@ -261,6 +275,9 @@ void CorrectedFrames::inspect(std::int64_t frame) {
         for (const Elements pixel : seen.pixels)
             seen.values.push_back(samples_[static_cast<std::size_t>(pixel)]);
         set_gaps(seen.pixels, {0, shape.height}, shape.width, samples_);
+        seen.bands = find_blank_lines(samples_, shape);
+        for (const LineBand& band : seen.bands)
+            set_gaps(band, {0, shape.height}, shape.width, samples_);
     }
     held_ = frame;
     if (inspected_.contains(frame))
@@ -303,8 +320,10 @@ OutlierSummary CorrectedFrames::outliers(std::int64_t frame) const {
 }
 
 void CorrectedFrames::settle(const Communicator& communicator) {
-    if (despike_.enabled)
+    if (despike_.enabled) {
         find_defects(communicator);
+        share_blank_lines(communicator);
+    }
     first_.resize(static_cast<std::size_t>(header().frames) + 1);
     settled_ = true;
     held_ = -1;
@@ -354,6 +373,48 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
+/// Shares the blank lines of frames, except those that are blank in at least half of the frames.
+void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
+    std::vector<FrameBand> own;
+    for (const auto& [frame, seen] : inspected_)
+        for (const LineBand& band : seen.bands)
+            own.push_back({frame, band});
+    bands_ = all_gather_lists(communicator, std::span<const FrameBand>(own));
+    if (bands_.empty())
+        return;
+    const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
+    const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const ImageShape shape = header().shape;
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.height)),
+        columns(static_cast<std::size_t>(shape.width));
+    const auto lines_of = [&](const LineBand& band) {
+        return std::span(band.columns ? columns : rows)
+            .subspan(static_cast<std::size_t>(band.first), static_cast<std::size_t>(band.count()));
+    };
+    for (const FrameBand& one : bands_)
+        for (std::int64_t& blank_in : lines_of(one.band))
+            ++blank_in;
+    const std::int64_t often = std::max<std::int64_t>(2, (frames + 1) / 2);
+    std::erase_if(bands_, [&](const FrameBand& one) {
+        return std::ranges::max(lines_of(one.band)) >= often;
+    });
+}
+
+/// Returns the blank lines of a frame.
+std::span<const CorrectedFrames::FrameBand> CorrectedFrames::bands_of(std::int64_t frame) const {
+    const auto found = std::ranges::equal_range(bands_, frame, {}, &FrameBand::frame);
+    return {found.begin(), found.end()};
+}
+
+std::int64_t CorrectedFrames::blank(std::int64_t frame) const {
+    if (!settled_)
+        throw std::logic_error("blank lines are not known before the series has been inspected");
+    std::vector<LineBand> bands;
+    for (const FrameBand& one : bands_of(frame))
+        bands.push_back(one.band);
+    return samples_in(bands, header().shape);
+}
+
 /// Removes the outliers at defective pixels from the summaries of this rank's frames.
 void CorrectedFrames::forget_defects() {
     for (auto& [number, frame] : inspected_) {
@@ -379,7 +440,7 @@ std::int64_t CorrectedFrames::defects() const {
 }
 
 bool CorrectedFrames::needed() const {
-    return defects() > 0 || !factor_.empty() || !pixels_.empty();
+    return defects() > 0 || !factor_.empty() || !pixels_.empty() || !bands_.empty();
 }
 
 } // namespace sextant::registration

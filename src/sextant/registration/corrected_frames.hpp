@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/registration/blank_lines.hpp"
 #include "sextant/registration/outliers.hpp"
 
 #include <array>
@@ -40,12 +41,13 @@ struct DetectorImages {
 /// A series with its samples corrected: (sample − dark) / gain, where gain is divided by its mean
 /// so that the mean of the series does not change. Pixels are gaps (NaN) in all frames if the gain
 /// is not a positive finite number, if the dark image is not finite there, or if they are listed as
-/// defective. Outliers are gaps as well, in the frame in which they occur.
+/// defective. Outliers and blank lines are gaps as well, in the frame in which they occur.
 ///
 /// The series is first inspected: each rank reads each of its frames once and finds its outliers,
 /// and adds the samples to a sum over the series. settle() then shares the outliers among all
 /// ranks. Pixels that are outliers in at least half of the frames or in the mean of the series are
-/// defective. From then on, every frame has the same bits however it is read.
+/// defective. Lines that are blank in at least half of the frames belong to the specimen and are
+/// not gaps. From then on, every frame has the same bits however it is read.
 ///
 /// Requires  images of the shape of the frames, one each, with a usable pixel (InvalidTask with the
 ///           path and both shapes otherwise); defective pixels in the frames (InvalidTask).
@@ -66,6 +68,8 @@ class CorrectedFrames : public FrameSource {
     ///
     /// Requires  this rank has read the frame during the inspection (std::logic_error).
     std::int64_t recorded_gaps(std::int64_t frame) const { return inspected(frame).gaps; }
+    /// The number of samples of a frame in blank lines. Requires settled (std::logic_error).
+    std::int64_t blank(std::int64_t frame) const;
     /// The outliers of a frame that this rank has read during the inspection; none for others. Once
     /// settled, those at defective pixels are not included.
     OutlierSummary outliers(std::int64_t frame) const;
@@ -88,6 +92,11 @@ class CorrectedFrames : public FrameSource {
         std::vector<Elements> pixels; ///< of the outliers, in order
         std::vector<float> values;    ///< of the outliers
         double mean = 0;              ///< of the frame
+        std::vector<LineBand> bands;  ///< blank lines
+    };
+    struct FrameBand {
+        std::int64_t frame;
+        LineBand band;
     };
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
@@ -101,6 +110,8 @@ class CorrectedFrames : public FrameSource {
     std::vector<double> image_of(const OpenImage& open, std::string& names);
     void mark_defects(const DetectorImages& detector);
     void find_defects(const Communicator& communicator);
+    void share_blank_lines(const Communicator& communicator);
+    std::span<const FrameBand> bands_of(std::int64_t frame) const;
     void forget_defects();
 
     std::unique_ptr<FrameSource> source_;
@@ -120,6 +131,7 @@ class CorrectedFrames : public FrameSource {
     /// Outliers of frame i: pixels_[first_[i]] to pixels_[first_[i + 1]].
     std::vector<std::size_t> first_;
     std::vector<Elements> pixels_;
+    std::vector<FrameBand> bands_; ///< ordered by frame
 };
 
 } // namespace sextant::registration

@@ -583,11 +583,15 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     return all;
 }
 
-/// Shares the outliers that were found among the ranks, and notes those of this rank's frames.
+/// Shares the outliers and blank lines that were found among the ranks, and notes those of this
+/// rank's frames.
 void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames) {
     context.corrections->settle(context.communicator);
-    for (FrameRegistration& frame : frames)
+    for (FrameRegistration& frame : frames) {
         frame.outliers = context.corrections->outliers(frame.frame);
+        if (frame.left_out.empty())
+            frame.gaps += context.corrections->blank(frame.frame);
+    }
 }
 
 } // namespace

@@ -72,7 +72,7 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
 std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
                      const FrameLimits& limits) {
     if (share(frame.gaps, frame.samples) > limits.most_gaps)
-        return fmt::format("{} of {} samples are not finite numbers", frame.gaps, frame.samples);
+        return fmt::format("{} of {} samples are gaps", frame.gaps, frame.samples);
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
     if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)

@@ -41,7 +41,7 @@ struct FrameLimits {
     /// Least mean, as a fraction of the usual mean. A darker frame was probably taken with the beam
     /// off.
     double least_brightness = .05;
-    double most_gaps = .5; ///< largest fraction of samples that are not finite (for example masked)
+    double most_gaps = .75; ///< largest fraction of samples that are gaps (for example masked)
 };
 
 /// Returns the reason why a frame is left out, or "" if it is usable.

@@ -38,7 +38,7 @@ std::string_view meaning_of(std::string_view flag) {
         {"mended", "the frame disagreed with its neighbours and was registered again, starting "
                    "from their motion"},
         {"in-doubt", "neighbouring frames disagree about the motion of the frame"},
-        {"gaps", "some samples are not finite"}};
+        {"gaps", "some samples are not finite, or in blank rows or columns"}};
     for (const Meaning& meaning : all) {
         if (meaning.flag == flag)
             return meaning.text;
