@@ -269,6 +269,7 @@ struct FrameOutcome {
 struct SeriesOutcome {
     std::vector<FrameOutcome> frames;
     double registrations = 0, seconds = 0;
+    registration::SeriesMisfit misfit;
     std::string failure;
 };
 
@@ -288,6 +289,7 @@ class Judge {
             static_cast<double>(registered_.registrations) / static_cast<double>(frames);
         outcome.seconds = registered_.seconds;
         outcome.failure = registered_.failure;
+        outcome.misfit = registered_.result.misfit;
         outcome.frames.resize(frames);
         errors_.resize(frames);
         plain_errors_.resize(frames);
@@ -521,7 +523,12 @@ void print_json(const SeriesCase& one, int seed, const SeriesOutcome& outcome, b
         {"z", bench::root_mean_square(sums.z)},
         {"z_reference", bench::root_mean_square(sums.z_reference)},
         {"registrations", outcome.registrations},
-        {"seconds", outcome.seconds}};
+        {"seconds", outcome.seconds},
+        {"misfit",
+         {{"significant", outcome.misfit.significant},
+          {"of_rows", outcome.misfit.of_rows},
+          {"pixels", outcome.misfit.pixels},
+          {"deviations", outcome.misfit.deviations}}}};
     if (!outcome.failure.empty())
         line.set("failure", outcome.failure);
     if (frames) {

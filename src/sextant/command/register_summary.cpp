@@ -87,7 +87,8 @@ constexpr Advice advices[] = {
     {"in-doubt",
      "compare them with their neighbours in the aligned stack, and leave wrong ones out "
      "of the series"},
-    {"gaps", "nothing to do; samples that are not finite have no weight"}};
+    {"gaps",
+     "nothing to do; samples that are not finite or in blank rows or columns have no weight"}};
 
 std::string_view advice_for(std::string_view flag) {
     for (const Advice& advice : advices) {
@@ -120,6 +121,24 @@ std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
     return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));
 }
 
+/// States the motions that remain within frames, and what to try; "" if noise explains them.
+std::string misfit_text(const RegistrationResult& result) {
+    const registration::SeriesMisfit& misfit = result.misfit;
+    if (!misfit.significant)
+        return "";
+    const std::string evidence =
+        fmt::format("{:.0f} standard deviations of what noise causes", misfit.deviations);
+    if (misfit.of_rows)
+        return fmt::format("rows still move relative to one another, by {:.2f} px (RMS of the "
+                           "means of adjacent rows, {}): scan lines jitter\n",
+                           misfit.pixels, evidence);
+    const bool most_general = result.model == MotionModel::affine || !result.model_reason.empty();
+    return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
+                       "{}): try --model {}\n",
+                       misfit.pixels, evidence,
+                       name(most_general ? MotionModel::nonrigid : MotionModel::automatic));
+}
+
 std::string closing_of(const RegisterSummary& summary,
                        const std::vector<FrameRegistration>& places) {
     const Counts counts = counts_of(places);
@@ -139,6 +158,7 @@ std::string closing_of(const RegisterSummary& summary,
                     median_of(places, deviation_of));
     if (const std::string advice = advice_of(summary, counts); !advice.empty())
         text += advice + "\n";
+    text += misfit_text(summary.result);
     if (summary.streaks.pixels > 0)
         text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
                             "hot pixels cause: the median may be the better image\n",

@@ -66,6 +66,9 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
         json.set("tx_physical", motion.tx * all.pixel.x);
         json.set("ty_physical", motion.ty * all.pixel.y);
     }
+    if (result.misfit.smooth.slopes > 0)
+        json.set("misfit",
+                 {{"pixels", result.misfit.pixels()}, {"deviations", result.misfit.deviations()}});
     if (place.field)
         json.set("field", {{"known", place.field->known},
                            {"sigma", place.field->sigma},

@@ -208,6 +208,7 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
         const Similarity alike = similarity(weighted);
         if (result.converged || result.iterations == most_steps) {
             result.covariance = covariance(level, alike, parameters);
+            result.misfit = misfit_of(tiles_, level.tiles, alike, parameters);
             return result;
         }
         ParameterMatrix matrix = ParameterMatrix::Zero(n, n);

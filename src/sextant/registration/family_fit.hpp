@@ -4,6 +4,7 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/affine.hpp"
 #include "sextant/registration/level.hpp"
+#include "sextant/registration/misfit.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <array>
@@ -37,6 +38,7 @@ struct FamilyResult {
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0;
     bool converged = false;
+    Misfit misfit = {}; ///< whether parts of the frame moved differently
 };
 
 /// Returns the uncertainty of the motion's nearest rigid motion.

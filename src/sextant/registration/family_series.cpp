@@ -180,6 +180,7 @@ class Families {
         frame.result.overlap = std::min(1., result.overlap);
         frame.result.iterations += result.iterations;
         frame.result.converged = true;
+        frame.result.misfit = result.misfit;
     }
 
     /// Removes the stretch of the reference from all motions.

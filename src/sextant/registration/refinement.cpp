@@ -115,6 +115,7 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
     frame.result.iterations = stored.fit.steps;
     frame.field = summary_of(stored);
     frame.result.uncertainty = uncertainty_from(stored.fit.covariance);
+    frame.result.misfit = {}; // that of the rigid motion
     frame.seconds += stored.seconds;
 }
 

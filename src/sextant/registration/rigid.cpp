@@ -273,6 +273,8 @@ void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sum
     result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;
     const Similarity alike = similarity(sums);
     result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
+    constexpr std::size_t parameters = 3;
+    result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);
     result.ncc_after = alike.ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     const double count = sums.count * row_step;

@@ -4,6 +4,7 @@
 #include "sextant/registration/correlation.hpp"
 #include "sextant/registration/lead.hpp"
 #include "sextant/registration/level.hpp"
+#include "sextant/registration/misfit.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <optional>
@@ -34,6 +35,7 @@ struct RigidResult {
     bool converged = false;
     bool ambiguous = false; ///< small lead: the motion may be off by a lattice period
     bool unrelated = false; ///< the NCC is no higher than that of noise
+    Misfit misfit = {};     ///< whether parts of the frame moved differently
 };
 
 /// Registers pairs of frames of one shape by a rigid motion.

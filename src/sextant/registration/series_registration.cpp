@@ -339,7 +339,13 @@ Record record_of(const RegistrationResult& result) {
         {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
         {"model_reason", result.model_reason, "why --model auto chose the model"},
         {"threads", std::move(threads), "how the threads of a rank were used"},
-        {"flattened", result.flattened, "shading was removed before registration"}};
+        {"flattened", result.flattened, "shading was removed before registration"},
+        {"misfit",
+         {{"significant", result.misfit.significant},
+          {"of_rows", result.misfit.of_rows},
+          {"pixels", result.misfit.pixels},
+          {"deviations", result.misfit.deviations}},
+         "motions that remain within frames"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -404,6 +410,7 @@ class SeriesRegistration::Run {
             result_.recorded = combined([](std::int64_t) { return Transform(); }, false);
         gather_frames();
         gather_thread_use();
+        result_.misfit = series_misfit();
         timed(result_.seconds.writing, [&] { agree(communicator_, [&] { write(); }); });
         ledger_.reset();
         agree(communicator_, [] {}); // all ranks have closed their files
@@ -831,6 +838,17 @@ class SeriesRegistration::Run {
                                       one.from_before, one.sound, one.contrast,
                                       std::move(not_averaged), one.outliers, one.affine});
         }
+    }
+
+    /// Adds the misfits of all frames that are not in doubt.
+    SeriesMisfit series_misfit() const {
+        std::vector<Misfit> misfits;
+        for (const FrameRegistration& frame : result_.frames) {
+            if (frame.left_out.empty() && !in_doubt(frame) && frame.result.misfit.smooth.slopes > 0)
+                misfits.push_back(frame.result.misfit);
+        }
+        // With one stage, half of the noise is that of the reference.
+        return misfit_of_series(misfits, result_.stages == 1 ? .5 : 0);
     }
 
     void gather_thread_use() {

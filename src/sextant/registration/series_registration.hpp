@@ -119,8 +119,9 @@ struct FrameRegistration {
 
     bool mended = false;   ///< registered to the previous frame with a start from the vote
     bool in_doubt = false; ///< registrations to the frames around this one disagree
-    std::int64_t gaps = 0; ///< number of recorded samples that are not finite
-    Seconds seconds = 0;   ///< time spent on all registrations of this frame
+    /// Number of recorded samples that are not finite, or in lines without signal.
+    std::int64_t gaps = 0;
+    Seconds seconds = 0; ///< time spent on all registrations of this frame
     /// The motion to the last sound frame before this one, or to the first one; found before the
     /// scan.
     registration::RigidMotion from_before = {};
@@ -164,6 +165,9 @@ struct RegistrationResult {
     /// What threads did that took whole frames, over all ranks; threads are listed rank by rank.
     registration::FrameThreadUse thread_use;
     bool flattened = false; ///< the frames' shading was removed before registration
+    /// The motions that remain within the frames whose motion is not in doubt; 0 for displacement
+    /// fields.
+    registration::SeriesMisfit misfit = {};
 };
 
 /// States how threads were used and, if requested, the prediction that led to it.
