@@ -94,6 +94,14 @@ grep -q 'mean and median differ' text && fail "streaks without a hot pixel"
 register spoilt.npy -o spoilt --despike off
 says 'mean and median differ by more than noise' text
 
+# Motions that the model leaves are stated, with the model to try.
+grep -q 'parts of frames still move' text && fail "a misfit without a distortion"
+"$SEXTANT" synthesize -o warped.npy --frames 8 --width 128 --height 128 --specimen carbon --warp 6
+register warped.npy -o warped
+says 'parts of frames still move relative to one another, by 0.* px (RMS, .*: try --model auto$' text
+register warped.npy -o warped --model nonrigid
+grep -q 'parts of frames' text && fail "a misfit of displacement fields"
+
 # The examples of the help run as printed.
 "$SEXTANT" register --help | grep '^  sextant' | sed "s,^  sextant,\"$SEXTANT\"," >examples
 [ "$(wc -l <examples)" = 2 ] || fail "the help has not two examples for one process"

@@ -212,6 +212,10 @@ void check_measures(const JsonField& json) {
         require_known(*outliers, {"count", "largest", "x", "y"});
         check_numbers(*outliers, {"count", "largest", "x", "y"});
     }
+    if (const auto misfit = json.find("misfit")) {
+        require_known(*misfit, {"pixels", "deviations"});
+        check_numbers(*misfit, {"pixels", "deviations"});
+    }
     for (const JsonField& flag : json.items_or_none("flags"))
         flag.one_of<std::size_t>(known_flags);
 }
@@ -240,10 +244,10 @@ FrameRegistration frame_from(const JsonField& json) {
         frame.left_out = left_out->text();
         return frame;
     }
-    require_known(json,
-                  {"frame", "alpha", "tx", "ty", "matrix", "sigma_alpha", "sigma_tx", "sigma_ty",
-                   "ncc_before", "ncc_after", "overlap", "iterations", "tx_physical", "ty_physical",
-                   "field", "seconds", "not_finite", "outliers", "flags"});
+    require_known(json, {"frame",       "alpha",      "tx",          "ty",          "matrix",
+                         "sigma_alpha", "sigma_tx",   "sigma_ty",    "ncc_before",  "ncc_after",
+                         "overlap",     "iterations", "tx_physical", "ty_physical", "misfit",
+                         "field",       "seconds",    "not_finite",  "outliers",    "flags"});
     check_measures(json);
     frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
     if (const auto matrix = json.find("matrix"))
