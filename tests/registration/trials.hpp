@@ -67,8 +67,11 @@ inline Pair make_pair(const Trial& trial) {
 
 /// Workspaces for trials of one shape.
 struct Registrar {
-    explicit Registrar(ImageShape shape, double prefilter = registration::usual_prefilter)
-        : reference(shape, 0, prefilter), moved(shape, 0, prefilter), registration(shape) {}
+    explicit Registrar(ImageShape shape, double prefilter = registration::usual_prefilter,
+                       const registration::RigidOptions& options = {})
+        : reference(shape, 0, prefilter),
+          moved(shape, 0, prefilter),
+          registration(shape, 0, options) {}
 
     RigidResult align(const kernel::SampleView& r, const kernel::SampleView& t) {
         reference.fill(r);

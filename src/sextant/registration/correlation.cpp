@@ -47,10 +47,6 @@ Elements unwrapped(Elements at, Elements period) {
     return at <= period / 2 ? at : at - period;
 }
 
-double alpha_of(int angle) {
-    return (angle - Correlation::angles / 2) * Correlation::degrees_apart * std::numbers::pi / 180;
-}
-
 /// The spectra of two real images.
 struct Both {
     std::complex<float> f, g;
@@ -101,35 +97,50 @@ Correlation::Correlation(ImageShape shape, Team* team)
       backward_(std::make_unique<const Transform>(padded_, true)),
       window_x_(tukey(shape.width)),
       window_y_(tukey(shape.height)),
-      peaks_(static_cast<std::size_t>(angles * halves)) {
+      peaks_(static_cast<std::size_t>(angles * halves)),
+      deepest_(peaks_.size()) {
     const auto count = static_cast<std::size_t>(padded_.elements());
     for (int pair = 0; pair <= pair_of(angles - 1); ++pair)
         pairs_.push_back({kernel::FloatPlane(shape), Values(count), Values(count)});
     for (Peaks& peaks : peaks_)
         peaks.reserve(most + 1);
     highest_.reserve(most + 1);
-    results_.reserve(most);
+    results_.reserve(2 * most);
 }
 
 Correlation::~Correlation() = default;
 
 std::span<const Resemblance> Correlation::search(const kernel::FloatImage& reference,
-                                                 const kernel::FloatImage& moved, Point centre) {
+                                                 const kernel::FloatImage& moved, Point centre,
+                                                 double around, bool inverts) {
+    around_ = around;
     place_all(reference, moved, centre);
     transform(*forward_);
     whiten_all();
     transform(*backward_);
+    results_.clear();
+    collect_all(false);
+    const double deepest = *std::max_element(deepest_.begin(), deepest_.end());
+    if (inverts && (highest_.empty() || deepest > highest_.front().found.height))
+        collect_all(true);
+    return results_;
+}
+
+double Correlation::alpha_of(int angle) const {
+    return around_ + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
+}
+
+/// Appends the peaks, or the negative ones, to the results.
+void Correlation::collect_all(bool inverted) {
     run_parts(team_, angles * halves,
-              [&](int part, int) { collect(part / halves, part % halves); });
+              [&](int part, int) { collect(part / halves, part % halves, inverted); });
     highest_.clear();
     for (const Peaks& peaks : peaks_) {
         for (const Peak& peak : peaks)
             keep(highest_, peak);
     }
-    results_.clear();
     for (const Peak& peak : highest_)
         results_.push_back(peak.found);
-    return results_;
 }
 
 /// Calls body(pair, first line, end line) for bands of lines of every pair.
@@ -235,8 +246,8 @@ double Correlation::overlap(Elements shift_x, Elements shift_y) const {
 }
 
 /// Finds peaks in the real or imaginary part of one angle's correlation, in the upper or lower half
-/// of the shifts.
-void Correlation::collect(int angle, int half) {
+/// of the shifts; negative peaks if `inverted`. Also finds the deepest minimum.
+void Correlation::collect(int angle, int half, bool inverted) {
     const Values& samples = pairs_[static_cast<std::size_t>(pair_of(angle))].values;
     const bool imaginary = is_imaginary(angle);
     Peaks& peaks = peaks_[static_cast<std::size_t>(angle * halves + half)];
@@ -245,14 +256,17 @@ void Correlation::collect(int angle, int half) {
     const auto at = [&](Elements x, Elements y) {
         const std::complex<float> both =
             samples[static_cast<std::size_t>((y + height) % height * width + (x + width) % width)];
-        return imaginary ? both.imag() : both.real();
+        const float value = imaginary ? both.imag() : both.real();
+        return inverted ? -value : value;
     };
     const auto is_peak = [&](Elements x, Elements y, float value) {
         return value > at(x - 1, y) && value >= at(x + 1, y) && value > at(x, y - 1) &&
                value >= at(x, y + 1) && value > at(x - 1, y - 1) && value >= at(x + 1, y + 1) &&
                value > at(x + 1, y - 1) && value >= at(x - 1, y + 1);
     };
-    float least = 0;
+    float least = 0, lowest = 0;
+    double& deepest = deepest_[static_cast<std::size_t>(angle * halves + half)];
+    deepest = 0;
     for (Elements y = half * height / halves; y < (half + 1) * height / halves; ++y) {
         const Elements shift_y = unwrapped(y, height);
         if (2 * std::abs(shift_y) > shape_.height)
@@ -262,16 +276,23 @@ void Correlation::collect(int angle, int half) {
             if (2 * std::abs(shift_x) > shape_.width)
                 continue;
             const float value = at(x, y);
-            if (!(value > least))
+            if (!(value > least)) {
+                if (value < lowest) {
+                    deepest =
+                        std::max(deepest, static_cast<double>(-value) / overlap(shift_x, shift_y));
+                    lowest = static_cast<float>(-deepest / 4); // as `least`
+                }
                 continue;
+            }
             const double over_overlap = static_cast<double>(value) / overlap(shift_x, shift_y);
             const bool full = peaks.size() == most;
             if ((full && over_overlap <= peaks.back().found.height) || !is_peak(x, y, value))
                 continue;
             // T∘R(α) shifted by s is T∘φ with t = R(α)s.
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
-            keep(peaks,
-                 {{compose({alpha_of(angle), 0, 0}, shift), over_overlap}, shift_x, shift_y});
+            keep(peaks, {{compose({alpha_of(angle), 0, 0}, shift), over_overlap, inverted},
+                         shift_x,
+                         shift_y});
             // Heights are values divided by an overlap of at least 1/4, so a value below a quarter
             // of the lowest peak in a full list cannot enter the list.
             if (peaks.size() == most)

@@ -15,13 +15,14 @@ namespace sextant::registration {
 /// A candidate motion between two images.
 struct Resemblance {
     RigidMotion motion;
-    double height = 0; ///< height of the correlation peak; comparable only within one search
+    double height = 0;     ///< height of the correlation peak; comparable for the same two images
+    bool inverted = false; ///< the images have opposite contrast: the peak is negative
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
-/// nine angles. These peaks are starting points for methods that converge only locally. On a
-/// lattice, where a shift by one period correlates almost as well, the true shift is among several
-/// peaks.
+/// nine angles around a given one. These peaks are starting points for methods that converge only
+/// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
+/// among several peaks.
 ///
 /// Both images are multiplied by a Tukey window, the template after rotation by each angle. The
 /// cross spectrum is divided by the square root of its modulus, as a compromise: full phase
@@ -34,13 +35,16 @@ class Correlation {
     ~Correlation();
 
     /// Returns the highest peaks at distinct shifts, highest first.
-    /// Input     images of this object's shape with a mean of about 0; the centre of rotation. NaN
-    ///           counts as 0.
-    /// Output    at most `most` peaks, valid until the next search.
+    /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
+    ///           middle of the angles, in radians. NaN counts as 0.
+    /// Output    at most `most` peaks, valid until the next search. With `inverts`, as many
+    /// negative
+    ///           peaks follow if the correlation has a minimum deeper than its highest peak.
     /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
     /// Deterministic  The bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
-                                        const kernel::FloatImage& moved, Point centre);
+                                        const kernel::FloatImage& moved, Point centre,
+                                        double around = 0, bool inverts = false);
 
     static constexpr std::size_t most = 12;
     static constexpr int angles = 9;
@@ -76,7 +80,9 @@ class Correlation {
     void transform(const Transform& by);
     void whiten_all();
     void whiten(std::size_t here, std::size_t there);
-    void collect(int angle, int half);
+    void collect_all(bool inverted);
+    void collect(int angle, int half, bool inverted);
+    double alpha_of(int angle) const;
     void keep(Peaks& peaks, const Peak& peak) const;
     double overlap(Elements shift_x, Elements shift_y) const;
 
@@ -85,7 +91,9 @@ class Correlation {
     std::unique_ptr<const Transform> forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
-    std::vector<Peaks> peaks_; ///< [angle][half]
+    double around_ = 0;           ///< the middle of the angles
+    std::vector<Peaks> peaks_;    ///< [angle][half]
+    std::vector<double> deepest_; ///< [angle][half], the height of the deepest minimum
     Peaks highest_;
     std::vector<Resemblance> results_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace sextant::registration {
@@ -60,15 +61,17 @@ LeadMeter::LeadMeter(ImageShape shape, Team* team)
 
 void LeadMeter::set(const Images& images, const RigidMotion& motion) {
     images_ = images;
-    warp(motion, best_);
+    warp(motion, images.inverted, best_);
 }
 
-void LeadMeter::warp(const RigidMotion& motion, kernel::FloatPlane& to) {
+void LeadMeter::warp(const RigidMotion& motion, bool inverted, kernel::FloatPlane& to) {
     constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
     const Bands bands(shape_.height);
     run_parts(team_, bands.count(), [&](int band, int) {
         kernel::warp_rows(images_.moved, map_of(motion, images_.centre), unknown, shape_,
                           bands.first(band), bands.first(band + 1), to.plane());
+        for (Elements y = bands.first(band); inverted && y < bands.first(band + 1); ++y)
+            std::transform(to.row(y), to.row(y) + shape_.width, to.row(y), std::negate());
     });
 }
 
@@ -90,8 +93,8 @@ LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile) const {
     return sums;
 }
 
-double LeadMeter::over(const RigidMotion& rival) {
-    warp(rival, rival_);
+double LeadMeter::over(const RigidMotion& rival, bool inverted) {
+    warp(rival, inverted, rival_);
     const ImageShape tiles = tiles_in(shape_);
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column) {

@@ -33,16 +33,17 @@ class LeadMeter {
     explicit LeadMeter(ImageShape shape, Team* team = nullptr);
 
     /// Sets the images and a motion, to which others are compared. The images must remain valid
-    /// until the next call.
+    /// until the next call; Images::inverted applies to this motion.
     void set(const Images& images, const RigidMotion& motion);
 
     /// Returns the lead of the motion that was set over another one, as a normal deviate; negative
-    /// if the other one explains the images better.
+    /// if the other one explains the images better. `inverted` is Images::inverted of the other
+    /// one.
     /// Output    infinity if fewer than `least_tiles` tiles have common pixels: then the motions
     ///           cannot be compared.
     /// Cost      two passes over the image. Allocates nothing.
     /// Deterministic  The bits do not depend on the number of threads.
-    double over(const RigidMotion& rival);
+    double over(const RigidMotion& rival, bool inverted = false);
 
     static constexpr int least_tiles = 4;
 
@@ -55,7 +56,7 @@ class LeadMeter {
         TileSums& operator+=(const TileSums& other);
     };
 
-    void warp(const RigidMotion& motion, kernel::FloatPlane& to);
+    void warp(const RigidMotion& motion, bool inverted, kernel::FloatPlane& to);
     TileSums sums_of(const Tile& tile) const;
 
     ImageShape shape_;

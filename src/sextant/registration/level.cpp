@@ -34,9 +34,10 @@ bool is_root(const kernel::RigidSums& sums, double scale) {
 }
 
 /// Returns the weight of a tile.
-double weight_of(const kernel::RigidSums& tile) {
+double weight_of(const kernel::RigidSums& tile, bool inverted) {
     constexpr double enough = 1. / 3;
-    const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
+    const double slopes = tile.jj[3] + tile.jj[5];
+    const double common = (tile.jd[3] + tile.jd[5]) * (inverted ? -1 : 1);
     return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
 }
 
@@ -77,7 +78,7 @@ kernel::RigidMap map_of(const RigidMotion& motion, Point centre) {
     return {std::cos(motion.alpha), std::sin(motion.alpha), first.x, first.y};
 }
 
-Similarity similarity(const kernel::RigidSums& sums) {
+Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
     if (sums.count == 0)
         return {};
     const double mean_r = sums.r / sums.count, mean_t = sums.t / sums.count;
@@ -86,9 +87,9 @@ Similarity similarity(const kernel::RigidSums& sums) {
     constexpr double none = 1e-12; // counts as 0; usual variances are about 1
     if (!(variance_r > none && variance_t > none))
         return {0, 1, mean_r, mean_t};
-    const double covariance = sums.rt / sums.count - mean_r * mean_t;
-    return {covariance / std::sqrt(variance_r * variance_t), std::sqrt(variance_r / variance_t),
-            mean_r, mean_t};
+    const double covariance = sums.rt / sums.count - mean_r * mean_t, sign = inverted ? -1 : 1;
+    return {sign * covariance / std::sqrt(variance_r * variance_t),
+            sign * std::sqrt(variance_r / variance_t), mean_r, mean_t};
 }
 
 double ncc_of_noise(double pixels, double sigma) {
@@ -139,10 +140,11 @@ double least_count(ImageShape reference, Elements row_step) {
 Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options, Team* team) {
     const ImageShape shape = images.reference.shape;
     Fit fit{start};
+    fit.inverted = images.inverted;
     for (;;) {
         const kernel::RigidSums sums =
             sums_over(images, fit.motion, options.detail, options.row_step, team);
-        const Similarity alike = similarity(sums);
+        const Similarity alike = similarity(sums, images.inverted);
         const bool overlaps = sums.count >= least_count(shape, options.row_step);
         fit.ncc = overlaps ? alike.ncc : -1;
         fit.count = sums.count;
@@ -203,8 +205,8 @@ RigidUncertainty uncertainty_with(const std::array<double, 9>& covariance) {
             covariance};
 }
 
-void weigh_tile(kernel::RigidSums& tile) {
-    scale(tile, weight_of(tile));
+void weigh_tile(kernel::RigidSums& tile, bool inverted) {
+    scale(tile, weight_of(tile, inverted));
 }
 
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,

@@ -18,17 +18,19 @@ kernel::RigidMap map_of(const RigidMotion& motion, Point centre);
 struct Images {
     kernel::FloatImage reference, moved;
     Point centre;
-    bool gaps = false; ///< true if either may contain NaN; such pixels are ignored
+    bool gaps = false;     ///< true if either may contain NaN; such pixels are ignored
+    bool inverted = false; ///< the images have opposite contrast: T is compared as −T
 };
 
 /// The similarity of two images over their overlap.
 struct Similarity {
     double ncc = 0;   ///< normalised cross-correlation, −1 to 1; 0 if an image is constant
-    double scale = 1; ///< k = σ_R/σ_T, by which T is multiplied to compare it with R
+    double scale = 1; ///< k = ±σ_R/σ_T, by which T is multiplied to compare it with R
     double mean_r = 0, mean_t = 0;
 };
 
-Similarity similarity(const kernel::RigidSums& sums);
+/// With `inverted`, the images are R and −T.
+Similarity similarity(const kernel::RigidSums& sums, bool inverted = false);
 
 /// Returns the largest NCC to be expected of two images of pure noise that overlap in `pixels`
 /// pixels, after a Gaussian filter of `sigma`.
@@ -83,7 +85,8 @@ struct Fit {
     double ncc = -1; ///< over the overlap, at the last evaluation
     int steps = 0;
     bool converged = false;
-    double count = 0; ///< number of R's pixels within T at the last evaluation
+    double count = 0;      ///< number of R's pixels within T at the last evaluation
+    bool inverted = false; ///< as Images::inverted
 };
 
 /// Finds the motion near a start at which the score vanishes, by inverse-compositional Gauss-Newton
@@ -113,8 +116,8 @@ RigidUncertainty uncertainty_with(const std::array<double, 9>& covariance);
 /// Scales the sums of a tile by its weight, 0 to 1. Noise gradients add to a score without
 /// depending on the motion, so tiles that show only noise, such as those between particles, have
 /// weight 0. ΣJD is not biased by noise; a tile has full weight if its ΣJD is at least a third of
-/// its ΣJJᵀ.
-void weigh_tile(kernel::RigidSums& tile);
+/// its ΣJJᵀ. `inverted` is Images::inverted.
+void weigh_tile(kernel::RigidSums& tile, bool inverted = false);
 
 /// Estimates the uncertainty by the sandwich estimator H⁻¹VH⁻¹. H is the derivative of the score
 /// with respect to the motion, from the gradients of both frames, whose noise is independent. V is

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,9 @@ Point apply(const RigidMotion& motion, Point x, Point c) {
 
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner) {
     const Point t = turned(outer.alpha, {inner.tx, inner.ty});
-    return {outer.alpha + inner.alpha, t.x + outer.tx, t.y + outer.ty};
+    // Angles that add up to a half turn or less keep their bits.
+    return {std::remainder(outer.alpha + inner.alpha, 2 * std::numbers::pi), t.x + outer.tx,
+            t.y + outer.ty};
 }
 
 RigidMotion inverse(const RigidMotion& motion) {

@@ -31,7 +31,7 @@ struct RigidMotion {
 /// Returns φ(x) for images with centre c.
 Point apply(const RigidMotion& motion, Point x, Point c);
 
-/// Returns φ₁∘φ₂, the inner motion applied first: α = α₁ + α₂, t = R(α₁)t₂ + t₁.
+/// Returns φ₁∘φ₂, the inner motion applied first: α = α₁ + α₂, between −π and π, t = R(α₁)t₂ + t₁.
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner);
 
 /// Returns φ⁻¹: −α, −R(−α)t.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 
 #include <fmt/format.h>
@@ -21,10 +22,8 @@ Elements tile_side(ImageShape shape) {
 }
 
 constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
-/// If the lead of the best is smaller than this, more fits are compared, on a finer level, but at
-/// most `most_rivals`.
+/// If the lead of the best is smaller than this, more fits are compared, on a finer level.
 constexpr double clear_lead = 4;
-constexpr std::size_t most_rivals = 6;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one.
 constexpr double distinct = 2;
 
@@ -36,6 +35,11 @@ ImageShape shape_of_level(ImageShape shape, int level) {
     for (int k = 0; k < level; ++k)
         shape = kernel::halved(shape);
     return shape;
+}
+
+Images as_inverted(Images images, bool inverted) {
+    images.inverted = inverted;
+    return images;
 }
 
 RigidMotion scaled(const RigidMotion& motion, double factor) {
@@ -71,7 +75,12 @@ RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOp
       lead_(shape_of_level(shape, levels_ - 1), team),
       closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
       tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {
-    fits_.reserve(Correlation::most);
+    std::size_t searches = 1;
+    if (options.most_rotation > usual_rotation) {
+        rotations_.emplace(shape_of_level(shape, levels_ - 1), team);
+        searches += RotationSearch::most;
+    }
+    fits_.reserve(2 * Correlation::most * searches);
 }
 
 void RigidRegistration::check(const Pyramid& pyramid) const {
@@ -82,13 +91,15 @@ void RigidRegistration::check(const Pyramid& pyramid) const {
 }
 
 /// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.
-Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved, int level) const {
+Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved, int level,
+                                 bool inverted) const {
     const Point c = centre(shape_);
     const double scale = std::ldexp(1, -level);
     return {reference.level(level),
             moved.level(level),
             {c.x * scale, c.y * scale},
-            reference.gaps() || moved.gaps()};
+            reference.gaps() || moved.gaps(),
+            inverted};
 }
 
 RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
@@ -112,7 +123,7 @@ void RigidRegistration::fit_all(const Images& coarsest, std::size_t first, std::
                                 int steps, double stop, Start& start) {
     run_parts(team_, static_cast<int>(last - first), [&](int number, int) {
         Fit& one = fits_[first + static_cast<std::size_t>(number)];
-        one = fit(coarsest, one.motion, {steps, stop, 2});
+        one = fit(as_inverted(coarsest, one.inverted), one.motion, {steps, stop, 2});
     });
     for (std::size_t number = first; number < last; ++number)
         start.iterations += fits_[number].steps;
@@ -124,7 +135,8 @@ void RigidRegistration::sort_out(ImageShape coarsest) {
     for (const Fit& one : fits_) {
         const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(kept);
         const auto same = std::find_if(fits_.begin(), end, [&](const Fit& other) {
-            return rms_distance(one.motion, other.motion, coarsest) < distinct;
+            return one.inverted == other.inverted &&
+                   rms_distance(one.motion, other.motion, coarsest) < distinct;
         });
         if (same == end)
             fits_[kept++] = one;
@@ -140,10 +152,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     Start start;
     start.level = levels_ - 1;
     start.lead = 0; // stays 0 if no candidate is found
-    fits_.clear();
-    for (const Resemblance& found :
-         correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
-        fits_.push_back({found.motion});
+    find_starts(coarsest);
     if (fits_.empty())
         return start;
     fit_all(coarsest, 0, fits_.size(), 3, .05, start);
@@ -156,6 +165,39 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     return start;
 }
 
+/// Finds starts for fits by correlation, around each angle at which the spectra are alike.
+void RigidRegistration::find_starts(const Images& coarsest) {
+    fits_.clear();
+    double highest = 0, deepest = 0;
+    const auto search_around = [&](double angle) {
+        for (const Resemblance& found : correlation_.search(
+                 coarsest.reference, coarsest.moved, coarsest.centre, angle, options_.inverts)) {
+            Fit& one = fits_.emplace_back();
+            one.motion = found.motion;
+            one.inverted = found.inverted;
+            double& most = found.inverted ? deepest : highest;
+            most = std::max(most, found.height);
+        }
+    };
+    search_around(0);
+    if (rotations_) {
+        for (const double angle : rotations_->angles(coarsest.reference, coarsest.moved)) {
+            constexpr double inexact = 2; // degrees
+            if (std::abs(angle) <= (options_.most_rotation + inexact) * std::numbers::pi / 180)
+                search_around(angle);
+        }
+    }
+    if (deepest <= highest)
+        std::erase_if(fits_, [](const Fit& one) { return one.inverted; });
+}
+
+/// Returns the number of fits that are compared on the next finer level, at most. Of frames that
+/// may be rotated by any angle, a lattice has more of them.
+std::size_t RigidRegistration::most_rivals() const {
+    constexpr std::size_t usual = 6, rotated = 18;
+    return rotations_ ? rotated : usual;
+}
+
 /// Chooses the best of the first `count` fits and determines its lead over the strongest of those
 /// that ended at a distinct motion. A fit that loses to another one on their common pixels is
 /// replaced by it.
@@ -166,20 +208,21 @@ void RigidRegistration::choose(const Images& images, std::size_t count, double a
     // which decides nothing between them.
     const auto is_rival = [&](const Fit& fit, const Fit& best) {
         constexpr double least = .5;
-        return rms_distance(fit.motion, best.motion, images.reference.shape) >= apart &&
+        return (fit.inverted != best.inverted ||
+                rms_distance(fit.motion, best.motion, images.reference.shape) >= apart) &&
                fit.ncc * std::sqrt(fit.count) > least * best.ncc * std::sqrt(best.count);
     };
     const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(count);
     auto best = std::max_element(fits_.begin(), end,
                                  [](const Fit& a, const Fit& b) { return more_alike(b, a); });
     for (std::size_t round = 0; round < count; ++round) {
-        meter.set(images, best->motion);
+        meter.set(as_inverted(images, best->inverted), best->motion);
         auto strongest = best;
         double lead = none;
         for (auto rival = fits_.begin(); rival != end; ++rival) {
             if (!is_rival(*rival, *best))
                 continue;
-            const double over = meter.over(rival->motion);
+            const double over = meter.over(rival->motion, rival->inverted);
             if (over < lead) {
                 lead = over;
                 strongest = rival;
@@ -199,12 +242,13 @@ void RigidRegistration::look_closer(const Pyramid& reference, const Pyramid& mov
     const Images coarsest = images(reference, moved, levels_ - 1);
     fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
     sort_out(coarsest.reference.shape);
-    fits_.resize(std::min(fits_.size(), most_rivals));
+    fits_.resize(std::min(fits_.size(), most_rivals()));
     start.level = levels_ - 2;
     const Images finer = images(reference, moved, start.level);
     run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
         Fit& one = fits_[static_cast<std::size_t>(number)];
-        one = fit(finer, scaled(one.motion, 2), {4, .05, 2, kernel::Detail::slopes});
+        one = fit(as_inverted(finer, one.inverted), scaled(one.motion, 2),
+                  {4, .05, 2, kernel::Detail::slopes});
     });
     for (const Fit& one : fits_)
         start.iterations += one.steps;
@@ -218,15 +262,16 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     result.lead = start.lead;
     result.ambiguous = start.lead && *start.lead < options_.least_lead;
     result.motion = start.fit.motion;
+    result.inverted = start.fit.inverted;
     for (int level = start.level; level > 0; --level) {
         // Coarser levels need not be exact, because the next finer level refines their result.
         constexpr double stop = .05;
-        const Fit one = fit(images(reference, moved, level), result.motion,
+        const Fit one = fit(images(reference, moved, level, result.inverted), result.motion,
                             {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
         result.iterations += one.steps;
         result.motion = scaled(one.motion, 2);
     }
-    finish(images(reference, moved, 0), reference.prefilter(), result);
+    finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
     return result;
 }
 
@@ -237,7 +282,7 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
     kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
     for (int steps = 0; steps < options_.most_steps; ++steps) {
         const auto step = sums.count >= least_count(shape_, row_step)
-                              ? newton_step(total(tiles_), similarity(sums))
+                              ? newton_step(total(tiles_), similarity(sums, result.inverted))
                               : std::nullopt;
         if (!step)
             break;
@@ -263,15 +308,16 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
     });
     const kernel::RigidSums all = total(tiles_);
     for (kernel::RigidSums& tile : tiles_)
-        weigh_tile(tile);
+        weigh_tile(tile, finest.inverted);
     return all;
 }
 
 /// Sets the NCCs, the uncertainty and the overlap, and marks unrelated frames.
 void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                               double prefilter, RigidResult& result) {
-    result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;
-    const Similarity alike = similarity(sums);
+    result.ncc_before =
+        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
+    const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
     constexpr std::size_t parameters = 3;
     result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);

@@ -6,11 +6,15 @@
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/misfit.hpp"
 #include "sextant/registration/pyramid.hpp"
+#include "sextant/registration/rotation_search.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace sextant::registration {
+
+/// The largest rotation that one search finds reliably, in degrees.
+inline constexpr double usual_rotation = 3;
 
 struct RigidOptions {
     int most_steps = 30; ///< maximum number per level
@@ -18,6 +22,12 @@ struct RigidOptions {
     /// Least lead (RigidResult::lead) of the best motion; with less, the result may be off by a
     /// lattice period.
     double least_lead = 1.75;
+    /// The largest rotation between two frames, in degrees. With more than `usual_rotation`, their
+    /// spectra are compared to find angles around which the search is repeated.
+    double most_rotation = usual_rotation;
+    /// Also searches for frames of opposite contrast, if their correlation has a minimum deeper
+    /// than its highest peak.
+    bool inverts = false;
 };
 
 struct RigidResult {
@@ -36,11 +46,15 @@ struct RigidResult {
     bool ambiguous = false; ///< small lead: the motion may be off by a lattice period
     bool unrelated = false; ///< the NCC is no higher than that of noise
     Misfit misfit = {};     ///< whether parts of the frame moved differently
+    /// The frames have opposite contrast; the NCCs are those of the reference and of the inverted
+    /// template.
+    bool inverted = false;
 };
 
 /// Registers pairs of frames of one shape by a rigid motion.
 ///
-/// Correlation on the coarsest level finds candidate motions. Each is refined there by up to three
+/// Correlation on the coarsest level finds candidate motions, around every angle at which the
+/// spectra of the frames are alike if any rotation is allowed. Each is refined there by up to three
 /// Gauss-Newton steps (level.hpp) on every second row, and then the best three by up to eight more.
 /// The one with the highest NCC is followed to the finest level. If another one is nearly as good
 /// (lead.hpp), all are refined and compared again on the next finer level.
@@ -76,7 +90,10 @@ class RigidRegistration {
     };
 
     void check(const Pyramid& pyramid) const;
-    Images images(const Pyramid& reference, const Pyramid& moved, int level) const;
+    Images images(const Pyramid& reference, const Pyramid& moved, int level,
+                  bool inverted = false) const;
+    void find_starts(const Images& coarsest);
+    std::size_t most_rivals() const;
     Start search(const Pyramid& reference, const Pyramid& moved);
     void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
                  double stop, Start& start);
@@ -96,9 +113,10 @@ class RigidRegistration {
     RigidOptions options_;
     Team* team_;
     Correlation correlation_;
-    LeadMeter lead_, closer_lead_;         ///< on the coarsest level, on the next finer one
-    std::vector<Fit> fits_;                ///< one per start
-    std::vector<kernel::RigidSums> tiles_; ///< on the finest level
+    LeadMeter lead_, closer_lead_;            ///< on the coarsest level, on the next finer one
+    std::optional<RotationSearch> rotations_; ///< if more than the usual rotation is allowed
+    std::vector<Fit> fits_;                   ///< one per start
+    std::vector<kernel::RigidSums> tiles_;    ///< on the finest level
 };
 
 } // namespace sextant::registration
