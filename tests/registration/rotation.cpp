@@ -126,5 +126,20 @@ TEST(Rotation, series_are_registered_whose_frames_rotate_around_the_circle) {
     }
 }
 
+TEST(Rotation, of_any_size_is_refused_for_displacement_fields) {
+    const MadeSeries made = make_series(2);
+    RegistrationOptions options;
+    options.model = MotionModel::nonrigid;
+    options.rigid.most_rotation = 180;
+    EXPECT_THAT(
+        [&] {
+            run_threads(1, [&](const Communicator& communicator) {
+                SeriesRegistration(communicator, options)
+                    .run(std::make_unique<MadeSource>(made.frames));
+            });
+        },
+        testing::ThrowsMessage<AgreedFailure>(testing::HasSubstr("up to 3 degrees")));
+}
+
 } // namespace
 } // namespace sextant::test

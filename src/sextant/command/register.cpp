@@ -425,8 +425,8 @@ Record record_of(RegisterCommand& command) {
 constexpr std::string_view notes =
     "Motions state how far a frame's content has moved relative to the reference: to the right "
     "(tx),\n"
-    "downward (ty) and clockwise (alpha). A pair of frames is searched over half a frame and 2.4\n"
-    "degrees in each direction. Flags of frames in transforms.csv and the report:\n"
+    "downward (ty) and clockwise (alpha). Pairs of frames are searched over half a frame in each\n"
+    "direction, and over --rotation. Flags of frames in transforms.csv and the report:\n"
     "  ambiguous      another motion was nearly as likely, as one lattice period further\n"
     "  mended         disagreed with its neighbours; registered again, starting from their motion\n"
     "  in-doubt       neighbouring frames disagree about its motion\n"

@@ -76,7 +76,8 @@ struct Advice {
 };
 
 constexpr std::string_view out_of_reach =
-    "frames out of reach: try --reference N with a frame in the middle of the motion";
+    "frames out of reach: try --reference N with a frame in the middle of the motion, or "
+    "--rotation 180 if frames are rotated";
 
 constexpr Advice advices[] = {
     {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "
@@ -86,7 +87,7 @@ constexpr Advice advices[] = {
     {"mended", "compare them with their neighbours in the aligned stack"},
     {"in-doubt",
      "compare them with their neighbours in the aligned stack, and leave wrong ones out "
-     "of the series"},
+     "of the series; try --rotation 180 if they are rotated"},
     {"gaps",
      "nothing to do; samples that are not finite or in blank rows or columns have no weight"}};
 
@@ -165,6 +166,16 @@ std::string closing_of(const RegisterSummary& summary,
                             report::counted(summary.streaks.pixels, "pixel"), summary.streaks.x,
                             summary.streaks.y);
     return text;
+}
+
+std::string inverted_text(const RegisterSummary& summary) {
+    const RegistrationResult& result = summary.result;
+    if (result.inverted == 0)
+        return "";
+    return fmt::format("{} of {} have the opposite contrast of frame {}; only --average weighted "
+                       "inverts them in averages\n",
+                       result.inverted, report::counted(std::ssize(registered(summary)), "frame"),
+                       result.reference);
 }
 
 std::string gap_text(const AlignedStack& stack) {
@@ -260,6 +271,7 @@ std::string to_text(const RegisterSummary& summary) {
                         median_of(places, [](const auto& p) { return p.result.ncc_after; }));
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
+    text += inverted_text(summary);
     text += aligned_text(summary);
     const auto& seconds = summary.result.seconds;
     text += fmt::format(

@@ -81,6 +81,8 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
                               {"largest", outliers.value},
                               {"x", outliers.x},
                               {"y", outliers.y}});
+    if (place.contrast.inverted())
+        json.set("inverted", true);
     json.set("flags", flags_of(place));
     return json;
 }
@@ -216,6 +218,8 @@ void check_measures(const JsonField& json) {
         require_known(*misfit, {"pixels", "deviations"});
         check_numbers(*misfit, {"pixels", "deviations"});
     }
+    if (const auto inverted = json.find("inverted"))
+        inverted->boolean();
     for (const JsonField& flag : json.items_or_none("flags"))
         flag.one_of<std::size_t>(known_flags);
 }
@@ -247,7 +251,8 @@ FrameRegistration frame_from(const JsonField& json) {
     require_known(json, {"frame",       "alpha",      "tx",          "ty",          "matrix",
                          "sigma_alpha", "sigma_tx",   "sigma_ty",    "ncc_before",  "ncc_after",
                          "overlap",     "iterations", "tx_physical", "ty_physical", "misfit",
-                         "field",       "seconds",    "not_finite",  "outliers",    "flags"});
+                         "field",       "seconds",    "not_finite",  "outliers",    "inverted",
+                         "flags"});
     check_measures(json);
     frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
     if (const auto matrix = json.find("matrix"))

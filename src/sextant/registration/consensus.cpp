@@ -65,7 +65,7 @@ class Voting {
           tolerance_(tolerance),
           least_lead_(least_lead) {
         for (const LinkSeen& link : links) {
-            if (!link.trusted)
+            if (!link.trusted || link.inverted)
                 continue;
             links_of_[link.reference].push_back(&link);
             links_of_[link.moved].push_back(&link);

@@ -20,6 +20,7 @@ struct LinkSeen {
     RigidMotion motion;  ///< φ with T∘φ ≈ R, where T is `moved`
     bool trusted = true; ///< if false, the registration is ignored
     double lead = most_lead;
+    bool inverted = false; ///< the frames have opposite contrast (inversion.hpp)
 };
 
 /// The position of a frame according to all registrations to nearby frames.
@@ -55,8 +56,8 @@ struct FrameVote {
 /// is the difference of the sums of leads for and against it, divided by the standard deviation of
 /// such a sum.
 ///
-/// Input     links among `frames` frames of this shape, each with reference < moved; the least lead
-///           of a sound frame.
+/// Input     links among `frames` frames of this shape, each with reference < moved; inverted ones
+///           are ignored. The least lead of a sound frame.
 /// Output    one vote per frame; no position for frames that trusted links do not connect to the
 ///           largest group of connected frames.
 /// Cost      O(links) per round, at most ten rounds.

@@ -11,11 +11,13 @@ namespace sextant::registration {
 /// contrast of the typical frame by (T − level) / signal.
 struct FrameContrast {
     double level = 0;  ///< mean of the samples
-    double signal = 1; ///< amplitude of the specimen's signal, relative to the typical frame
+    double signal = 1; ///< amplitude of the specimen's signal, relative to the typical frame;
+                       ///< negative if the frame has the opposite contrast
     double noise = 1;  ///< standard deviation of the noise, in units of the typical frame's signal
 
     /// The weight of the frame in an average of least noise: signal² / noise².
     double weight() const { return signal * signal / (noise * noise); }
+    bool inverted() const { return signal < 0; }
 };
 
 /// The normalised cross-correlation (NCC) of two registered frames, over their overlap.
@@ -33,7 +35,8 @@ struct ContrastLink {
 ///
 /// Input     the frames' standard deviations after the filter that was used for the links; links
 ///           with an NCC that is not positive are ignored.
-/// Output    one contrast per frame, with a level of 0. The noise is at least a twentieth of the
+/// Output    one contrast per frame, with a level of 0 and a positive signal. The noise is at least
+/// a twentieth of the
 ///           frame's standard deviation, so that weights are finite.
 /// Cost      O(frames · reach²), where reach is the largest distance between linked frames.
 /// Deterministic

@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
 
 #include <algorithm>
@@ -385,8 +386,10 @@ class FieldScan {
 
 FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection) {
     std::vector<FrameRegistration> frames = register_neighbours(context, std::move(inspection));
+    const std::unique_ptr<FrameSource> inverted = of_one_contrast(context, frames);
+    const SeriesContext to_scan = inverted ? with_source(context, *inverted) : context;
     std::optional<FieldScan> scan;
-    agree(context.communicator, [&] { scan.emplace(context, std::move(frames)); });
+    agree(context.communicator, [&] { scan.emplace(to_scan, std::move(frames)); });
     return scan->run();
 }
 

@@ -7,11 +7,13 @@
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/consensus.hpp"
 #include "sextant/registration/contrast.hpp"
+#include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -80,12 +82,12 @@ class Registering {
     std::vector<Link> linked_neighbours() {
         agree(communicator_, [&] {
             team_.emplace(options_.threads);
-            reader_.emplace(source_, options_.rigid, options_.prefilter,
-                            std::max(2, options_.farthest + 1), &*team_);
             if (context_.threads.whole_frames)
-                start_threads();
+                threads_.emplace(source_, options_.threads);
+            make_readers(options_.contrast == ContrastSearch::automatic);
             link();
         });
+        invert_frames();
         vote();
         if (std::any_of(votes_.begin(), votes_.end(),
                         [&](const FrameVote& vote) { return needs_more(vote); })) {
@@ -111,12 +113,22 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
-    void start_threads() {
-        threads_.emplace(source_, options_.threads);
-        for (int thread = 0; thread < threads_->threads(); ++thread)
-            readers_.push_back(std::make_unique<PairReader>(threads_->source(thread),
-                                                            options_.rigid, options_.prefilter,
-                                                            std::max(2, options_.farthest + 1)));
+    /// Makes the reader, and that of each thread if they take whole frames. With `inverts`, pairs
+    /// may have opposite contrast. Frames that have a level in `levels` are inverted.
+    void make_readers(bool inverts, const std::vector<double>& levels = {}) {
+        readers_.clear();
+        const auto source = [&](FrameSource& recorded) -> FrameSource& {
+            if (levels.empty())
+                return recorded;
+            return *inverted_.emplace_back(std::make_unique<InvertedFrames>(recorded, levels));
+        };
+        RigidOptions options = options_.rigid;
+        options.inverts = inverts;
+        const int kept = std::max(2, options_.farthest + 1);
+        reader_.emplace(source(source_), options, options_.prefilter, kept, &*team_);
+        for (int thread = 0; threads_ && thread < threads_->threads(); ++thread)
+            readers_.push_back(std::make_unique<PairReader>(source(threads_->source(thread)),
+                                                            options, options_.prefilter, kept));
     }
 
     PairReader& reader_of(int thread) { return *readers_[static_cast<std::size_t>(thread)]; }
@@ -160,7 +172,58 @@ class Registering {
 
     void let_vote(std::size_t before, std::size_t moved, const RigidResult& result) {
         seen_.push_back({before, moved, result.motion, trusted(result),
-                         std::min(result.lead.value_or(0), most_lead)});
+                         std::min(result.lead.value_or(0), most_lead), result.inverted});
+    }
+
+    /// Decides which frames have the opposite contrast of the first one, inverts them, and
+    /// registers the pairs again that were registered with the other contrast.
+    void invert_frames() {
+        const bool any = std::any_of(seen_.begin(), seen_.end(), [](const LinkSeen& link) {
+            return link.trusted && link.inverted;
+        });
+        const std::vector<int> ranks = communicator_.all_gather(int{any});
+        if (std::count(ranks.begin(), ranks.end(), 1) == 0)
+            return;
+        frame_is_inverted_ = inverted_frames(
+            usable_.size(), all_gather_lists(communicator_, std::span<const LinkSeen>(seen_)));
+        agree(communicator_, [&] {
+            std::vector<double> levels(statistics_.size(),
+                                       std::numeric_limits<double>::quiet_NaN());
+            for (std::size_t i = 0; i < usable_.size(); ++i) {
+                const auto frame = static_cast<std::size_t>(usable_[i]);
+                if (frame_is_inverted_[i] != 0)
+                    levels[frame] = statistics_[frame].mean - context_.offset;
+            }
+            make_readers(false, levels);
+            link_again();
+        });
+    }
+
+    /// Registers the pairs again whose contrasts the vote changed.
+    void link_again() {
+        std::vector<Link> links = std::move(links_);
+        const std::vector<LinkSeen> seen = std::move(seen_);
+        links_.clear();
+        seen_.clear();
+        std::vector<std::size_t> wrong;
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            const bool opposite =
+                frame_is_inverted_[seen[i].reference] != frame_is_inverted_[seen[i].moved];
+            if (opposite != links[i].result.inverted)
+                wrong.push_back(i);
+            links[i].result.inverted = false;
+        }
+        for_each(
+            "register neighbours again", wrong.size(),
+            [&](std::size_t i) { return links[wrong[i]].moved; },
+            [&](std::size_t i, PairReader& reader) {
+                const LinkSeen& pair = seen[wrong[i]];
+                links[wrong[i]] = linked(pair.reference, pair.moved, reader);
+            });
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            links_.push_back(links[i]);
+            let_vote(seen[i].reference, seen[i].moved, links[i].result);
+        }
     }
 
     /// Registers two frames, given by their indices in usable_, and lets the result vote.
@@ -172,7 +235,8 @@ class Registering {
 
     Link linked(std::size_t before, std::size_t moved, PairReader& reader) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
-        const TimedResult timed = timed_result(ledger_, {Work::link, 0, reference, 0, frame},
+        const std::uint32_t pass = frame_is_inverted_.empty() ? 0 : 1;
+        const TimedResult timed = timed_result(ledger_, {Work::link, pass, reference, 0, frame},
                                                [&] { return reader.align(reference, frame); });
         return {reference, frame, timed.result, timed.seconds};
     }
@@ -297,6 +361,8 @@ class Registering {
                 continue;
             FrameContrast& contrast = frame_at(usable_[i]).contrast;
             contrast = contrasts[i];
+            if (!frame_is_inverted_.empty() && frame_is_inverted_[i] != 0)
+                contrast.signal = -contrast.signal;
             contrast.level = statistics_[static_cast<std::size_t>(usable_[i])].mean;
         }
     }
@@ -512,8 +578,10 @@ class Registering {
     std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
     Ledger* ledger_;
     std::optional<Team> team_;
+    std::optional<FrameThreads> threads_;         ///< if they take whole frames
+    std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
+    std::vector<std::unique_ptr<InvertedFrames>> inverted_; ///< the sources of readers, if any is
     std::optional<PairReader> reader_;
-    std::optional<FrameThreads> threads_;              ///< if they take whole frames
     std::vector<std::unique_ptr<PairReader>> readers_; ///< of threads_
     std::mutex noting_;                                ///< protects the next two numbers
     std::int64_t applications_ = 0;                    ///< of ⊙

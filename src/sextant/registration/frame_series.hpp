@@ -34,6 +34,12 @@ struct SeriesContext {
     }
 };
 
+/// Returns the context with another source of the same frames.
+inline SeriesContext with_source(const SeriesContext& context, FrameSource& source) {
+    return {context.communicator, source,  context.options, context.ledger, context.control,
+            context.offset,       nullptr, context.threads, context.used};
+}
+
 /// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
@@ -63,6 +69,9 @@ SeriesInspection inspect_series(const SeriesContext& context);
 /// frames imply. Frames whose position remains uncertain after registrations to more distant
 /// frames are not sound: the frames before and after them count as neighbours, as with frames that
 /// are left out, and they are registered afterwards.
+///
+/// Frames of opposite contrast (inversion.hpp) are recognised by their registrations to the frames
+/// before them, and inverted from then on; the signal of their contrast is negative.
 ///
 /// Input     the series and the result of inspect_series(); options.reference is a frame of the
 ///           series.

@@ -223,7 +223,7 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
 }
 
 Contribution contribution_of(const FrameContrast& contrast, double offset) {
-    const double gain = 1 / contrast.signal;
+    const double gain = 1 / std::abs(contrast.signal); // the source inverts inverted frames
     return {-(contrast.level - offset) * gain, gain, contrast.weight()};
 }
 

@@ -9,6 +9,7 @@
 #include "sextant/registration/family_series.hpp"
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/inversion.hpp"
 #include "sextant/registration/refinement.hpp"
 #include "sextant/registration/shading.hpp"
 
@@ -238,6 +239,10 @@ std::string_view name(Flattening flattening) {
     return names[static_cast<std::size_t>(flattening)];
 }
 
+std::string_view name(ContrastSearch contrast) {
+    return contrast == ContrastSearch::automatic ? "auto" : "same";
+}
+
 Record record_of(RegistrationOptions& options) {
     Record record;
     std::vector<Named<MotionModel>> models;
@@ -295,6 +300,15 @@ Record record_of(RegistrationOptions& options) {
                 {name(Flattening::on), Flattening::on},
                 {name(Flattening::off), Flattening::off}},
                "WHEN", "remove changing shading before registration");
+    record.add("contrast", options.contrast,
+               {{name(ContrastSearch::automatic), ContrastSearch::automatic},
+                {name(ContrastSearch::same), ContrastSearch::same}},
+               "NAME", "whether to recognise frames of opposite contrast");
+    constexpr double half_turn = 180;
+    record
+        .add("rotation", options.rigid.most_rotation, "DEGREES",
+             "largest rotation between frames; 180: any angle")
+        .between(usual_rotation, half_turn);
     return record;
 }
 
@@ -345,7 +359,8 @@ Record record_of(const RegistrationResult& result) {
           {"of_rows", result.misfit.of_rows},
           {"pixels", result.misfit.pixels},
           {"deviations", result.misfit.deviations}},
-         "motions that remain within frames"}};
+         "motions that remain within frames"},
+        {"inverted", result.inverted, "number of frames with the contrast inverted"}};
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
@@ -446,6 +461,11 @@ class SeriesRegistration::Run {
             throw InvalidTask(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
                                           reference, header.frames - 1, source_->path(),
                                           header.frames));
+        if (nonrigid() && options_.rigid.most_rotation > usual_rotation)
+            throw InvalidTask(fmt::format(
+                "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
+                "expected another model than nonrigid",
+                options_.rigid.most_rotation, usual_rotation));
         if (options_.frames != "sound" && options_.frames != "all")
             frames_listed(options_.frames, header.frames);
         const Bytes least = least_memory(header.frames, header.shape.width, combine_options(true));
@@ -584,6 +604,8 @@ class SeriesRegistration::Run {
             {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
             {"stages", std::to_string(options_.stages)},
             {"flatten", std::string(name(options_.flatten))},
+            {"contrast", std::string(name(options_.contrast))},
+            {"rotation", fmt::format("{:g}", options_.rigid.most_rotation)},
             {"association", options_.reproducible
                                 ? fmt::format("reproducible on {} ranks", communicator_.size())
                                 : std::string("any")}};
@@ -635,6 +657,8 @@ class SeriesRegistration::Run {
         } else {
             own_ = register_series(*context_, std::move(inspection));
         }
+        if ((inverted_ = of_one_contrast(*context_, own_)))
+            context_.emplace(with_source(SeriesContext(*context_), *inverted_));
         leave_out_unrelated(own_);
         registered_ = gather_registered(communicator_, own_);
         agree(communicator_, [&] { require_two(registered_.frames.size(), own_); });
@@ -838,6 +862,18 @@ class SeriesRegistration::Run {
                                       one.from_before, one.sound, one.contrast,
                                       std::move(not_averaged), one.outliers, one.affine});
         }
+        count_inverted();
+    }
+
+    /// States contrasts relative to the reference, and counts the inverted ones.
+    void count_inverted() {
+        const bool reference_is =
+            result_.frames[static_cast<std::size_t>(result_.reference)].contrast.inverted();
+        for (FrameRegistration& frame : result_.frames) {
+            if (reference_is)
+                frame.contrast.signal = -frame.contrast.signal;
+            result_.inverted += frame.left_out.empty() && frame.contrast.inverted();
+        }
     }
 
     /// Adds the misfits of all frames that are not in doubt.
@@ -886,6 +922,7 @@ class SeriesRegistration::Run {
     CorrectedFrames* corrections_ = nullptr;     ///< `source_`, if it corrects samples
     std::uint64_t detector_ = 0;                 ///< hash of the images of the detector
     std::unique_ptr<FlattenedFrames> flattened_; ///< `source_` without shading, if needed
+    std::unique_ptr<FrameSource> inverted_;      ///< one of these, with inverted frames inverted
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames

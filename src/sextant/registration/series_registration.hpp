@@ -56,6 +56,12 @@ enum class Flattening { automatic, on, off };
 
 std::string_view name(Flattening flattening);
 
+/// Whether frames may have opposite contrast, as in focal series: recognised by their correlation,
+/// or never.
+enum class ContrastSearch { automatic, same };
+
+std::string_view name(ContrastSearch contrast);
+
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
@@ -93,6 +99,7 @@ struct RegistrationOptions {
     /// for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
     Flattening flatten = Flattening::automatic;
+    ContrastSearch contrast = ContrastSearch::automatic;
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -168,6 +175,8 @@ struct RegistrationResult {
     /// The motions that remain within the frames whose motion is not in doubt; 0 for displacement
     /// fields.
     registration::SeriesMisfit misfit = {};
+    std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
+                               ///< reference; the signals of their contrasts are negative
 };
 
 /// States how threads were used and, if requested, the prediction that led to it.
