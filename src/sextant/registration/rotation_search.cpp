@@ -190,7 +190,7 @@ void RotationSearch::correlate(Elements ring) {
              kiss(of_rings_[static_cast<std::size_t>(ring)].data()));
 }
 
-/// Chooses the highest maxima over the angle.
+/// Chooses the highest maxima over the angle, and no others if they stand out.
 void RotationSearch::choose() {
     const auto at = [&](int i) { return sums_[static_cast<std::size_t>((i + steps) % steps)]; };
     std::vector<int> maxima;
@@ -205,7 +205,8 @@ void RotationSearch::choose() {
             const int distance = std::abs(one - other);
             return std::min(distance, steps - distance) >= distinct;
         });
-        if (apart && 2 * chosen.size() < most)
+        constexpr double least = .5; // of the highest
+        if (apart && 2 * chosen.size() < most && at(one) >= least * at(maxima.front()))
             chosen.push_back(one);
     }
     angles_.clear();

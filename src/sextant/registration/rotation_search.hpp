@@ -27,7 +27,8 @@ class RotationSearch {
     ~RotationSearch();
 
     /// Returns the angles α for which T∘R(α) and R are most alike, in radians between −π and π: the
-    /// most likely first, each followed by the opposite one.
+    /// most likely first, each followed by the opposite one; none with a correlation of less than
+    /// half the highest.
     /// Input     images of this object's shape with a mean of about 0. NaN counts as 0.
     /// Output    at most `most` angles, valid until the next call.
     /// Cost      one complex transform of n pixels, and two of 360 angles for each ring.
