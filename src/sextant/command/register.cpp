@@ -432,7 +432,8 @@ constexpr std::string_view notes =
     "  in-doubt       neighbouring frames disagree about its motion\n"
     "  unrelated      no more similar to the reference than noise\n"
     "  not-converged  the search ended before it converged\n"
-    "  gaps           some samples are not finite, or in blank rows or columns; these have no weight\n"
+    "  gaps           some samples are not finite, or in blank rows or columns; these have no "
+    "weight\n"
     "The last lines of the output count the flags, and state what to try.";
 
 Operation register_operation() {
