@@ -19,7 +19,7 @@ using Plan = std::unique_ptr<kiss_fft_state, decltype(&kiss_fft_free)>;
 constexpr int steps = 360; ///< angles over a half turn
 constexpr double step = std::numbers::pi / steps;
 /// Angles closer together than this are found by the same search (Correlation).
-constexpr int distinct = 8;
+constexpr int least_apart = 8;
 
 Plan plan_of(Elements size, bool inverse) {
     Plan plan(kiss_fft_alloc(static_cast<int>(size), inverse, nullptr, nullptr), &kiss_fft_free);
@@ -203,7 +203,7 @@ void RotationSearch::choose() {
     for (const int one : maxima) {
         const bool apart = std::all_of(chosen.begin(), chosen.end(), [&](int other) {
             const int distance = std::abs(one - other);
-            return std::min(distance, steps - distance) >= distinct;
+            return std::min(distance, steps - distance) >= least_apart;
         });
         constexpr double least = .5; // of the highest
         if (apart && 2 * chosen.size() < most && at(one) >= least * at(maxima.front()))
