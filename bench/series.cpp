@@ -13,6 +13,8 @@
 // position of a pixel in the reference according to the registration and the true one. Only errors
 // of frames relative to one another matter: the common motion (rigid, or affine if the case says
 // so) that fits the errors of all frames best is removed. Grossly wrong frames do not influence it.
+// With displacement fields, the reference is an average with a distortion of its own, so the mean
+// error of all frames at each position is removed too.
 // A frame is right if its error is at most half a pixel. A flag is any of: ambiguous, in doubt,
 // unrelated, not averaged. The table's columns:
 //   error     RMS over the frames that are used, pixels
@@ -24,7 +26,7 @@
 //   wrong %   frames that are wrong or unrecoverable, but used
 //   out %     recoverable frames that are left out
 //   z         RMS of the errors of the translations over their predicted standard deviations, of
-//             right frames (of the field, over all positions, if there is one)
+//             right frames; of displacement fields, that of the errors at known nodes
 //   z ref     the same relative to the reference frame instead of to the mean of all frames; the
 //             variances of both frames are added
 //   regs      registrations per frame
@@ -219,6 +221,40 @@ struct Gauge {
     }
 };
 
+/// The mean of the errors of several frames at each position.
+class MeanErrors {
+  public:
+    void add(const std::vector<ErrorAt>& errors, const Gauge& gauge) {
+        for (const ErrorAt& one : errors) {
+            const Point left = gauge.left(one);
+            Sum& sum = sums_[{one.at.x, one.at.y}];
+            sum = {sum.count + 1, {sum.total.x + left.x, sum.total.y + left.y}};
+        }
+    }
+
+    /// Returns the errors at positions that several frames cover, without their mean.
+    std::vector<ErrorAt> removed_from(const std::vector<ErrorAt>& errors) const {
+        std::vector<ErrorAt> left;
+        for (const ErrorAt& one : errors) {
+            const auto sum = sums_.find({one.at.x, one.at.y});
+            if (sum == sums_.end() || sum->second.count < 2)
+                continue;
+            const auto& [count, total] = sum->second;
+            left.push_back(
+                {one.at, {one.error.x - total.x / count, one.error.y - total.y / count}});
+        }
+        return left;
+    }
+
+  private:
+    struct Sum {
+        double count = 0;
+        Point total;
+    };
+
+    std::map<std::pair<double, double>, Sum> sums_;
+};
+
 /// Fits a gauge to errors by least squares.
 class GaugeFit {
   public:
@@ -301,6 +337,8 @@ class Judge {
         of_reference.add(errors_[reference]);
         const Gauge relative = of_reference.gauge();
         const Gauge common = case_.is_pair() ? relative : robust_gauge(outcome.frames, affine);
+        if (case_.options.model == MotionModel::nonrigid && !case_.is_pair())
+            remove_mean_field(outcome.frames, common);
         for (FrameOutcome& frame : outcome.frames)
             measure(frame, common, relative);
         if (case_.is_pair())
@@ -346,11 +384,17 @@ class Judge {
         const auto side = static_cast<double>(shape_.width);
         const double margin = std::ceil(side * (1 - central) / 2);
         const double step_x = std::ceil(side / 16), step_y = std::ceil(side / 64);
+        const auto* const field = std::get_if<registration::DisplacementField>(&transform);
         try {
             for (double y = margin; y < side - margin; y += step_y) {
                 for (double x = margin; x < side - margin; x += step_x) {
-                    const Point found = apply_inverse(transform, {x, y}, shape_);
-                    const Point truth = true_place(frame, {x, y}, rows);
+                    // The positions of fields are the same in all frames, for MeanErrors.
+                    const Point pixel = field ? apply(*field, {x, y}) : Point{x, y};
+                    if (pixel.x < 0 || pixel.y < 0 || pixel.x > side - 1 || pixel.y > side - 1)
+                        continue;
+                    const Point found =
+                        field ? Point{x, y} : apply_inverse(transform, pixel, shape_);
+                    const Point truth = true_place(frame, pixel, rows);
                     errors.push_back({found, {found.x - truth.x, found.y - truth.y}});
                 }
             }
@@ -405,6 +449,17 @@ class Judge {
         return gauge;
     }
 
+    /// Removes the distortion of the reference, from the frames that are recoverable.
+    void remove_mean_field(const std::vector<FrameOutcome>& frames, const Gauge& common) {
+        MeanErrors mean;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            if (frames[i].used && frames[i].recoverable && !frames[i].flagged)
+                mean.add(errors_[i], common);
+        }
+        for (std::vector<ErrorAt>& errors : errors_)
+            errors = mean.removed_from(errors);
+    }
+
     void measure(FrameOutcome& frame, const Gauge& common, const Gauge& relative) const {
         const auto i = static_cast<std::size_t>(frame.frame);
         if (!frame.used || !frame.recoverable)
@@ -414,9 +469,9 @@ class Judge {
         if (!frame.right())
             return;
         const FrameRegistration& found = registered_.result.frames[i];
-        if (found.field) {
-            if (found.field->sigma > 0)
-                frame.z = {frame.error / std::sqrt(2) / found.field->sigma};
+        if (const auto* const field = std::get_if<registration::DisplacementField>(
+                &registered_.transforms.at(frame.frame))) {
+            frame.z = deviations_of_field(*field, errors_[i], common);
             return;
         }
         const auto& sigma = found.result.uncertainty;
@@ -427,6 +482,30 @@ class Judge {
         if (frame.frame != registered_.result.reference)
             frame.z_reference = deviations(frame.frame, relative, std::hypot(sigma.tx, other.tx),
                                            std::hypot(sigma.ty, other.ty));
+    }
+
+    /// Returns the RMS of the errors over their standard deviations, at the known nodes nearest to
+    /// the positions of the errors.
+    static std::vector<double> deviations_of_field(const registration::DisplacementField& field,
+                                                   const std::vector<ErrorAt>& errors,
+                                                   const Gauge& gauge) {
+        std::vector<double> z;
+        const auto nearest = [&](double at, Elements nodes) {
+            return std::clamp<Elements>(std::llround(at / static_cast<double>(field.spacing)), 0,
+                                        nodes - 1);
+        };
+        for (const ErrorAt& one : errors) {
+            const auto node =
+                static_cast<std::size_t>(nearest(one.at.y, field.nodes.height) * field.nodes.width +
+                                         nearest(one.at.x, field.nodes.width));
+            const auto sigma = static_cast<double>(field.sigma[node]);
+            if (field.known[node] == 0 || !(sigma > 0) || !std::isfinite(sigma))
+                continue;
+            const Point left = gauge.left(one);
+            z.push_back(left.x / sigma);
+            z.push_back(left.y / sigma);
+        }
+        return z.empty() ? z : std::vector<double>{bench::root_mean_square(z)};
     }
 
     /// Returns the errors of a frame's translation over these standard deviations.
