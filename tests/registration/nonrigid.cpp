@@ -38,6 +38,20 @@ TEST(Nonrigid, finds_the_warp_of_sparse_particles) {
     }
 }
 
+/// At this dose, hardly any tile of a frame shows more than noise.
+TEST(Nonrigid, keeps_its_start_if_frames_show_only_noise) {
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+        WarpTrial trial;
+        trial.specimen = "particles";
+        trial.shape = {512, 512};
+        trial.dose = .5;
+        trial.seed = seed;
+        const WarpOutcome outcome = run(trial);
+        SCOPED_TRACE(outcome.text());
+        EXPECT_LT(outcome.error, outcome.error_of_start + .4);
+    }
+}
+
 TEST(Nonrigid, does_not_mistake_warps_of_short_wavelength_for_rigid_motions) {
     for (const char* specimen : {"waves", "lattice of waves"}) {
         WarpTrial trial;

@@ -203,6 +203,36 @@ TEST(RegistrationStages, state_deviations_that_include_the_noise_of_the_average_
     });
 }
 
+/// All frames follow the noise of the frame that they are registered to in the first stage, so its
+/// own field is near 0, but it is not known better than others.
+TEST(RegistrationStages, state_deviations_of_the_first_reference_like_those_of_other_frames) {
+    SeriesPlan plan;
+    plan.shape = {256, 256};
+    plan.frames = 8;
+    plan.dose = 40;
+    plan.drift = {0, -.8, .5};
+    plan.warp = 2;
+    plan.warp_length = 256;
+    registration::SpecimenPlan specimen;
+    specimen.field = registration::field_for(plan);
+    const SyntheticSeries series(plan, registration::find_specimen("carbon").make(specimen));
+    FramesMade frames;
+    for (int frame = 0; frame < plan.frames; ++frame)
+        frames.push_back(series.counted(frame));
+    RegistrationOptions options;
+    options.model = MotionModel::nonrigid;
+    for (const int stages : {2, 3}) {
+        options.stages = stages;
+        run_threads(2, [&](const Communicator& communicator) {
+            const RegistrationResult result =
+                SeriesRegistration(communicator, options).run(std::make_unique<MadeSource>(frames));
+            ASSERT_EQ(result.reference, 0);
+            EXPECT_GT(result.frames[0].field->sigma, .7 * result.frames[4].field->sigma);
+            EXPECT_LT(result.frames[0].field->sigma, 1.4 * result.frames[4].field->sigma);
+        });
+    }
+}
+
 TEST(RegistrationStages, of_a_pair_are_one) {
     const MadeSeries made = make_series(2);
     for (const MotionModel model : {MotionModel::rigid, MotionModel::nonrigid}) {

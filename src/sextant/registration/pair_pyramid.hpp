@@ -62,6 +62,8 @@ class PairPyramid {
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
 
     int levels() const { return reference_.levels(); }
+    /// The factor by which the reference's samples were multiplied, relative to the template's.
+    double scale_ratio() const { return reference_.scale() / templ_.scale(); }
     PairLevel level(int number) const;                                   ///< 0 is the finest
     const InformativeTiles& informative() const { return informative_; } ///< tiles of the reference
 

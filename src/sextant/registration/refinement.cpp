@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
@@ -519,6 +520,27 @@ class OthersImage {
     std::vector<float> others_;
 };
 
+/// Returns the median strength of the priors of fields of a stage, of some frames of all ranks
+/// other than `except`; none if the frames determine no fields.
+std::optional<double> usual_strength(Ledger& ledger, const Registered& registered,
+                                     std::int64_t reference, std::uint32_t stage,
+                                     std::int64_t except) {
+    constexpr std::size_t some = 9;
+    constexpr double least_freedom = 4;
+    std::vector<double> strengths;
+    const std::size_t frames = registered.frames.size(), used = std::min(frames, some);
+    for (std::size_t i = 0; i < used; ++i) {
+        const std::int64_t frame = registered.frames[i * frames / used];
+        if (frame == except)
+            continue;
+        const SplineFitReport fit =
+            found_field(ledger, {Work::field, stage, reference, 0, frame}).fit;
+        if (fit.freedom >= least_freedom)
+            strengths.push_back(fit.strength);
+    }
+    return strengths.empty() ? std::nullopt : std::optional(median(strengths));
+}
+
 /// Searches the whole range of motions for this rank's frames in doubt.
 void settle_in_doubt(const SeriesContext& context, const MatchingAverage& average,
                      const Registered& registered, std::span<FrameRegistration> own,
@@ -558,8 +580,8 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
 
 void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
                                    const Registered& registered, std::int64_t reference_before,
-                                   const TransformOf& before, std::span<FrameRegistration> own,
-                                   std::uint32_t stage) {
+                                   std::int64_t first_reference, const TransformOf& before,
+                                   std::span<FrameRegistration> own, std::uint32_t stage) {
     const RegistrationOptions& options = context.options;
     const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
@@ -585,7 +607,14 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
                 return contributes ? others.without(frame.frame)
                                    : std::span<const float>(average.samples);
             },
-            [&] { return settled ? FieldStart(frame.result.motion) : from_field(frame); });
+            [&] {
+                FieldStart start = settled ? FieldStart(frame.result.motion) : from_field(frame);
+                start.gain = contribution_of(registered.contrasts[index], context.offset).gain;
+                if (frame.frame == first_reference)
+                    start.strength = usual_strength(*context.ledger, registered, reference_before,
+                                                    stage - 1, first_reference);
+                return start;
+            });
     }
 }
 

@@ -130,13 +130,15 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
 
 /// Registers this rank's frames to an average by displacement fields, as register_to_average() does
 /// by rigid motions. Each starts at its field `before`, from which the average was computed and
-/// which the ledger holds for the previous stage under `reference_before`.
+/// which the ledger holds for the previous stage under `reference_before`. `first_reference` is the
+/// frame that the first stage registered all others to: their fields follow its noise, so its own
+/// field is near 0 whatever its error. Its prior is therefore as strong as those of other frames.
 ///
 /// Memory    nine frames.
 /// Not collective.
 void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
                                    const Registered& registered, std::int64_t reference_before,
-                                   const TransformOf& before, std::span<FrameRegistration> own,
-                                   std::uint32_t stage);
+                                   std::int64_t first_reference, const TransformOf& before,
+                                   std::span<FrameRegistration> own, std::uint32_t stage);
 
 } // namespace sextant::registration

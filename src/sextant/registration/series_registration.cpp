@@ -696,7 +696,8 @@ class SeriesRegistration::Run {
         agree(communicator_, [&] {
             if (nonrigid())
                 register_to_average_by_fields(*context_, average, registered_,
-                                              reference_of(stage - 1), before, own_, number);
+                                              reference_of(stage - 1), result_.reference, before,
+                                              own_, number);
             else
                 register_to_average(*context_, average, registered_, own_, number);
         });

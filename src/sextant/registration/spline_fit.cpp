@@ -15,6 +15,8 @@ using kernel::CellSums;
 
 constexpr std::size_t null_space = 3; // dimension: two shifts and a rotation
 constexpr double collapsed = 4;       // with fewer determined coefficients, the fit is rigid
+/// If a smaller fraction of the tiles shows more than noise, a field cannot be told from noise.
+constexpr double least_shown = 1. / 12;
 
 /// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise
 /// is correlated within this distance, or half the spacing of the control points if that is
@@ -119,7 +121,9 @@ void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
         all += row;
     moments_ = all.moments;
     level.cells.normal_equations(matrix_, score_);
-    estimate_noise(all);
+    const Elements side = level.tile_side;
+    const ImageShape cells = level.cells.cells();
+    estimate_noise(all, (cells.width + side - 1) / side * std::ssize(level.found));
 }
 
 /// Evaluates a row of tiles: adds the sums of its cells to control points, and sums over each tile.
@@ -162,16 +166,20 @@ SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparis
 
 /// Estimates the noise v and the coherence and, for the next evaluation, the gain and offset that
 /// match the mean and variance of T∘φ to those of R.
-void SplineFit::estimate_noise(const Found& found) {
+void SplineFit::estimate_noise(const Found& found, Elements tiles) {
+    shown_ = found.squares / static_cast<double>(tiles);
     // Correct for the degrees of freedom of the coefficients; each tile's score has two components.
     const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
-    report_.noise = found.trace > 0 ? std::max(found.of_squares / (found.trace * left), 1e-12) : 1;
+    // The noise of neighbouring cells is not negatively correlated. If sums over tiles are smaller
+    // than those over cells, the coefficients fit the noise of the few tiles that show anything.
+    const double squares = std::max(found.of_squares / left, found.of_cells);
+    report_.noise = found.trace > 0 ? std::max(squares / found.trace, 1e-12) : 1;
     report_.coherence = found.of_squares > 0 ? found.of_squares / left / found.of_cells : 0;
     const double n = moments_.count;
     const double variance_r = moments_.rr - moments_.r * moments_.r / n;
     const double variance_t = moments_.tt - moments_.t * moments_.t / n;
     if (n > 0 && variance_r > 0 && variance_t > 0) {
-        const double gain = std::sqrt(variance_r / variance_t);
+        const double gain = known_gain_.value_or(std::sqrt(variance_r / variance_t));
         gain_ = static_cast<float>(gain);
         offset_ = static_cast<float>((moments_.r - gain * moments_.t) / n);
     }
@@ -190,6 +198,8 @@ double SplineFit::correlation() const {
 /// Takes one Gauss-Newton step. Returns false if the step is small enough to stop or its equations
 /// cannot be solved.
 bool SplineFit::step() {
+    if (estimates_strength_ && shown_ < least_shown)
+        return false;
     const double data = 1 / report_.noise;
     energy_.multiply(coefficients_, energy_slope_);
     for (std::size_t i = 0; i < direction_.size(); ++i)
@@ -223,6 +233,8 @@ void SplineFit::estimate_strength() {
     const auto free = static_cast<double>(coefficients_.size() - null_space);
     const double held = report_.strength * trace_of_product(cholesky_.inverse(), energy_);
     report_.freedom = std::max(free - held, 0.);
+    if (!estimates_strength_)
+        return;
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
     // The strength of the prior is kept unless both the data and the field determine it.
@@ -265,16 +277,22 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
 SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& start) {
     begin_at({start.motion});
     report_ = {};
-    gain_ = 1;
+    known_gain_ = {};
+    if (start.gain)
+        known_gain_ = *start.gain * pyramid.scale_ratio();
+    gain_ = static_cast<float>(known_gain_.value_or(1));
     offset_ = 0;
     comparison(pyramid, 0);
     const double before = correlation();
     begin_at(start);
+    estimates_strength_ = !start.strength;
+    report_.strength = start.strength.value_or(0);
+    weak_steps_left_ = 0;
     constexpr std::size_t near = 2; // number of levels to fit when starting from a field
     for (std::size_t k = start.beyond ? std::min(near, levels_.size()) : levels_.size(); k-- > 0;) {
         // A level that shows nothing of the motion ends with a prior so strong that it fixes all
         // coefficients.
-        if (report_.freedom < collapsed) {
+        if (estimates_strength_ && report_.freedom < collapsed) {
             report_.strength = weak_strength_;
             weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;
         }

@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,6 +47,11 @@ using Displacement = std::function<Point(Point)>;
 struct FieldStart {
     RigidMotion motion;
     Displacement beyond; ///< empty: no displacement
+    /// The factor that brings the template's samples to the contrast of the reference. Unknown: the
+    /// variances of both are matched, which is right only if both have equally much noise.
+    std::optional<double> gain = {};
+    /// The strength of the prior. Unknown: estimated from the evidence.
+    std::optional<double> strength = {};
 
     FieldStart(const RigidMotion& near = {}, Displacement field = {})
         : motion(near), beyond(std::move(field)) {}
@@ -62,6 +68,9 @@ struct FieldStart {
 /// would prevent the data from changing the coefficients; if a level determines fewer than four
 /// coefficients, the next level starts with a small β again. (H/v + βK)⁻¹ is the covariance of the
 /// coefficients.
+///
+/// If fewer than one in twelve tiles shows more than noise, a field cannot be told from noise: the
+/// result is the start, with the standard deviations of the weakest prior.
 ///
 /// A start with a field is projected onto the grid by least squares over cells; the fit then begins
 /// at the second finest level. The prior applies to the whole field, not to its change from the
@@ -111,7 +120,7 @@ class SplineFit {
     void comparison(const PairPyramid& pyramid, std::size_t number);
     Found compare_cells(const kernel::CellComparison& comparison, std::size_t number, Elements row,
                         const InformativeTiles& tiles);
-    void estimate_noise(const Found& found);
+    void estimate_noise(const Found& found, Elements tiles);
     bool step();
     double length_of_step();
     void estimate_strength();
@@ -134,7 +143,10 @@ class SplineFit {
 
     RigidMotion motion_;
     int weak_steps_left_ = 0;
+    bool estimates_strength_ = true; ///< false if the start states the strength
+    double shown_ = 0;               ///< fraction of the tiles that show more than noise
     kernel::FitMoments moments_;
+    std::optional<double> known_gain_; ///< in units of the normalised frames
     float gain_ = 1, offset_ = 0;
     SplineFitReport report_;
 };
