@@ -30,15 +30,31 @@ says '^8 frames used, 0 left out, 0 flagged; standard deviation of a position 0\
 says 'relative to frame 0' text
 tr -d '\000' <out/aligned.tif | LC_ALL=C grep -q 'frame 6frame 7' || fail "the stack has no labels"
 
-# Cropped, with another gap, as a named file: no pixel is a gap, and the offset is printed.
+# All images have the area that all frames cover, as a named file: no pixel is a gap, and the offset is printed. An old
+# name of the option is accepted.
 register movie.npy -o out --aligned stack.npy --crop --gap -1 --json run.json
-says 'cropped: the first pixel is (' text
+says '^canvas: [0-9]*x[0-9]* pixels; the first pixel of all images is (' text
+says '^sextant: --crop is now called --canvas=common' errors
+size=$(sed -n 's/^canvas: \([0-9x]*\) pixels.*/\1/p' text)
+for image in stack.npy out/average.tif out/median.tif out/count.tif; do
+    "$SEXTANT" info $image | grep -q "$size" || fail "$image has not $size pixels"
+done
+grep -q '"canvas": {' out/transforms.json || fail "the canvas is not in transforms.json"
 says '"file": "stack.npy"' run.json
 "$SEXTANT" info stack.npy | grep -q 'frames *8$' || fail "the named stack has not eight frames"
 "$SEXTANT" info stack.npy --check >checked || true
 [ ! -e out/aligned.tif ] || fail "the stack of the earlier run remains"
 grep -q '"file": "stack.npy"' out/transforms.json || fail "the stack is not in transforms.json"
 "$SEXTANT" apply out/transforms.json movie.npy -o shown.npy >/dev/null || fail "the transforms cannot be applied"
+"$SEXTANT" info shown.npy | grep -q "$size" || fail "apply does not use the canvas"
+
+# All frames: the canvas is larger than a frame.
+register movie.npy -o out --canvas union
+size=$(sed -n 's/^canvas: \([0-9x]*\) pixels.*/\1/p' text)
+[ "${size%x*}" -gt 96 ] && [ "${size#*x}" -gt 80 ] || fail "the canvas of all frames has $size pixels"
+"$SEXTANT" info out/average.tif | grep -q "$size" || fail "the average has not the area of all frames"
+refused 'canvas union: displacement fields are defined only in the area of the reference' movie.npy -o no \
+    --canvas union --model nonrigid
 
 # Integers: the same type, gaps of 0.
 "$SEXTANT" synthesize -o bytes.npy --frames 1 --width 64 --height 64
@@ -54,7 +70,7 @@ register bytes.npy -o bytes
 says 'aligned: 4 frames of 64x64 u8, 0 without data' text
 "$SEXTANT" info bytes/aligned.tif | grep -q 'samples *u8$' || fail "the stack is not u8"
 refused 'gap 300: expected a whole number from 0 to 255' bytes.npy -o no --gap 300
-refused '--crop has no effect with --aligned off' bytes.npy -o no --aligned off --crop
+refused '--gap has no effect with --aligned off' bytes.npy -o no --aligned off --gap 1
 refused 'expected auto, on, off or a file' bytes.npy -o no --aligned maybe
 refused 'is an input' movie.npy -o no --aligned movie.npy
 refused 'nowhere/a.tif' movie.npy -o no --aligned nowhere/a.tif

@@ -72,12 +72,19 @@ TEST(RegisterText, OffersTheMedianWhereTheMeanHasStreaks) {
 TEST(RegisterText, StatesTheAlignedStackOrHowToRequestIt) {
     RegisterSummary summary = summary_of(6);
     summary.aligned = {"out/aligned.tif", Sample::u16, 0, 0, "", 6, {3, 4, {60, 40}}};
-    EXPECT_THAT(to_text(summary),
-                HasSubstr("aligned: 6 frames of 60x40 u16, 0 without data, cropped: the first "
-                          "pixel is (3, 4) of the average\n"));
+    EXPECT_THAT(to_text(summary), HasSubstr("aligned: 6 frames of 60x40 u16, 0 without data\n"));
     summary.aligned = {};
     summary.aligned.omitted = "the aligned stack of 3 GB is not written: --aligned on";
     EXPECT_THAT(to_text(summary), HasSubstr("3 GB is not written: --aligned on\n"));
+}
+
+TEST(RegisterText, StatesTheCanvasUnlessItIsTheAreaOfTheReference) {
+    RegisterSummary summary = summary_of(6);
+    summary.transforms.canvas = registration::area_of(summary.transforms.shape);
+    EXPECT_THAT(to_text(summary), Not(HasSubstr("canvas")));
+    summary.transforms.canvas = {-3, 4, {60, 40}};
+    EXPECT_THAT(to_text(summary), HasSubstr("canvas: 60x40 pixels; the first pixel of all images "
+                                            "is (-3, 4) of the reference\n"));
 }
 
 TEST(RegisterText, NamesTheFrameOfReference) {

@@ -63,7 +63,7 @@ TEST(Resampler, HasTheBitsOfInterpolationPixelByPixelForAnyRigidMotion) {
           RigidMotion{0, -7.3, 4}, RigidMotion{0, 4, -7.3}, RigidMotion{.004, 1.2, -.7},
           RigidMotion{-.03, 11.9, 5.1}, RigidMotion{.6, 20, -3}, RigidMotion{3.1, .1, .2},
           RigidMotion{1e-9, 1e-8, 1 - 1e-8}, RigidMotion{0, 300, 0}}) {
-        resampler.show(0, motion, {0, shape.height}, shown);
+        resampler.show(0, motion, registration::area_of(shape), shown);
         std::int64_t different = 0;
         for (std::int64_t y = 0; y < shape.height; ++y) {
             for (std::int64_t x = 0; x < shape.width; ++x) {

@@ -112,7 +112,6 @@ Record record_of(AlignedChoice& choice) {
         .add("gap", choice.gap, "V",
              "aligned sample outside the data; default: 0 for integers, else NaN")
         .between(-std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
-    record.add("crop", choice.crop, "crop aligned frames to the area that all of them cover");
     return record;
 }
 
@@ -120,9 +119,8 @@ AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_
                           const FrameHeader& series) {
     AlignedStack stack;
     if (choice.when == "off") {
-        if (choice.gap || choice.crop)
-            throw InvalidTask(fmt::format("{} has no effect with --aligned off",
-                                          choice.crop ? "--crop" : "--gap"));
+        if (choice.gap)
+            throw InvalidTask("--gap has no effect with --aligned off");
         return stack;
     }
     const std::string& path = choice.is_file() ? choice.when : usual_path;
@@ -151,63 +149,6 @@ std::vector<std::string> labels_of(const FrameHeader& series,
                 fmt::format(", {:.6g} s", static_cast<double>(frame) * series.frame_interval);
     }
     return labels;
-}
-
-namespace {
-
-/// The largest rectangle of ones in a mask, row by row: above each row, the mask is a histogram of
-/// columns, whose largest rectangle a stack of rising columns finds in one pass.
-PixelArea largest_rectangle(const std::vector<std::uint8_t>& mask, ImageShape shape) {
-    struct Column {
-        std::int64_t x, height;
-    };
-    std::vector<std::int64_t> heights(static_cast<std::size_t>(shape.width));
-    std::vector<Column> rising;
-    PixelArea best;
-    for (std::int64_t y = 0; y < shape.height; ++y) {
-        rising.clear();
-        for (std::int64_t x = 0; x <= shape.width; ++x) {
-            std::int64_t height = 0;
-            if (x < shape.width) {
-                std::int64_t& above = heights[static_cast<std::size_t>(x)];
-                above = mask[static_cast<std::size_t>(y * shape.width + x)] != 0 ? above + 1 : 0;
-                height = above;
-            }
-            std::int64_t begin = x;
-            while (!rising.empty() && rising.back().height >= height) {
-                const Column top = rising.back();
-                rising.pop_back();
-                begin = top.x;
-                if (top.height * (x - top.x) > best.shape.elements())
-                    best = {top.x, y + 1 - top.height, {x - top.x, top.height}};
-            }
-            rising.push_back({begin, height});
-        }
-    }
-    return best;
-}
-
-} // namespace
-
-PixelArea covered_by_all(std::span<const std::int64_t> frames,
-                         const registration::TransformOf& transform_of, ImageShape shape) {
-    std::vector<std::uint8_t> mask(static_cast<std::size_t>(shape.elements()), 1);
-    const auto right = static_cast<double>(shape.width - 1);
-    const auto bottom = static_cast<double>(shape.height - 1);
-    for (const std::int64_t frame : frames) {
-        const registration::Transform transform = transform_of(frame);
-        for (std::int64_t y = 0; y < shape.height; ++y) {
-            for (std::int64_t x = 0; x < shape.width; ++x) {
-                std::uint8_t& covered = mask[static_cast<std::size_t>(y * shape.width + x)];
-                if (covered == 0)
-                    continue;
-                const registration::Point at =
-                    apply(transform, {static_cast<double>(x), static_cast<double>(y)}, shape);
-                covered = at.x >= 0 && at.x <= right && at.y >= 0 && at.y <= bottom;
-            }
-        }
-    }
-    return largest_rectangle(mask, shape);
 }
 
 namespace {
@@ -275,7 +216,7 @@ void to_stack_samples(Sample sample, double offset, double gap, std::span<const 
 
 AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& series,
                              std::span<const std::int64_t> frames, double offset)
-    : stack_(stack), shape_(series.shape), offset_(offset) {
+    : stack_(stack), offset_(offset) {
     FrameHeader header;
     header.frames = std::ssize(frames);
     header.shape = stack.area.shape;
@@ -288,22 +229,9 @@ AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& serie
 }
 
 void AlignedWriter::write(std::span<const float> pixels) {
-    if (static_cast<Elements>(pixels.size()) != shape_.elements())
-        throw std::logic_error("an aligned frame has not the shape of the series");
-    const PixelArea& area = stack_.area;
-    const auto convert = [&](Elements first, Elements count, std::byte* to) {
-        to_stack_samples(
-            stack_.sample, offset_, stack_.gap,
-            pixels.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-            {to, static_cast<std::size_t>(count * size_of(stack_.sample))});
-    };
-    if (area.shape == shape_) {
-        convert(0, shape_.elements(), samples_.data());
-    } else {
-        for (std::int64_t row = 0; row < area.shape.height; ++row)
-            convert((area.y + row) * shape_.width + area.x, area.shape.width,
-                    samples_.data() + row * area.shape.width * size_of(stack_.sample));
-    }
+    if (static_cast<Elements>(pixels.size()) != stack_.area.shape.elements())
+        throw std::logic_error("an aligned frame has not the shape of the stack");
+    to_stack_samples(stack_.sample, offset_, stack_.gap, pixels, samples_);
     sink_->write_samples(samples_);
 }
 

@@ -3,7 +3,7 @@
 
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/pixel_area.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -19,30 +19,23 @@ namespace sextant::command {
 struct AlignedChoice {
     std::string when = "auto";      ///< "auto", "on", "off", or the file to write
     std::optional<double> gap = {}; ///< sample where a frame has no data; see gap_of()
-    bool crop = false;              ///< true to write only the area that all frames cover
 
     /// True if `when` is a file.
     bool is_file() const;
 };
-/// Declares `--aligned [WHEN]`, `--gap` and `--crop`.
+/// Declares `--aligned [WHEN]` and `--gap`.
 Record record_of(AlignedChoice& choice);
-
-/// A rectangle of pixels.
-struct PixelArea {
-    std::int64_t x = 0, y = 0; ///< its first column and row
-    ImageShape shape;
-    bool operator==(const PixelArea&) const = default;
-};
 
 /// An aligned stack: planned before frames are registered, completed when it is written.
 struct AlignedStack {
     std::string path; ///< empty if no stack is written
     Sample sample = Sample::f32;
     double gap = 0;      ///< sample where a frame has no data
-    Bytes bytes = 0;     ///< size of the samples if all frames are written whole
+    Bytes bytes = 0;     ///< size of the samples if all frames are written in the area of the
+                         ///< reference
     std::string omitted; ///< why `auto` writes no stack, and how to request it
     std::int64_t frames = 0;
-    PixelArea area; ///< the written part of each frame
+    registration::PixelArea area; ///< the canvas, in the coordinates of the reference
 };
 
 /// The largest stack that is written without being requested.
@@ -61,13 +54,6 @@ AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_
 /// not evenly spaced but their interval is known: "frame 17, 3.4 s".
 std::vector<std::string> labels_of(const FrameHeader& series, std::span<const std::int64_t> frames);
 
-/// The largest rectangle in which all given frames have data after registration; of zero size if
-/// there is none. Gaps inside a frame do not count.
-///
-/// Cost      a motion per pixel and frame.
-PixelArea covered_by_all(std::span<const std::int64_t> frames,
-                         const registration::TransformOf& transform_of, ImageShape shape);
-
 /// Converts registered samples for a stack: adds the offset of the series, rounds to nearest (ties
 /// to even) and clamps if samples are integers, and replaces NaN by `gap`. Floats other than f64
 /// are stored without the offset (core/frame_source.hpp).
@@ -83,14 +69,13 @@ class AlignedWriter {
     AlignedWriter(const AlignedStack& stack, const FrameHeader& series,
                   std::span<const std::int64_t> frames, double offset);
 
-    /// Appends a frame, given with the shape of the series.
+    /// Appends a frame, given in the area of the stack.
     void write(std::span<const float> pixels);
     /// Returns the sink, to be committed.
     std::unique_ptr<FrameSink> finish() { return std::move(sink_); }
 
   private:
     const AlignedStack& stack_;
-    ImageShape shape_;
     double offset_;
     std::vector<std::byte> samples_;
     std::unique_ptr<FrameSink> sink_;

@@ -49,12 +49,13 @@ Record record_of(ApplyCommand& command) {
     record.include(std::move(source));
     record
         .add("output", command.output, "OUT",
-             "aligned frames (float32, NaN outside the data), or points (.csv)")
+             "aligned frames (float32, NaN outside the data) in the area of the average, or points "
+             "(.csv) in pixels of the average")
         .file()
         .letter('o')
         .required();
     record.add("from_reference", command.from_reference,
-               "map points from the reference to the frames, instead of the reverse");
+               "map points from the average to the frames, instead of the reverse");
     return record;
 }
 
@@ -194,7 +195,8 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
     const std::vector<Shown> shown = frames_to_show(command.source.frame, *source, applied.all());
     FrameHeader header;
     header.frames = std::ssize(shown);
-    header.shape = source->header().shape;
+    const registration::PixelArea area = applied.all().area();
+    header.shape = area.shape;
     header.pixel = source->header().pixel;
     header.sample = sample_with_offset(command.output, offset);
     if (offset != 0)
@@ -211,7 +213,7 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
     std::int64_t done = 0;
     for (const Shown& one : shown) {
         progress.say("apply", done++, header.frames);
-        resampler.show(one.frame, applied.of(one.registered), {0, header.shape.height}, pixels);
+        resampler.show(one.frame, applied.of(one.registered), area, pixels);
         write_with_offset(*sink, pixels, offset);
     }
     sink->commit();
@@ -230,22 +232,28 @@ void apply_to_coordinates(const ApplyCommand& command, const Call& call, Applied
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;
     Transform transform;
+    const registration::PixelArea area = applied.all().area();
+    const ImageShape shape = applied.all().shape;
+    const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
     for (FramePoint& point : points) {
         try {
             if (frame != point.frame)
                 transform = applied.of(point.frame);
             frame = point.frame;
-            point.at = command.from_reference
-                           ? apply(transform, point.at, applied.all().shape)
-                           : apply_inverse(transform, point.at, applied.all().shape);
+            if (command.from_reference) {
+                point.at = apply(transform, {point.at.x + left, point.at.y + top}, shape);
+            } else {
+                const registration::Point at = apply_inverse(transform, point.at, shape);
+                point.at = {at.x - left, at.y - top};
+            }
         } catch (const InvalidTask& error) {
             throw InvalidFile(path, fmt::format("line {}: {}", point.line, error.what()));
         }
     }
     write_text(command.output, to_csv(points));
-    print_text(fmt::format("{}: {} in {}\n", command.output,
-                           report::counted(std::ssize(points), "point"),
-                           command.from_reference ? "their frames" : "the reference"));
+    print_text(
+        fmt::format("{}: {} in {}\n", command.output, report::counted(std::ssize(points), "point"),
+                    command.from_reference ? "pixels of their frames" : "pixels of the average"));
 }
 
 bool is_table(const std::string& path) {

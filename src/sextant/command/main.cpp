@@ -66,6 +66,7 @@ struct Renamed {
 constexpr Renamed renamed_options[] = {
     {"composite", "--fold-threads", "--threads"},
     {"register", "--anew", "--restart"},
+    {"register", "--crop", "--canvas=common"},
     {"register", "--team", "--threads"},
     {"synthesize", "--turn", "--rotation"},
     {"synthesize", "--turn-wander", "--random-rotation"},

@@ -214,7 +214,7 @@ class RegisterRun {
                                     Seconds interval = 0) {
         FrameHeader header;
         header.frames = frames;
-        header.shape = header_.shape;
+        header.shape = summary_.transforms.canvas->shape;
         header.pixel = header_.pixel;
         header.frame_interval = interval;
         const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
@@ -245,17 +245,7 @@ class RegisterRun {
         AlignedStack& stack = summary_.aligned;
         const auto numbers = frames.numbers();
         stack.frames = std::ssize(numbers);
-        stack.area = {0, 0, header_.shape};
-        if (command_.aligned.crop) {
-            const PixelArea common = covered_by_all(
-                numbers, [&](std::int64_t frame) { return frames.transform(frame); },
-                header_.shape);
-            if (common.shape.elements() > 0)
-                stack.area = common;
-            else
-                summary_.warnings.push_back(fmt::format(
-                    "{}: is not cropped, because no pixel is covered by all frames", stack.path));
-        }
+        stack.area = frames.area();
         AlignedWriter writer(stack, header_, numbers, offset);
         for (const std::int64_t frame : numbers)
             writer.write(frames.aligned(frame));
@@ -309,6 +299,7 @@ class RegisterRun {
         if (const std::string ignored = describe_ignored(result); !ignored.empty())
             print_note(ignored);
         summary_.transforms.reference = result.reference;
+        summary_.transforms.canvas = result.canvas;
         summary_.transforms.model = name(result.model);
         summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
         summary_.transforms.frames = result.frames;
@@ -334,7 +325,7 @@ class RegisterRun {
         for (AtomicFile& table : tables)
             table.commit();
         remove_stale(earlier_, files);
-        summary_.streaks = registration::find_streaks(average, header_.shape);
+        summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 
     void read_thumbnails() {

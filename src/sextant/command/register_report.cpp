@@ -45,15 +45,35 @@ std::ptrdiff_t registered_count(const RegisterSummary& summary) {
 constexpr std::int64_t most_shown = 512; // pixels per side; frames are cropped, not reduced
 constexpr double degrees = 180 / std::numbers::pi;
 
-/// The part of a frame that is shown: its centre.
-struct Part {
-    explicit Part(ImageShape frame)
-        : shape{std::min(frame.width, most_shown), std::min(frame.height, most_shown)},
-          x((frame.width - shape.width) / 2),
-          y((frame.height - shape.height) / 2) {}
-    ImageShape shape;
-    std::int64_t x, y;
-};
+using registration::PixelArea;
+
+/// Returns the part of the result images that is shown, in pixels of the canvas: the whole canvas,
+/// or as much of it as fits, around the centre of the reference if possible.
+PixelArea shown_part(const SeriesTransforms& transforms) {
+    const PixelArea canvas = transforms.area();
+    const ImageShape shape{std::min(canvas.shape.width, most_shown),
+                           std::min(canvas.shape.height, most_shown)};
+    const auto first = [](std::int64_t begin, std::int64_t size, std::int64_t frame,
+                          std::int64_t shown) {
+        const std::int64_t around_centre = (frame - shown + (frame < shown ? -1 : 0)) / 2 - begin;
+        return std::clamp<std::int64_t>(around_centre, 0, size - shown);
+    };
+    return {first(canvas.x, canvas.shape.width, transforms.shape.width, shape.width),
+            first(canvas.y, canvas.shape.height, transforms.shape.height, shape.height), shape};
+}
+
+/// Returns a part of a combined image, given in pixels of the canvas: its mean and count.
+Combined cut_out(const Combined& combined, const PixelArea& part, std::int64_t width) {
+    Combined cut;
+    for (std::int64_t y = part.y; y < part.y + part.shape.height; ++y) {
+        const auto row = static_cast<std::ptrdiff_t>(y * width + part.x);
+        cut.mean.insert(cut.mean.end(), combined.mean.begin() + row,
+                        combined.mean.begin() + row + part.shape.width);
+        cut.count.insert(cut.count.end(), combined.count.begin() + row,
+                         combined.count.begin() + row + part.shape.width);
+    }
+    return cut;
+}
 
 /// The sample values to show as black and white; the few darkest and brightest pixels are clipped.
 Interval contrast_of(const Combined& combined) {
@@ -90,15 +110,13 @@ std::vector<std::byte> png_of_samples(std::span<const float> samples, ImageShape
 }
 
 /// A part of a combined image as PNG, transparent at pixels without data.
-std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const Interval& grey) {
-    const Part part(frame);
-    std::vector<float> shown;
-    for (std::int64_t y = 0; y < part.shape.height; ++y) {
-        for (std::int64_t x = 0; x < part.shape.width; ++x) {
-            const auto from = static_cast<std::size_t>((part.y + y) * frame.width + part.x + x);
-            shown.push_back(combined.count[from] > 0 ? combined.mean[from]
-                                                     : std::numeric_limits<float>::quiet_NaN());
-        }
+std::vector<std::byte> png_of(const Combined& combined, const PixelArea& part, std::int64_t width,
+                              const Interval& grey) {
+    const Combined cut = cut_out(combined, part, width);
+    std::vector<float> shown = cut.mean;
+    for (std::size_t pixel = 0; pixel < shown.size(); ++pixel) {
+        if (cut.count[pixel] == 0)
+            shown[pixel] = std::numeric_limits<float>::quiet_NaN();
     }
     return png_of_samples(shown, part.shape, grey);
 }
@@ -108,15 +126,20 @@ report::ScaleBar scale_of(const SeriesTransforms& transforms, std::int64_t width
 }
 
 report::Section pictures_of(const RegisterSummary& summary) {
-    const ImageShape frame = summary.transforms.shape;
-    const ImageShape shown = Part(frame).shape;
+    const ImageShape canvas = summary.transforms.area().shape;
+    const PixelArea part = shown_part(summary.transforms);
+    const ImageShape shown = part.shape;
     const Interval grey = contrast_of(summary.result.average);
-    const std::string what = shown == frame
-                                 ? fmt::format("{}x{} pixels", frame.width, frame.height)
-                                 : fmt::format("the central {}x{} of {}x{} pixels", shown.width,
-                                               shown.height, frame.width, frame.height);
+    const bool central =
+        summary.transforms.area() == registration::area_of(summary.transforms.shape);
+    const std::string what =
+        shown == canvas ? fmt::format("{}x{} pixels", canvas.width, canvas.height)
+                        : fmt::format("the {}{}x{} of {}x{} pixels{}", central ? "central " : "",
+                                      shown.width, shown.height, canvas.width, canvas.height,
+                                      central ? "" : " around the centre of the reference");
     return report::before_after_section(
-        {png_of(summary.result.recorded, frame, grey), png_of(summary.result.average, frame, grey),
+        {png_of(summary.result.recorded, part, canvas.width, grey),
+         png_of(summary.result.average, part, canvas.width, grey),
          fmt::format(
              "{}, with the same grey scale: the mean of {} as recorded, and after registration.",
              what, report::counted(registered_count(summary), "frame")),
@@ -126,8 +149,20 @@ report::Section pictures_of(const RegisterSummary& summary) {
 /// The power spectra of the averages, with one grey scale.
 report::Section spectra_of(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
-    const auto before = log_power_spectrum(summary.result.recorded, transforms.shape);
-    const auto after = log_power_spectrum(summary.result.average, transforms.shape);
+    // Frames as recorded have no data outside the reference.
+    const PixelArea canvas = transforms.area();
+    PixelArea part = common_area(canvas, registration::area_of(transforms.shape));
+    if (part.shape.elements() == 0)
+        part = canvas;
+    const ImageShape shape = part.shape;
+    if (std::min(shape.width, shape.height) < 2)
+        return {};
+    part = {part.x - canvas.x, part.y - canvas.y, shape};
+    const auto spectrum_of = [&](const Combined& combined) {
+        return log_power_spectrum(cut_out(combined, part, canvas.shape.width), shape);
+    };
+    const auto before = spectrum_of(summary.result.recorded);
+    const auto after = spectrum_of(summary.result.average);
     std::vector<double> values(after.values.begin(), after.values.end());
     constexpr double darkest = .3, brightest = .9995;
     const Interval grey{quantile(values, darkest), quantile(values, brightest)};

@@ -186,13 +186,19 @@ std::string aligned_text(const RegisterSummary& summary) {
     const AlignedStack& stack = summary.aligned;
     if (stack.path.empty())
         return stack.omitted.empty() ? "" : stack.omitted + "\n";
-    std::string text = fmt::format("aligned: {} of {}x{} {}, {} without data",
-                                   report::counted(stack.frames, "frame"), stack.area.shape.width,
-                                   stack.area.shape.height, name(stack.sample), gap_text(stack));
-    if (stack.area.shape != summary.transforms.shape)
-        text += fmt::format(", cropped: the first pixel is ({}, {}) of the average", stack.area.x,
-                            stack.area.y);
-    return text + "\n";
+    return fmt::format("aligned: {} of {}x{} {}, {} without data\n",
+                       report::counted(stack.frames, "frame"), stack.area.shape.width,
+                       stack.area.shape.height, name(stack.sample), gap_text(stack));
+}
+
+/// States the area of the result images, unless it is that of the reference.
+std::string canvas_text(const SeriesTransforms& transforms) {
+    const registration::PixelArea canvas = transforms.area();
+    if (canvas == registration::area_of(transforms.shape))
+        return "";
+    return fmt::format(
+        "canvas: {}x{} pixels; the first pixel of all images is ({}, {}) of the reference\n",
+        canvas.shape.width, canvas.shape.height, canvas.x, canvas.y);
 }
 
 Json aligned_json(const AlignedStack& stack) {
@@ -272,6 +278,7 @@ std::string to_text(const RegisterSummary& summary) {
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
     text += inverted_text(summary);
+    text += canvas_text(transforms);
     text += aligned_text(summary);
     const auto& seconds = summary.result.seconds;
     text += fmt::format(

@@ -103,6 +103,11 @@ Json head_of(const SeriesTransforms& transforms) {
         json.set("relative_to", transforms.relative_to);
     if (!transforms.files.empty())
         json.set("files", transforms.files);
+    if (const auto& canvas = transforms.canvas)
+        json.set("canvas", {{"x", canvas->x},
+                            {"y", canvas->y},
+                            {"width", canvas->shape.width},
+                            {"height", canvas->shape.height}});
     if (const auto& stack = transforms.aligned_file)
         json.set("aligned", {{"file", stack->path},
                              {"x", stack->x},
@@ -276,15 +281,37 @@ void check_aligned(const JsonField& json) {
         return;
     require_known(*stack, {"file", "x", "y", "width", "height"});
     stack->at("file").any_text();
-    for (const char* side : {"x", "y", "width", "height"})
+    for (const char* side : {"width", "height"})
         stack->at(side).integer(0, most_pixels);
+    for (const char* first : {"x", "y"})
+        stack->at(first).integer(-most_pixels, most_pixels);
+}
+
+/// Reads the area of the average. `fields`: the model has displacement fields.
+std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageShape reference,
+                                                   bool fields) {
+    const auto canvas = json.find("canvas");
+    if (!canvas)
+        return std::nullopt;
+    require_known(*canvas, {"x", "y", "width", "height"});
+    const registration::PixelArea area{canvas->at("x").integer(-most_pixels, most_pixels),
+                                       canvas->at("y").integer(-most_pixels, most_pixels),
+                                       {canvas->at("width").integer(1, most_pixels),
+                                        canvas->at("height").integer(1, most_pixels)}};
+    if (area.shape.elements() > largest_canvas)
+        canvas->refuse(fmt::format("at most {} pixels", largest_canvas));
+    if (fields && !contains(registration::area_of(reference), area))
+        canvas->refuse(fmt::format("an area within the {}x{} pixels of the reference, because "
+                                   "displacement fields are defined only there",
+                                   reference.width, reference.height));
+    return area;
 }
 
 /// Reads all fields except the frames and displacement fields.
 SeriesTransforms head_from(const JsonField& json) {
     require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
                          "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
-                         "files", "aligned"});
+                         "files", "aligned", "canvas"});
     json.text_or_empty("sextant");
     json.text_or_empty("convention");
     json.text_or_empty("relative_to");
@@ -299,6 +326,7 @@ SeriesTransforms head_from(const JsonField& json) {
         transforms.stages = static_cast<int>(stages->integer(1, 1 << 20));
     transforms.shape = {json.at("width").integer(1, most_pixels),
                         json.at("height").integer(1, most_pixels)};
+    transforms.canvas = canvas_from(json, transforms.shape, transforms.model == "nonrigid");
     if (const auto pixel = json.find("pixel")) {
         require_known(*pixel, {"x", "y", "unit"});
         transforms.pixel = {number(pixel->at("x")), number(pixel->at("y")),

@@ -4,6 +4,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/motion.hpp"
+#include "sextant/registration/pixel_area.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,12 @@ struct SeriesTransforms {
     std::string relative_to = {};
     std::vector<std::string> files = {};          ///< names of the run's files in the same folder
     std::optional<AlignedFile> aligned_file = {}; ///< the stack of aligned frames, if written
+    /// The area of the average and of aligned frames, in pixels of the reference; none in files of
+    /// earlier versions, whose averages have the area of the reference.
+    std::optional<registration::PixelArea> canvas = {};
+
+    /// Returns the canvas, or else the area of the reference.
+    registration::PixelArea area() const { return canvas.value_or(registration::area_of(shape)); }
 };
 
 /// Remarks on a frame that is not left out: "ambiguous", "mended" ...

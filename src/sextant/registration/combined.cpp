@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>
@@ -22,13 +23,13 @@ struct Reach {
     double lowest = 0, highest = 0;
 };
 
-/// Returns the range of y coordinates to which the motion maps the rows. The extremes are at the
+/// Returns the range of y coordinates to which the motion maps an area. The extremes are at the
 /// corners.
 template <class Motion>
-Reach reach(const Motion& motion, Rows rows, ImageShape shape) {
+Reach reach(const Motion& motion, const PixelArea& area, ImageShape shape) {
     Reach found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-    for (const std::int64_t x : {std::int64_t{0}, shape.width - 1}) {
-        for (const std::int64_t y : {rows.first, rows.last - 1}) {
+    for (const std::int64_t x : {area.x, area.x + area.shape.width - 1}) {
+        for (const std::int64_t y : {area.y, area.y + area.shape.height - 1}) {
             const Point at =
                 apply(motion, {static_cast<double>(x), static_cast<double>(y)}, centre(shape));
             found = {std::min(found.lowest, at.y), std::max(found.highest, at.y)};
@@ -37,27 +38,32 @@ Reach reach(const Motion& motion, Rows rows, ImageShape shape) {
     return found;
 }
 
-/// Returns a range that contains all y coordinates to which the displacement field maps the rows.
+/// Returns a range that contains all y coordinates to which the displacement field maps an area.
 /// The extremes of u are at nodes, because u is interpolated between them.
-Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
+Reach reach(const DisplacementField& field, const PixelArea& area, ImageShape shape) {
     if (field.image != shape)
         throw InvalidTask(fmt::format(
             "the displacement field is for frames of {}x{} pixels, but the frames have {}x{}",
             field.image.width, field.image.height, shape.width, shape.height));
-    const Elements first = std::min(rows.first / field.spacing, field.nodes.height - 1);
-    const Elements last = std::min((rows.last - 1) / field.spacing + 1, field.nodes.height - 1);
+    if (!contains(area_of(shape), area))
+        throw std::logic_error("a displacement field is requested outside the reference");
+    const std::int64_t last_row = area.y + area.shape.height - 1;
+    const Elements first = std::min(area.y / field.spacing, field.nodes.height - 1);
+    const Elements last = std::min(last_row / field.spacing + 1, field.nodes.height - 1);
     const auto [least, largest] =
         std::minmax_element(field.y.begin() + first * field.nodes.width,
                             field.y.begin() + (last + 1) * field.nodes.width);
-    return {static_cast<double>(rows.first) + static_cast<double>(*least),
-            static_cast<double>(rows.last - 1) + static_cast<double>(*largest)};
+    return {static_cast<double>(area.y) + static_cast<double>(*least),
+            static_cast<double>(last_row) + static_cast<double>(*largest)};
 }
 
-/// Computes φ(x) for the pixels of a row. The field is interpolated along y once per node, and
-/// along x between the nodes on both sides of each pixel.
-void place_row_by(const DisplacementField& field, double y, std::vector<Point>& places) {
+/// Computes φ(x) for the pixels of a row from column `left` on. The field is interpolated along y
+/// once per node, and along x between the nodes on both sides of each pixel.
+void place_row_by(const DisplacementField& field, std::int64_t left, double y,
+                  std::vector<Point>& places) {
     const auto spacing = static_cast<double>(field.spacing);
     const auto columns = static_cast<std::size_t>(field.nodes.width);
+    const auto begin = static_cast<std::size_t>(left), end_of_row = begin + places.size();
     const double row = std::clamp(y / spacing, 0., static_cast<double>(field.nodes.height - 1));
     const auto above = static_cast<std::size_t>(row);
     const std::size_t below = std::min(above + 1, static_cast<std::size_t>(field.nodes.height - 1));
@@ -70,15 +76,15 @@ void place_row_by(const DisplacementField& field, double y, std::vector<Point>& 
         const auto first = node * static_cast<std::size_t>(field.spacing);
         const std::size_t end =
             node + 1 < columns
-                ? std::min(first + static_cast<std::size_t>(field.spacing), places.size())
-                : places.size();
+                ? std::min(first + static_cast<std::size_t>(field.spacing), end_of_row)
+                : end_of_row;
         const std::size_t next = std::min(node + 1, columns - 1);
-        const Point left{at_node(field.x, node), at_node(field.y, node)};
-        const Point right{at_node(field.x, next), at_node(field.y, next)};
-        for (std::size_t x = first; x < end; ++x) {
+        const Point before{at_node(field.x, node), at_node(field.y, node)};
+        const Point after{at_node(field.x, next), at_node(field.y, next)};
+        for (std::size_t x = std::max(first, begin); x < end; ++x) {
             const double u = static_cast<double>(x - first) / spacing;
-            places[x] = {static_cast<double>(x) + (1 - u) * left.x + u * right.x,
-                         y + (1 - u) * left.y + u * right.y};
+            places[x - begin] = {static_cast<double>(x) + (1 - u) * before.x + u * after.x,
+                                 y + (1 - u) * before.y + u * after.y};
         }
     }
 }
@@ -216,22 +222,44 @@ bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
     return true;
 }
 
-void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
+namespace {
+
+/// Returns the part of an area in which a frame may have data. Displacement fields are only defined
+/// in the reference, where they may have data everywhere.
+PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageShape shape) {
+    const bool larger = area.shape.width > shape.width || area.shape.height > shape.height;
+    if (!larger || std::holds_alternative<DisplacementField>(transform))
+        return area;
+    PixelArea part = area_of_frame(transform, shape);
+    part = {part.x - 1, part.y - 1, {part.shape.width + 2, part.shape.height + 2}};
+    return common_area(part, area);
+}
+
+} // namespace
+
+bool Resampler::show(std::int64_t frame, const Transform& transform, const PixelArea& area,
                      std::span<float> to) {
     const ImageShape shape = source_.header().shape;
-    if (static_cast<Elements>(to.size()) != rows.count() * shape.width)
-        throw std::logic_error("the size of the buffer differs from that of the requested rows");
-    if (rows.count() == 0)
-        return;
+    if (static_cast<Elements>(to.size()) != area.shape.elements())
+        throw std::logic_error("the size of the buffer differs from that of the requested area");
+    if (area.shape.elements() == 0)
+        return false;
+    const PixelArea part = reached_part(transform, area, shape);
+    if (part != area)
+        std::fill(to.begin(), to.end(), std::numeric_limits<float>::quiet_NaN());
+    if (part.shape.elements() == 0)
+        return false;
+    const auto width = static_cast<std::size_t>(part.shape.width);
+    float* const first_row = to.data() + (part.y - area.y) * area.shape.width + (part.x - area.x);
     const auto show_by = [&](const auto& phi, const auto& fill_row) {
-        const auto [lowest, highest] = reach(phi, rows, shape);
+        const auto [lowest, highest] = reach(phi, part, shape);
         read(frame, lowest, highest);
-        const Bands bands(rows.count());
+        const Bands bands(part.shape.height);
         run_parts(team_, bands.count(), [&](int band, int) {
-            std::vector<Point> places(static_cast<std::size_t>(shape.width));
+            std::vector<Point> places(width);
             for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
-                fill_row(static_cast<double>(rows.first + row), places,
-                         std::span(to.data() + row * shape.width, places.size()));
+                fill_row(static_cast<double>(part.y + row), places,
+                         std::span(first_row + row * area.shape.width, width));
             }
         });
     };
@@ -240,10 +268,11 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
             for (std::size_t first = 0; first < row.size(); first += run_length) {
                 const std::size_t count = std::min(run_length, row.size() - first);
                 const std::span<float> run = row.subspan(first, count);
-                if (sample_run(place, static_cast<std::int64_t>(first), y, run))
+                const std::int64_t column = part.x + static_cast<std::int64_t>(first);
+                if (sample_run(place, column, y, run))
                     continue;
                 for (std::size_t i = 0; i < count; ++i)
-                    places[i] = place({static_cast<double>(first + i), y});
+                    places[i] = place({static_cast<double>(column) + static_cast<double>(i), y});
                 sample_row(places.first(count), run.data());
             }
         });
@@ -260,10 +289,11 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
     } else {
         const auto& field = std::get<DisplacementField>(transform);
         show_by(field, [&](double y, std::vector<Point>& places, std::span<float> row) {
-            place_row_by(field, y, places);
+            place_row_by(field, part.x, y, places);
             sample_row(places, row.data());
         });
     }
+    return true;
 }
 
 namespace {
@@ -370,10 +400,11 @@ Bytes bytes_of_pixel(std::int64_t frames, const CombineOptions& options) {
     return sums + weights + (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
 }
 
+/// Combines some rows of an area.
 Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
-                      const TransformOf& transform_of, Rows rows, const CombineOptions& options,
-                      const RunControl& control) {
-    const std::int64_t width = source.header().shape.width;
+                      const TransformOf& transform_of, const PixelArea& area, Rows rows,
+                      const CombineOptions& options, const RunControl& control) {
+    const std::int64_t width = area.shape.width;
     const auto count = static_cast<std::int64_t>(frames.size());
     const std::int64_t step =
         std::max<std::int64_t>(1, options.memory / (bytes_of_pixel(count, options) * width));
@@ -395,7 +426,9 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
             control.report(options.median ? "average and median" : "average", done++,
                            passes * count);
             control.check();
-            resampler.show(frame, transform_of(frame), some, band.shown());
+            if (!resampler.show(frame, transform_of(frame),
+                                {area.x, area.y + some.first, {width, some.count()}}, band.shown()))
+                continue;
             if (options.contributions.empty())
                 band.add();
             else
@@ -415,22 +448,23 @@ Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions
 Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
                  const CombineOptions& options, const RunControl& control) {
-    const ImageShape shape = source.header().shape;
+    const PixelArea area = options.area.value_or(area_of(source.header().shape));
     Combined local;
     agree(communicator, [&] {
         if (!options.contributions.empty() && options.contributions.size() != frames.size())
             throw std::logic_error("the number of contributions differs from that of the frames");
         const Bytes least =
-            least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
+            least_memory(static_cast<std::int64_t>(frames.size()), area.shape.width, options);
         if (options.memory < least)
             throw InvalidTask(fmt::format(
                 "{} bytes of memory are too few for a row of {} frames, expected {} or more",
                 options.memory, frames.size(), least));
-        const Block block = block_of(communicator.rank(), communicator.size(), shape.height);
+        const Block block = block_of(communicator.rank(), communicator.size(), area.shape.height);
         RunControl own = control;
         if (communicator.rank() != 0)
             own.progress = {};
-        local = combine_rows(source, frames, transform_of, {block.first, block.last}, options, own);
+        local = combine_rows(source, frames, transform_of, area, {block.first, block.last}, options,
+                             own);
     });
     const auto all = [&](std::vector<float>& values) {
         const std::vector<float> own = std::move(values); // freed before the next list is gathered

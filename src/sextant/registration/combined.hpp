@@ -7,9 +7,11 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/affine.hpp"
 #include "sextant/registration/motion.hpp"
+#include "sextant/registration/pixel_area.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -28,8 +30,8 @@ Point apply(const Transform& transform, Point x, ImageShape shape);
 /// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
-/// Resamples frames of a series into the coordinates of the reference. Computes a range of rows of
-/// T∘φ at a time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
+/// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
+/// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
 /// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
 /// where φ maps outside the frame and where a sample with non-zero weight is NaN.
 ///
@@ -40,11 +42,13 @@ class Resampler {
     ///           this object.
     explicit Resampler(FrameSource& source, Team* team = nullptr);
 
-    /// Writes the given rows of T∘φ to `to`.
-    /// Requires  `to` has exactly the size of these rows (std::logic_error); a field has the
-    ///           frames' size (InvalidTask).
+    /// Writes an area of T∘φ, in the coordinates of the reference, to `to`. Returns false if the
+    /// frame does not reach the area: then it is not read, and all samples are NaN.
+    /// Requires  `to` has exactly the size of the area (std::logic_error); a field has the frames'
+    ///           size (InvalidTask), and the area is within the reference (std::logic_error).
     /// Throws    as FrameSource.
-    void show(std::int64_t frame, const Transform& transform, Rows rows, std::span<float> to);
+    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
+              std::span<float> to);
 
   private:
     void read(std::int64_t frame, double lowest, double highest);
@@ -81,6 +85,8 @@ struct CombineOptions {
     /// The contribution of each frame, in the order of the frames; empty: samples as they are, with
     /// equal weights.
     std::vector<Contribution> contributions = {};
+    /// The area of the result in the coordinates of the reference; default: that of the reference.
+    std::optional<PixelArea> area = {};
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.
@@ -88,8 +94,8 @@ Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions
 
 /// Computes mean, median and count of registered frames.
 ///
-/// Rows are divided among the ranks. Each rank reads from every frame only the rows that contribute
-/// to its own, in several passes if they do not fit in memory at once.
+/// Rows of the area are divided among the ranks. Each rank reads from every frame only the rows
+/// that contribute to its own, in several passes if they do not fit in memory at once.
 ///
 /// Input     each rank has its own source of the same frames; `frames` is the same on all ranks.
 /// Output    the whole result on every rank.

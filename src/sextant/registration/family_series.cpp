@@ -3,6 +3,8 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/stations.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -41,7 +43,9 @@ class Families {
     std::vector<FamilyResult> fit_all(MotionFamily family, std::uint32_t pass) {
         const bool pair = registered_.frames.size() == 2;
         const MatchingAverage average =
-            pair ? MatchingAverage() : average_of(context_, registered_, transforms(registered_));
+            pair ? MatchingAverage()
+                 : average_of(context_, registered_, registered_.contributing(),
+                              transforms(registered_), matching_area(registered_, shape_));
         std::vector<FamilyResult> results(own_.size());
         agree(context_.communicator, [&] {
             if (pair)
@@ -56,9 +60,14 @@ class Families {
                 const TimedFit timed = found_or_made(context_.ledger, name, [&] {
                     const auto begin = std::chrono::steady_clock::now();
                     fill_moved(own_[i].frame);
-                    if (!pair)
-                        fill_others(average, own_[i].frame);
-                    TimedFit made{fit_.fit(others_, moved_, start_of(own_[i].frame, pair), family)};
+                    PixelArea window = area_of(shape_);
+                    if (!pair) {
+                        window = window_in(average, registered_.motion(own_[i].frame), shape_);
+                        fill_others(average, window, own_[i].frame);
+                    }
+                    const AffineMotion start = start_of(own_[i].frame, pair);
+                    TimedFit made{from_window(
+                        fit_.fit(others_, moved_, in_window(start, window), family), window)};
                     made.seconds =
                         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
                             .count();
@@ -138,28 +147,33 @@ class Families {
         others_.fill(view_of(samples_));
     }
 
-    /// Uses the average of the frames other than one as the image to register to.
-    void fill_others(const MatchingAverage& average, std::int64_t frame) {
+    /// Uses the average of the frames other than one, in a window, as the image to register to.
+    void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
         const std::size_t index = registered_.index(frame);
-        if (registered_.contributes[index] == 0) {
-            others_.fill(view_of(average.samples));
-            return;
-        }
-        samples_.resize(average.samples.size());
-        resampler_.show(frame, transforms(registered_)(frame), {0, shape_.height}, samples_);
+        const bool contributes = registered_.contributes[index] != 0;
+        samples_.resize(static_cast<std::size_t>(shape_.elements()));
+        if (contributes)
+            resampler_.show(frame, transforms(registered_)(frame), window, samples_);
         const Contribution own = contribution_of(registered_.contrasts[index], context_.offset);
         const double least = least_coverage * (average.total - own.weight);
-        for (std::size_t pixel = 0; pixel < samples_.size(); ++pixel) {
-            const double value = own.gain * static_cast<double>(samples_[pixel]) + own.offset;
-            if (!std::isfinite(value)) {
-                samples_[pixel] = average.samples[pixel];
-                continue;
+        for (std::int64_t y = 0; y < shape_.height; ++y) {
+            auto of_average = static_cast<std::size_t>((window.y + y - average.area.y) *
+                                                           average.area.shape.width +
+                                                       window.x - average.area.x);
+            float* const row = samples_.data() + y * shape_.width;
+            for (std::int64_t x = 0; x < shape_.width; ++x, ++of_average) {
+                const double value = own.gain * static_cast<double>(row[x]) + own.offset;
+                const float all = average.samples[of_average];
+                if (!contributes || !std::isfinite(value)) {
+                    row[x] = all;
+                    continue;
+                }
+                const auto weight = static_cast<double>(average.weight[of_average]);
+                const double left = weight - own.weight;
+                const double sum = weight * static_cast<double>(all);
+                row[x] = left < least ? std::numeric_limits<float>::quiet_NaN()
+                                      : static_cast<float>((sum - own.weight * value) / left);
             }
-            const auto weight = static_cast<double>(average.weight[pixel]);
-            const double left = weight - own.weight;
-            const double sum = weight * static_cast<double>(average.samples[pixel]);
-            samples_[pixel] = left < least ? std::numeric_limits<float>::quiet_NaN()
-                                           : static_cast<float>((sum - own.weight * value) / left);
         }
         others_.fill(view_of(samples_));
     }

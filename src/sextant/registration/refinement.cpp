@@ -4,9 +4,11 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
+#include "sextant/registration/stations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -239,11 +241,42 @@ bool is_one_of_several(const Registered& registered, std::size_t index) {
 
 } // namespace
 
+PixelArea matching_area(const Registered& registered, ImageShape shape) {
+    const Elements grid = window_grid(shape);
+    PixelArea area = area_of(shape);
+    bool larger = false;
+    for (std::size_t i = 0; i < registered.frames.size(); ++i) {
+        if (registered.contributes[i] == 0)
+            continue;
+        larger |= predicted_overlap(registered.motions[i], shape) < direct_overlap;
+        area = enclosing_area(area, window_of(registered.motions[i], shape, grid));
+    }
+    return larger ? area : area_of(shape);
+}
+
+PixelArea window_in(const MatchingAverage& average, const RigidMotion& motion, ImageShape shape) {
+    const PixelArea& area = average.area;
+    if (area == area_of(shape))
+        return area;
+    PixelArea window = window_of(motion, shape, window_grid(shape));
+    window.x = std::clamp(window.x, area.x, area.x + area.shape.width - shape.width);
+    window.y = std::clamp(window.y, area.y, area.y + area.shape.height - shape.height);
+    return window;
+}
+
 MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
                            const TransformOf& transform_of) {
+    return average_of(context, registered, registered.contributing(), transform_of,
+                      area_of(context.source.header().shape));
+}
+
+MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
+                           std::span<const std::int64_t> frames, const TransformOf& transform_of,
+                           const PixelArea& area) {
     MatchingAverage average;
+    average.area = area;
     CombineOptions options{false, context.options.memory, context.options.threads};
-    const std::vector<std::int64_t> frames = registered.contributing();
+    options.area = area;
     for (const std::int64_t frame : frames) {
         options.contributions.push_back(
             contribution_of(registered.contrasts[registered.index(frame)], context.offset));
@@ -253,6 +286,10 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
                                 context.control);
     average.samples = std::move(combined.mean);
     average.weight = std::move(combined.weight);
+    if (area != area_of(context.source.header().shape)) {
+        constexpr double enough = 16;
+        average.total *= std::min(1., enough / static_cast<double>(frames.size()));
+    }
     const auto least = static_cast<float>(least_coverage * average.total);
     for (std::size_t pixel = 0; pixel < average.samples.size(); ++pixel) {
         if (average.weight[pixel] < least)
@@ -275,30 +312,55 @@ class OthersPyramid {
           registered_(registered),
           team_(team),
           shape_(context.source.header().shape),
-          all_(shape_, 0, context.options.prefilter, team),
+          all_(average.area.shape, default_levels(shape_), context.options.prefilter, team),
           others_(shape_, 0, context.options.prefilter, team) {
-        all_.fill(view_of(average.samples, shape_));
+        all_.fill(view_of(average.samples, average.area.shape));
     }
 
-    /// The average of all frames that contribute.
-    const Pyramid& all() const { return all_; }
+    /// Returns the window of the average of all frames that contribute.
+    const Pyramid& all(const PixelArea& window) {
+        if (window == average_.area)
+            return all_;
+        for (int level = 0; level < all_.levels(); ++level)
+            copy(window, level);
+        others_.set_gaps(all_.gaps());
+        return others_;
+    }
 
-    /// Returns the average of the frames other than one that contributes.
-    const Pyramid& without(std::int64_t frame, const Pyramid& filtered) {
+    /// Returns the window of the average of the frames other than one that contributes.
+    const Pyramid& without(std::int64_t frame, const PixelArea& window, const Pyramid& filtered) {
         const std::size_t index = registered_.index(frame);
         const Contribution one = contribution_of(registered_.contrasts[index], context_.offset);
+        const RigidMotion motion = in_window(registered_.motions[index], window);
         bool gaps = false;
         for (int level = 0; level < std::min(2, all_.levels()); ++level)
-            gaps |= subtract(one, registered_.motions[index], filtered, level);
+            gaps |= subtract(one, motion, window, filtered, level);
         others_.set_gaps(gaps);
         return others_;
     }
 
   private:
+    /// Returns a window of a level of the average. Pixels of all levels are multiples of the grid
+    /// of windows apart.
+    kernel::FloatImage part_of(const PixelArea& window, int level) const {
+        const kernel::FloatImage whole = all_.level(level);
+        const Elements step = Elements{1} << level;
+        const Elements x = (window.x - average_.area.x) / step,
+                       y = (window.y - average_.area.y) / step;
+        return {whole.row(y) + x, whole.stride, others_.level(level).shape};
+    }
+
+    void copy(const PixelArea& window, int level) {
+        const kernel::FloatImage from = part_of(window, level);
+        const kernel::Plane to = others_.plane(level);
+        for (Elements y = 0; y < from.shape.height; ++y)
+            std::copy_n(from.row(y), from.shape.width, to.first + y * to.stride);
+    }
+
     /// Computes a level, and returns true if it has gaps.
-    bool subtract(const Contribution& one, const RigidMotion& motion, const Pyramid& filtered,
-                  int level) {
-        const kernel::FloatImage of_all = all_.level(level), of_one = filtered.level(level);
+    bool subtract(const Contribution& one, const RigidMotion& motion, const PixelArea& window,
+                  const Pyramid& filtered, int level) {
+        const kernel::FloatImage of_all = part_of(window, level), of_one = filtered.level(level);
         const ImageShape shape = of_all.shape;
         const double unit = std::ldexp(1, level);
         const Point c = centre(shape_);
@@ -311,7 +373,10 @@ class OthersPyramid {
             (one.gain * filtered.mean() + one.offset - all_.mean()) * all_.scale());
         const auto weight = static_cast<float>(one.weight);
         const auto least = static_cast<float>(least_coverage * (average_.total - one.weight));
-        const Elements step = Elements{1} << level;
+        const Elements step = Elements{1} << level, width = average_.area.shape.width;
+        const float* const first_weight = average_.weight.data() +
+                                          (window.y - average_.area.y) * width +
+                                          (window.x - average_.area.x);
         const Bands bands(shape.height);
         std::array<bool, Bands::most> gaps{};
         run_parts(team_, bands.count(), [&](int band, int) {
@@ -322,7 +387,7 @@ class OthersPyramid {
             for (Elements y = first; y < last; ++y) {
                 float* const row = to.first + y * to.stride;
                 const float* const sum = of_all.row(y);
-                const float* const weights = average_.weight.data() + y * step * shape_.width;
+                const float* const weights = first_weight + y * step * width;
                 for (Elements x = 0; x < shape.width; ++x) {
                     const float own = gain * row[x] + offset, seen = weights[x * step];
                     const float left = seen - weight;
@@ -346,12 +411,13 @@ class OthersPyramid {
 };
 
 /// Searches the whole range of motions for a frame in doubt. Returns true if the result is neither
-/// ambiguous nor unrelated; the frame then has this motion and is not in doubt any more.
+/// ambiguous nor unrelated; the frame then has this motion and is not in doubt any more. `average`
+/// is the part of the average in a window.
 bool settle(const SeriesContext& context, PairReader& reader, const Pyramid& average,
-            std::uint32_t stage, FrameRegistration& frame) {
+            const PixelArea& window, std::uint32_t stage, FrameRegistration& frame) {
     const TimedResult timed =
         timed_result(context.ledger, {Work::averaged, stage, 0, 1, frame.frame},
-                     [&] { return reader.align(average, frame.frame); });
+                     [&] { return from_window(reader.align(average, frame.frame), window); });
     frame.seconds += timed.seconds;
     if (!trusted(timed.result) || timed.result.ambiguous)
         return false;
@@ -366,6 +432,7 @@ void register_to_average(const SeriesContext& context, const MatchingAverage& av
                          const Registered& registered, std::span<FrameRegistration> own,
                          std::uint32_t stage) {
     const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
     OthersPyramid references(context, average, registered, &team);
     PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
@@ -378,15 +445,18 @@ void register_to_average(const SeriesContext& context, const MatchingAverage& av
         const bool contributes = registered.contributes[index] != 0;
         if (contributes && !is_one_of_several(registered, index))
             continue;
-        if (!contributes && settle(context, reader, references.all(), stage, frame))
-            continue;
         const RigidMotion start = frame.result.motion;
+        const PixelArea window = window_in(average, start, shape);
+        if (!contributes && settle(context, reader, references.all(window), window, stage, frame))
+            continue;
         const TimedResult timed =
             timed_result(context.ledger, {Work::averaged, stage, 0, 0, frame.frame}, [&] {
                 const Pyramid& reference =
-                    contributes ? references.without(frame.frame, reader.pyramid(frame.frame))
-                                : references.all();
-                return reader.refine(reference, frame.frame, start);
+                    contributes
+                        ? references.without(frame.frame, window, reader.pyramid(frame.frame))
+                        : references.all(window);
+                return from_window(reader.refine(reference, frame.frame, in_window(start, window)),
+                                   window);
             });
         frame.result = refined_from(start, timed.result, frame.result.ambiguous);
         frame.seconds += timed.seconds;
@@ -494,7 +564,7 @@ class OthersImage {
         const Contribution one =
             contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
         const double least = least_coverage * (average_.total - one.weight);
-        resampler_.show(frame, transform_of_(frame), {0, shape_.height}, others_);
+        resampler_.show(frame, transform_of_(frame), area_of(shape_), others_);
         for (std::size_t pixel = 0; pixel < others_.size(); ++pixel) {
             const auto seen = static_cast<double>(average_.weight[pixel]);
             const auto all = static_cast<double>(average_.samples[pixel]);
@@ -557,7 +627,7 @@ void settle_in_doubt(const SeriesContext& context, const MatchingAverage& averag
             reference->fill(view_of(average.samples, shape));
             reader.emplace(context.source, options.rigid, options.prefilter, 2, &team);
         }
-        settle(context, *reader, *reference, stage, frame);
+        settle(context, *reader, *reference, area_of(shape), stage, frame);
     }
 }
 

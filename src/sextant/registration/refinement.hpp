@@ -3,6 +3,7 @@
 
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/ledger.hpp"
+#include "sextant/registration/pixel_area.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,8 +75,16 @@ Contribution contribution_of(const FrameContrast& contrast, double offset);
 struct MatchingAverage {
     std::vector<float> samples; ///< NaN in gaps
     std::vector<float> weight;  ///< sum of the weights of the frames that cover a pixel
-    double total = 0;           ///< sum of the weights of all frames
+    /// Sum of the weights of all frames or, in an area larger than a frame, of at most 16 typical
+    /// frames.
+    double total = 0;
+    PixelArea area; ///< in the coordinates of the reference
 };
+
+/// Returns the area of the average that frames are registered to: that of the reference if all
+/// frames that contribute overlap it enough (stations.hpp), otherwise one that contains the window
+/// (window_of()) of each of them.
+PixelArea matching_area(const Registered& registered, ImageShape shape);
 
 /// Returns the average of the frames that contribute, brought to a common level and contrast and
 /// weighted by their signal-to-noise ratios (FrameContrast). Otherwise the average would be
@@ -84,6 +93,14 @@ struct MatchingAverage {
 /// Collective.
 MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
                            const TransformOf& transform_of);
+/// The same in another area than that of the reference, of some of the frames that contribute.
+MatchingAverage average_of(const SeriesContext& context, const Registered& registered,
+                           std::span<const std::int64_t> frames, const TransformOf& transform_of,
+                           const PixelArea& area);
+
+/// Returns the window of an average to which a frame is registered: the area of the reference or,
+/// if the average is larger, the window nearest to the frame within it.
+PixelArea window_in(const MatchingAverage& average, const RigidMotion& motion, ImageShape shape);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
@@ -97,6 +114,9 @@ inline constexpr std::int64_t the_average = -1;
 /// A frame whose motion is in doubt is registered by a search over the whole range of motions. If
 /// the result is neither ambiguous nor unrelated, the frame is not in doubt any more; otherwise it
 /// is registered from its current motion.
+///
+/// If the average has a larger area than a frame, each frame is registered to the part of the
+/// average nearest to it; motions remain relative to the reference.
 ///
 /// Input     the average of an earlier stage, and the registrations from which it was computed.
 /// Throws    UnusableFrame if frames cannot be registered to the average.

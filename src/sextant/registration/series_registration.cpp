@@ -5,6 +5,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/family_series.hpp"
 #include "sextant/registration/field_series.hpp"
@@ -243,6 +244,11 @@ std::string_view name(ContrastSearch contrast) {
     return contrast == ContrastSearch::automatic ? "auto" : "same";
 }
 
+std::string_view name(Canvas canvas) {
+    constexpr std::string_view names[] = {"reference", "union", "common"};
+    return names[static_cast<std::size_t>(canvas)];
+}
+
 Record record_of(RegistrationOptions& options) {
     Record record;
     std::vector<Named<MotionModel>> models;
@@ -304,6 +310,11 @@ Record record_of(RegistrationOptions& options) {
                {{name(ContrastSearch::automatic), ContrastSearch::automatic},
                 {name(ContrastSearch::same), ContrastSearch::same}},
                "NAME", "whether to recognise frames of opposite contrast");
+    record.add("canvas", options.canvas,
+               {{name(Canvas::reference), Canvas::reference},
+                {name(Canvas::united), Canvas::united},
+                {name(Canvas::common), Canvas::common}},
+               "NAME", "area of result images: of the reference, of all frames, or common");
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
@@ -354,6 +365,12 @@ Record record_of(const RegistrationResult& result) {
         {"model_reason", result.model_reason, "why --model auto chose the model"},
         {"threads", std::move(threads), "how the threads of a rank were used"},
         {"flattened", result.flattened, "shading was removed before registration"},
+        {"canvas",
+         {{"x", result.canvas.x},
+          {"y", result.canvas.y},
+          {"width", result.canvas.shape.width},
+          {"height", result.canvas.shape.height}},
+         "area of the result images, in pixels of the reference"},
         {"misfit",
          {{"significant", result.misfit.significant},
           {"of_rows", result.misfit.of_rows},
@@ -372,12 +389,13 @@ std::string describe_field_storage(const FrameHeader& series, int stages) {
 }
 
 RegisteredFrames::RegisteredFrames(FrameSource& source, std::span<const std::int64_t> numbers,
-                                   TransformOf transform_of, int threads, const RunControl& control)
+                                   TransformOf transform_of, const PixelArea& area, int threads,
+                                   const RunControl& control)
     : numbers_(numbers),
       transform_of_(std::move(transform_of)),
       team_(threads),
       resampler_(source, &team_),
-      shape_(source.header().shape),
+      area_(area),
       control_(control) {}
 
 Transform RegisteredFrames::transform(std::int64_t frame) {
@@ -387,8 +405,8 @@ Transform RegisteredFrames::transform(std::int64_t frame) {
 
 std::span<const float> RegisteredFrames::aligned(std::int64_t frame) {
     control_.report("write aligned frames", done_++, std::ssize(numbers_));
-    pixels_.resize(static_cast<std::size_t>(shape_.elements()));
-    resampler_.show(frame, transform(frame), {0, shape_.height}, pixels_);
+    pixels_.resize(static_cast<std::size_t>(area_.shape.elements()));
+    resampler_.show(frame, transform(frame), area_, pixels_);
     return pixels_;
 }
 
@@ -418,9 +436,12 @@ class SeriesRegistration::Run {
                 refine(++result_.stages);
             fit_family();
         });
-        agree(communicator_, [&] { choose_averaged(); });
-        timed(result_.seconds.average,
-              [&] { result_.average = combined(transform_of(result_.stages), true); });
+        const TransformOf found = transform_of(result_.stages);
+        agree(communicator_, [&] {
+            choose_averaged();
+            choose_canvas(found);
+        });
+        timed(result_.seconds.average, [&] { result_.average = combined(found, true); });
         if (options_.recorded_mean)
             result_.recorded = combined([](std::int64_t) { return Transform(); }, false);
         gather_frames();
@@ -466,6 +487,10 @@ class SeriesRegistration::Run {
                 "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
                 "expected another model than nonrigid",
                 options_.rigid.most_rotation, usual_rotation));
+        if (nonrigid() && options_.canvas == Canvas::united)
+            throw InvalidTask("canvas union: displacement fields are defined only in the area of "
+                              "the reference; expected reference, common, or another model than "
+                              "nonrigid");
         if (options_.frames != "sound" && options_.frames != "all")
             frames_listed(options_.frames, header.frames);
         const Bytes least = least_memory(header.frames, header.shape.width, combine_options(true));
@@ -758,6 +783,29 @@ class SeriesRegistration::Run {
         }
     }
 
+    /// Chooses the area of the result images.
+    void choose_canvas(const TransformOf& transform_of) {
+        const ImageShape shape = source_->header().shape;
+        PixelArea& canvas = result_.canvas;
+        canvas = area_of(shape);
+        if (options_.canvas == Canvas::united) {
+            canvas = covered_by_any(averaged_, transform_of, shape);
+            if (canvas.shape.elements() > largest_canvas)
+                throw InvalidTask(fmt::format("canvas union: the frames extend over {}x{} pixels, "
+                                              "expected at most {} MiPixel; "
+                                              "choose reference or common, or average fewer frames",
+                                              canvas.shape.width, canvas.shape.height,
+                                              largest_canvas >> 20));
+        } else if (options_.canvas == Canvas::common) {
+            const PixelArea common = covered_by_all(averaged_, transform_of, shape);
+            if (common.shape.elements() > 0)
+                canvas = common;
+            else
+                result_.warnings.push_back("canvas common: no pixel is covered by all frames, so "
+                                           "the area of the reference is used");
+        }
+    }
+
     /// Fits a family of motions other than the rigid ones, if the model needs it.
     void fit_family() {
         result_.model = options_.model;
@@ -800,6 +848,8 @@ class SeriesRegistration::Run {
     /// the reference.
     CombineOptions combine_options(bool median) const {
         CombineOptions options{median, options_.memory, options_.threads};
+        if (result_.canvas.shape.elements() > 0)
+            options.area = result_.canvas;
         if (options_.average == AverageKind::plain)
             return options;
         const auto contrast_of = [&](std::int64_t frame) {
@@ -910,7 +960,7 @@ class SeriesRegistration::Run {
         const int threads =
             options_.threads * (communicator_.shares_memory() ? communicator_.size() : 1);
         RegisteredFrames frames(*source_, registered_.frames, known_transform_of(result_.stages),
-                                threads, control_);
+                                result_.canvas, threads, control_);
         hooks_.write(result_, frames);
     }
 

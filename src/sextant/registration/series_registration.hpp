@@ -62,6 +62,15 @@ enum class ContrastSearch { automatic, same };
 
 std::string_view name(ContrastSearch contrast);
 
+/// The area of all result images: that of the reference, the smallest one that contains all frames
+/// that are averaged, or the largest one that all of these cover.
+enum class Canvas { reference, united, common };
+
+std::string_view name(Canvas canvas);
+
+/// The number of pixels of the largest canvas that contains all frames.
+inline constexpr Elements largest_canvas = Elements{1} << 31;
+
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
@@ -100,6 +109,8 @@ struct RegistrationOptions {
     ThreadWork thread_work = ThreadWork::automatic;
     Flattening flatten = Flattening::automatic;
     ContrastSearch contrast = ContrastSearch::automatic;
+    /// `united` is refused for displacement fields, which are defined only in the reference.
+    Canvas canvas = Canvas::reference;
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -150,6 +161,8 @@ struct FrameRegistration {
 struct RegistrationResult {
     std::vector<FrameRegistration> frames; ///< all frames, also those left out
     std::int64_t reference = 0;
+    /// The area of all result images, in the coordinates of the reference.
+    registration::PixelArea canvas;
     registration::Combined average;  ///< of the registered frames, aligned
     registration::Combined recorded; ///< mean of the same frames, not aligned; if requested
     double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
@@ -192,6 +205,8 @@ class RegisteredFrames {
     std::span<const std::int64_t> numbers() const { return numbers_; }
     /// Returns the motion of a frame. Fields are read from the checkpoint.
     registration::Transform transform(std::int64_t frame);
+    /// The area of aligned frames, in the coordinates of the reference.
+    const registration::PixelArea& area() const { return area_; }
     /// Returns a frame in the coordinates of the reference; NaN outside its data. Valid until the
     /// next call. Throws as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
@@ -199,14 +214,14 @@ class RegisteredFrames {
   private:
     friend class SeriesRegistration;
     RegisteredFrames(FrameSource& source, std::span<const std::int64_t> numbers,
-                     registration::TransformOf transform_of, int threads,
-                     const RunControl& control);
+                     registration::TransformOf transform_of, const registration::PixelArea& area,
+                     int threads, const RunControl& control);
 
     std::span<const std::int64_t> numbers_;
     registration::TransformOf transform_of_;
     Team team_;
     registration::Resampler resampler_;
-    ImageShape shape_;
+    registration::PixelArea area_;
     std::vector<float> pixels_;
     const RunControl& control_;
     std::int64_t done_ = 0;
