@@ -261,7 +261,7 @@ const std::vector<WorkKind>& kinds() {
         {"combined (⊙)", {Work::combined, Work::combined_field}},
         {"to the reference", {Work::turned}},
         {"to the average, or with displacement fields",
-         {Work::averaged, Work::field, Work::family}}};
+         {Work::averaged, Work::field, Work::family, Work::station}}};
     return all;
 }
 

@@ -5,12 +5,14 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/consensus.hpp"
 #include "sextant/registration/contrast.hpp"
 #include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
+#include "sextant/registration/stations.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -58,15 +60,21 @@ class Registering {
           statistics_(std::move(inspection.statistics)),
           block_(block_of(communicator_.rank(), communicator_.size(),
                           static_cast<std::int64_t>(statistics_.size()))),
-          ledger_(context.ledger) {
+          ledger_(context.ledger),
+          reference_(context.options.reference) {
         if (context.threads.whole_frames && context.ledger)
             ledger_ = &guarded_.emplace(*context.ledger);
     }
 
     std::vector<FrameRegistration> run() {
-        take(scanned(linked_neighbours()));
+        const std::vector<Link> neighbours = linked_neighbours();
+        plan_segments();
+        take(scanned(neighbours));
         register_others();
-        register_to_reference();
+        if (has_segments())
+            join_segments();
+        else
+            register_to_reference();
         note_use();
         return std::move(frames_);
     }
@@ -426,7 +434,38 @@ class Registering {
         }
     }
 
-    /// Registers the frames of link_others() to the first sound frame. Collective.
+    /// Divides the sound frames into segments whose frames overlap their base enough to be
+    /// registered to it. If there are several, and no reference is requested, it is the frame in
+    /// the middle of the motion.
+    void plan_segments() {
+        const ImageShape shape = source_.header().shape;
+        std::vector<RigidMotion> places;
+        for (const std::size_t i : placed_)
+            places.push_back(*votes_[i].place);
+        bases_ = bases_of(places, shape);
+        if (has_segments() && !reference_)
+            reference_ = usable_[placed_[middle_of(places, shape)]];
+    }
+
+    bool has_segments() const { return !bases_.empty() && bases_.back() > 0; }
+
+    /// Returns the index in placed_ of the last sound frame up to a frame, or of the first one.
+    std::size_t sound_before(std::int64_t frame) const {
+        const auto after = std::ranges::upper_bound(placed_, frame, {},
+                                                    [this](std::size_t i) { return usable_[i]; });
+        return after == placed_.begin() ? 0 : static_cast<std::size_t>(after - placed_.begin()) - 1;
+    }
+
+    /// Returns the frame that the scan registers a frame to. A frame that is not sound belongs to
+    /// the segment of the frames after it.
+    std::int64_t base_of(std::int64_t frame) const {
+        const std::size_t sound = sound_before(frame);
+        const bool is_sound = usable_[placed_[sound]] == frame;
+        const bool is_base = std::ranges::binary_search(bases_, sound);
+        return usable_[placed_[!is_sound && is_base ? sound : bases_[sound]]];
+    }
+
+    /// Registers the frames of link_others() to the bases of their segments. Collective.
     void register_others() {
         struct Placed {
             std::int64_t frame;
@@ -443,8 +482,8 @@ class Registering {
             for (const Link& link : others_) {
                 const auto sound =
                     std::ranges::lower_bound(all, link.reference, {}, &Placed::frame);
-                const Link first{all.front().frame, sound->frame, sound->result, 0};
-                const Link whole = first.reference == first.moved ? link : combined(first, link);
+                const Link first{base_of(sound->frame), sound->frame, sound->result, 0};
+                const Link whole = combined(first, link);
                 frame_at(link.moved).result = whole.result;
                 frame_at(link.moved).seconds = whole.seconds;
             }
@@ -470,8 +509,11 @@ class Registering {
         return from_slots(communicator_, results, slots);
     }
 
-    /// The operator ⊙ of the scan. Thread-safe if threads take whole frames.
+    /// The operator ⊙ of the scan. Thread-safe if threads take whole frames. A motion that begins
+    /// at the base of its segment is complete.
     Link combined(const Link& left, const Link& right) {
+        if (right.reference == base_of(right.moved))
+            return right;
         if (left.moved != right.reference)
             throw std::logic_error("motions to be combined are not adjacent");
         if (!threads_ || threads_->on_caller())
@@ -519,6 +561,100 @@ class Registering {
         for (const Link& link : links) {
             frame_at(link.moved).result = link.result;
             frame_at(link.moved).seconds = link.seconds;
+        }
+    }
+
+    /// A motion of a frame relative to the base of its segment.
+    struct OfBase {
+        std::int64_t frame = 0, base = 0;
+        UncertainMotion motion;
+    };
+
+    OfBase of_base(const FrameRegistration& one) const {
+        return {
+            one.frame, base_of(one.frame), {one.result.motion, one.result.uncertainty.covariance}};
+    }
+
+    /// Composes the motions of the segments, and registers the frames that overlap the reference
+    /// enough to it. Collective.
+    void join_segments() {
+        const std::int64_t reference = *reference_;
+        agree(communicator_, [&] { check_reference(reference); });
+        std::vector<OfBase> own;
+        for (const FrameRegistration& one : frames_) {
+            const std::size_t sound = sound_before(one.frame);
+            const bool is_base =
+                usable_[placed_[sound]] == one.frame && std::ranges::binary_search(bases_, sound);
+            if (one.frame == reference || is_base)
+                own.push_back(of_base(one));
+        }
+        const std::vector<UncertainMotion> bases = motions_of_bases(
+            all_gather_lists(communicator_, std::span<const OfBase>(own)), reference);
+        agree(communicator_, [&] {
+            place_by_segments(bases, reference);
+            for_each(
+                "register to the reference", frames_.size(),
+                [&](std::size_t i) { return frames_[i].frame; },
+                [&](std::size_t i, PairReader& reader) {
+                    if (frames_[i].left_out.empty() &&
+                        predicted_overlap(frames_[i].result.motion, source_.header().shape) >=
+                            direct_overlap)
+                        register_to(frames_[i], reference, {}, reader);
+                });
+        });
+    }
+
+    /// Returns the motions of the bases relative to the reference, in their order.
+    ///
+    /// Input     the motions of the bases and the reference relative to their bases.
+    static std::vector<UncertainMotion> motions_of_bases(const std::vector<OfBase>& known,
+                                                         std::int64_t reference) {
+        std::vector<OfBase> chain = known; // the first base is its own base
+        const auto found = std::ranges::lower_bound(known, reference, {}, &OfBase::frame);
+        const OfBase of_reference = *found;
+        const bool is_base =
+            std::ranges::any_of(known, [&](const OfBase& one) { return one.base == reference; });
+        if (!is_base)
+            chain.erase(chain.begin() + (found - known.begin()));
+        const std::int64_t begin = is_base ? reference : of_reference.base;
+        const auto at = static_cast<std::size_t>(
+            std::ranges::lower_bound(chain, begin, {}, &OfBase::frame) - chain.begin());
+        std::vector<UncertainMotion> motions(chain.size());
+        if (!is_base)
+            motions[at] = inverse(of_reference.motion);
+        for (std::size_t i = at + 1; i < chain.size(); ++i)
+            motions[i] = compose(chain[i].motion, motions[i - 1]);
+        for (std::size_t i = at; i > 0; --i)
+            motions[i - 1] = compose(inverse(chain[i].motion), motions[i]);
+        return motions;
+    }
+
+    /// Gives this rank's frames their motions relative to the reference. A frame is ambiguous if
+    /// any motion between groups of frames on the way to the reference is.
+    void place_by_segments(const std::vector<UncertainMotion>& motions, std::int64_t reference) {
+        std::vector<std::int64_t> bases;
+        for (const std::size_t base : bases_) {
+            if (bases.empty() || usable_[placed_[base]] != bases.back())
+                bases.push_back(usable_[placed_[base]]);
+        }
+        std::vector<std::size_t> unclear(placed_.size()); // number of them up to each sound frame
+        for (std::size_t i = 1; i < placed_.size(); ++i)
+            unclear[i] = unclear[i - 1] + !is_clear(votes_[placed_[i]].lead_across);
+        const std::size_t of_reference = unclear[sound_before(reference)];
+        for (FrameRegistration& one : frames_) {
+            if (!one.left_out.empty())
+                continue;
+            if (one.frame == reference) {
+                one.result = identity_result();
+                continue;
+            }
+            const OfBase own = of_base(one);
+            const auto base =
+                static_cast<std::size_t>(std::ranges::lower_bound(bases, own.base) - bases.begin());
+            const UncertainMotion motion = compose(own.motion, motions[base]);
+            one.result.motion = motion.motion;
+            one.result.uncertainty = uncertainty_with(motion.covariance);
+            one.result.ambiguous = !one.sound || unclear[sound_before(one.frame)] != of_reference;
         }
     }
 
@@ -592,7 +728,10 @@ class Registering {
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
     std::vector<int> trusted_links_;  ///< number of each frame of usable_
     std::vector<std::size_t> placed_; ///< indices into usable_ of the sound frames
-    std::vector<Link> others_;        ///< links of this rank's other frames to sound ones
+    /// For each sound frame, the index in placed_ of the base of its segment.
+    std::vector<std::size_t> bases_;
+    std::optional<std::int64_t> reference_; ///< none: the first sound frame
+    std::vector<Link> others_;              ///< links of this rank's other frames to sound ones
 };
 
 } // namespace

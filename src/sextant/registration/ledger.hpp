@@ -25,11 +25,12 @@ enum class Work : std::uint32_t {
     field,    ///< registers a frame to the reference or the average by a displacement field
     neighbour_field, ///< registers two neighbours by a displacement field
     combined_field,  ///< ⊙ for displacement fields
-    family, ///< registers a frame to the average of the others by a family of affine motions
+    family,  ///< registers a frame to the average of the others by a family of affine motions
+    station, ///< registers the averages around two stations (stations.hpp)
 };
 
 /// The number of kinds of work.
-inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::family) + 1;
+inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::station) + 1;
 
 /// The key of a result.
 struct EntryName {

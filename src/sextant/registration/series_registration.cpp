@@ -13,6 +13,7 @@
 #include "sextant/registration/inversion.hpp"
 #include "sextant/registration/refinement.hpp"
 #include "sextant/registration/shading.hpp"
+#include "sextant/registration/station_series.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -79,7 +80,8 @@ std::string doubt_of(const FrameRegistration& frame) {
 }
 
 /// Returns the RMS standard deviation of positions in a frame.
-double deviation_of_positions(const RigidUncertainty& uncertainty, ImageShape shape) {
+double deviation_of_positions(const RigidResult& result, ImageShape shape) {
+    const RigidUncertainty uncertainty = uncertainty_of_centre(result, shape);
     const double arm = std::hypot(static_cast<double>(shape.width),
                                   static_cast<double>(shape.height)) /
                        std::sqrt(12); // RMS distance of positions from the centre
@@ -715,9 +717,12 @@ class SeriesRegistration::Run {
     }
 
     void refine(int stage) {
-        const TransformOf before = transform_of(stage - 1);
-        const MatchingAverage average = average_of(*context_, registered_, before);
         const auto number = static_cast<std::uint32_t>(stage);
+        if (!nonrigid())
+            correct_stations(number);
+        const TransformOf before = transform_of(stage - 1);
+        const MatchingAverage average =
+            average_of(*context_, registered_, registered_.contributing(), before, matched_area());
         agree(communicator_, [&] {
             if (nonrigid())
                 register_to_average_by_fields(*context_, average, registered_,
@@ -726,10 +731,51 @@ class SeriesRegistration::Run {
             else
                 register_to_average(*context_, average, registered_, own_, number);
         });
+        add_covariances_of_stations();
         leave_out_unrelated(own_);
         Registered after = gather_registered(communicator_, own_);
         frames_move_ = any_moved(registered_, after);
         registered_ = std::move(after);
+    }
+
+    PixelArea matched_area() const {
+        const ImageShape shape = source_->header().shape;
+        return nonrigid() ? area_of(shape) : matching_area(registered_, shape);
+    }
+
+    /// If frames drift out of the view of the reference, registers the parts of the series to one
+    /// another.
+    void correct_stations(std::uint32_t stage) {
+        of_station_.clear();
+        if (matched_area() == area_of(source_->header().shape))
+            return;
+        const FrameCorrections corrections =
+            register_stations(*context_, registered_, result_.reference, stage);
+        for (std::size_t i = 0; i < registered_.frames.size(); ++i)
+            registered_.motions[i] = compose(registered_.motions[i], corrections.frames[i].motion);
+        for (FrameRegistration& frame : own_) {
+            of_station_.emplace_back();
+            if (!frame.left_out.empty())
+                continue;
+            const std::size_t index = registered_.index(frame.frame);
+            frame.result.motion = registered_.motions[index];
+            of_station_.back().covariance = corrections.frames[index].covariance;
+        }
+    }
+
+    /// Adds the covariances of the stations to those of the frames around them, which are relative
+    /// to the average nearby.
+    void add_covariances_of_stations() {
+        if (of_station_.empty())
+            return;
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            if (!own_[i].left_out.empty())
+                continue;
+            RigidResult& result = own_[i].result;
+            const UncertainMotion sum =
+                compose({result.motion, result.uncertainty.covariance}, of_station_[i]);
+            result.uncertainty = uncertainty_with(sum.covariance);
+        }
     }
 
     /// True if a stage moved any frame that contributes to averages, relative to the others, by
@@ -748,7 +794,7 @@ class SeriesRegistration::Run {
             if (!frame.left_out.empty() || after.contributes[after.index(frame.frame)] == 0)
                 continue;
             const double distance = rms_distance(moves[after.index(frame.frame)], common, shape);
-            const double sigma = deviation_of_positions(frame.result.uncertainty, shape);
+            const double sigma = deviation_of_positions(frame.result, shape);
             moved += distance > std::max(deviations * sigma, least);
         }
         const std::vector<int> all = communicator_.all_gather(moved);
@@ -815,6 +861,8 @@ class SeriesRegistration::Run {
                                                        own_, family_of(options_.model));
         result_.model = model_of(choice.family);
         result_.model_reason = choice.reason;
+        if (choice.family != MotionFamily::rigid)
+            add_covariances_of_stations();
         registered_ = gather_registered(communicator_, own_);
     }
 
@@ -978,6 +1026,8 @@ class SeriesRegistration::Run {
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames
     Registered registered_;
+    /// Of the stations of this rank's frames, in the last stage; empty without stations.
+    std::vector<UncertainMotion> of_station_;
     bool frames_move_ = false; ///< the last stage moved frames by more than their deviations
     std::vector<std::int64_t> averaged_; ///< the frames of the average and the median
     RegistrationResult result_;

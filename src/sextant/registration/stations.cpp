@@ -262,6 +262,16 @@ RigidResult from_window(RigidResult result, const PixelArea& window) {
     return result;
 }
 
+RigidUncertainty uncertainty_of_centre(const RigidResult& result, ImageShape shape) {
+    if (predicted_overlap(result.motion, shape) >= direct_overlap)
+        return result.uncertainty;
+    const Point at = middle(result.motion, shape), c = centre(shape);
+    const Point by_alpha = rotated_further(result.motion.alpha, {at.x - c.x, at.y - c.y});
+    const Matrix3 j = jacobian(1, 0, by_alpha);
+    return uncertainty_with(
+        covariance_of(j * matrix_of(result.uncertainty.covariance) * j.transpose()));
+}
+
 namespace {
 
 /// Returns the mean of the products of the displacements that (α, tx, ty) cause in a window.

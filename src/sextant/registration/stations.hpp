@@ -81,6 +81,10 @@ AffineMotion from_window(const AffineMotion& motion, const PixelArea& window);
 RigidResult from_window(RigidResult result, const PixelArea& window);
 FamilyResult from_window(FamilyResult result, const PixelArea& window);
 
+/// Returns the uncertainty of the position of the middle of a frame, and of its rotation, or of
+/// the motion itself if the frame overlaps the reference enough.
+RigidUncertainty uncertainty_of_centre(const RigidResult& result, ImageShape shape);
+
 /// The registration of the averages around two stations.
 struct StationLink {
     std::size_t from = 0, to = 0;
