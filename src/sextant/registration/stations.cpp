@@ -159,7 +159,7 @@ Stations choose_stations(std::span<const RigidMotion> motions,
         stations.frames.push_back(station);
     };
     const auto consider = [&](std::size_t i) {
-        if (i < motions.size() && may_be_station[i] != 0 && most[i] < direct_overlap)
+        if (i < motions.size() && may_be_station[i] != 0 && most[i] < station_overlap)
             add(i);
     };
     consider(from);

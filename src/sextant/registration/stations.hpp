@@ -20,6 +20,11 @@ namespace sextant::registration {
 /// common.
 inline constexpr double direct_overlap = .5;
 
+/// A frame that overlaps every station less than this becomes a station. Each station then overlaps
+/// several others. If there were more stations, the errors of their registrations would be more
+/// correlated than the solution assumes.
+inline constexpr double station_overlap = .7;
+
 /// A covariance of (α, tx, ty), row by row.
 using RigidCovariance = std::array<double, 9>;
 
@@ -55,7 +60,8 @@ struct Stations {
 };
 
 /// Chooses stations among the frames that may be stations: from the reference outwards, each that
-/// overlaps no earlier station enough. Frames belong to the station that they overlap most.
+/// overlaps no earlier station enough (station_overlap). Frames belong to the station that they
+/// overlap most.
 ///
 /// Input     the motions of frames relative to the reference, whether each may be a station (at
 ///           least one may), and the index from which to proceed.
