@@ -215,6 +215,41 @@ TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
     EXPECT_NEAR(samples[6 * 12 + 7], 10 * 3 + 8.75, 1e-3); // the sample at (8.75, 3)
 }
 
+TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "rigid";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.frames[0].result.motion = {0, 1, -2};
+    all.canvas = registration::PixelArea{-3, 2, {20, 5}};
+    const auto store = [&] {
+        std::ofstream file(transforms);
+        write_json(all, [&file](std::string_view part) { file << part; });
+    };
+    store();
+    // Pixel (4, 5) of the frame is (3, 7) of the reference, and (6, 5) of the average.
+    const auto in_average = points_of("0,4,5\n");
+    EXPECT_NEAR(in_average.at(0).at.x, 6, 1e-3);
+    EXPECT_NEAR(in_average.at(0).at.y, 5, 1e-3);
+    const auto back = points_of("0,6,5\n", {{"from_reference", {"true"}}});
+    EXPECT_NEAR(back.at(0).at.x, 4, 1e-3);
+    EXPECT_NEAR(back.at(0).at.y, 5, 1e-3);
+    write_movie(movie, 1);
+    apply(movie, shown);
+    const auto source = format::open_frames(shown);
+    EXPECT_EQ(source->header().shape, (ImageShape{20, 5}));
+    std::vector<float> samples(100);
+    source->read_frame(0, samples);
+    std::vector<float> recorded(static_cast<std::size_t>(shape.elements()));
+    format::open_frames(movie)->read_frame(0, recorded);
+    EXPECT_EQ(samples[3 * 20 + 6], recorded[3 * 12 + 4]);
+    EXPECT_TRUE(std::isnan(samples[0])) << "this pixel is left of the frame";
+    all.canvas->shape.width = 0;
+    store();
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("width"));
+}
+
 TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
     SeriesTransforms all;
     all.series = "movie.npy";

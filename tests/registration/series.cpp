@@ -122,18 +122,36 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
                     HasSubstr("frame 3 cannot be the reference: no frame within 6")));
 }
 
-TEST(Series, frames_unrelated_to_the_reference_are_left_out) {
+TEST(Series, frames_that_do_not_overlap_the_reference_are_registered_by_way_of_others) {
     MadeSeries made = make_series(12, {}, {0, -14, -3});
-    for (const int ranks : {1, 2}) {
-        std::vector<FrameRegistration> places = places_of(made.frames, ranks);
-        for (const FrameRegistration& place : places)
-            EXPECT_LT(error_of_place(made, place, 0), place.result.unrelated ? 2 : .5)
-                << place.frame;
-        EXPECT_TRUE(places.back().result.unrelated);
-        registration::leave_out_unrelated(places);
-        EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, has no higher NCC than noise"));
-        EXPECT_EQ(places[3].left_out, "");
+    for (const int ranks : {1, 2, 5}) {
+        RegistrationOptions options;
+        const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
+        EXPECT_EQ(std::count_if(places.begin() + 5, places.begin() + 8,
+                                [](const FrameRegistration& place) {
+                                    return place.result.motion == RigidMotion();
+                                }),
+                  1)
+            << "the reference is in the middle of the motion";
+        options.reference = 0;
+        for (const FrameRegistration& place : places_of(made.frames, ranks, options)) {
+            EXPECT_LT(error_of_place(made, place, 0), .5) << place.frame;
+            EXPECT_FALSE(place.result.unrelated);
+        }
     }
+}
+
+TEST(Series, frames_unrelated_to_the_reference_are_left_out) {
+    std::vector<FrameRegistration> places(3);
+    places[1].result.unrelated = true;
+    places[1].result.overlap = .2;
+    places[2].result.unrelated = true;
+    places[2].left_out = "constant";
+    registration::leave_out_unrelated(places);
+    EXPECT_EQ(places[0].left_out, "");
+    EXPECT_EQ(places[1].left_out,
+              "the overlap with the reference, 20 % of a frame, has no higher NCC than noise");
+    EXPECT_EQ(places[2].left_out, "constant");
 }
 
 TEST(Series, a_period_jump_is_corrected_by_surrounding_frames) {

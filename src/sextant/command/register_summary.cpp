@@ -5,6 +5,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/register.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/registration/stations.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -45,8 +46,10 @@ double farthest(const std::vector<FrameRegistration>& places) {
     return most;
 }
 
-double deviation_of(const FrameRegistration& place) {
-    return place.field ? place.field->sigma : place.result.uncertainty.tx;
+/// The standard deviation of the position of the middle of a frame.
+double deviation_of(const FrameRegistration& place, ImageShape shape) {
+    return place.field ? place.field->sigma
+                       : registration::uncertainty_of_centre(place.result, shape).tx;
 }
 
 std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
@@ -156,7 +159,9 @@ std::string closing_of(const RegisterSummary& summary,
                         : "",
                     left_out, flagged(places),
                     flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
-                    median_of(places, deviation_of));
+                    median_of(places, [&](const FrameRegistration& place) {
+                        return deviation_of(place, summary.transforms.shape);
+                    }));
     if (const std::string advice = advice_of(summary, counts); !advice.empty())
         text += advice + "\n";
     text += misfit_text(summary.result);
@@ -275,6 +280,9 @@ std::string to_text(const RegisterSummary& summary) {
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
     text += fmt::format(" relative to {}, NCC {:.3f} (median)\n", transforms.relative_to,
                         median_of(places, [](const auto& p) { return p.result.ncc_after; }));
+    if (!summary.result.reference_reason.empty())
+        text += fmt::format("frame {} is the reference, because {}\n", transforms.reference,
+                            summary.result.reference_reason);
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
     text += inverted_text(summary);

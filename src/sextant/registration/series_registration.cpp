@@ -261,7 +261,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("model", options.model, models, "NAME", "motions");
     record
         .add("reference", options.reference, "N",
-             "reference frame; default: the first usable frame")
+             "reference frame; default: the first usable one, or in the middle of a long drift")
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",
@@ -353,6 +353,7 @@ Record record_of(const RegistrationResult& result) {
                           "the scan of motions on several threads; all ranks"}});
     return {
         {"reference", result.reference, "the frame that the others are registered to"},
+        {"reference_reason", result.reference_reason, "why it is not the first usable frame"},
         {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
         {"resumed", result.resumed, "number of results that this rank took from the checkpoint"},
         {"seconds",
@@ -689,7 +690,10 @@ class SeriesRegistration::Run {
         leave_out_unrelated(own_);
         registered_ = gather_registered(communicator_, own_);
         agree(communicator_, [&] { require_two(registered_.frames.size(), own_); });
-        result_.reference = options_.reference.value_or(first_sound_frame());
+        result_.reference = options_.reference.value_or(reference_frame());
+        if (!options_.reference && result_.reference != first_sound_frame())
+            result_.reference_reason = "it is in the middle of the motion, and frames drift out of "
+                                       "the view of the first one";
         if (!nonrigid())
             return;
         agree(communicator_, [&] {
@@ -709,11 +713,21 @@ class SeriesRegistration::Run {
     }
 
     /// Returns the frame that the others were registered to, whose motion is the identity.
-    std::int64_t first_sound_frame() const {
+    std::int64_t reference_frame() const {
         const auto at = std::ranges::find(registered_.motions, RigidMotion());
         return at == registered_.motions.end()
                    ? registered_.frames.front()
                    : registered_.frames[static_cast<std::size_t>(at - registered_.motions.begin())];
+    }
+
+    /// Collective.
+    std::int64_t first_sound_frame() const {
+        const auto own = std::ranges::find_if(own_, [](const FrameRegistration& frame) {
+            return frame.left_out.empty() && frame.sound;
+        });
+        const std::vector<std::int64_t> all =
+            communicator_.all_gather(own == own_.end() ? source_->header().frames : own->frame);
+        return std::ranges::min(all);
     }
 
     void refine(int stage) {

@@ -161,6 +161,7 @@ struct FrameRegistration {
 struct RegistrationResult {
     std::vector<FrameRegistration> frames; ///< all frames, also those left out
     std::int64_t reference = 0;
+    std::string reference_reason; ///< why it is not the first usable frame; empty if it is
     /// The area of all result images, in the coordinates of the reference.
     registration::PixelArea canvas;
     registration::Combined average;  ///< of the registered frames, aligned
