@@ -35,7 +35,7 @@ tr -d '\000' <out/aligned.tif | LC_ALL=C grep -q 'frame 6frame 7' || fail "the s
 register movie.npy -o out --aligned stack.npy --crop --gap -1 --json run.json
 says '^canvas: [0-9]*x[0-9]* pixels; the first pixel of all images is (' text
 says '^sextant: --crop is now called --canvas=common' errors
-size=$(sed -n 's/^canvas: \([0-9x]*\) pixels.*/\1/p' text)
+size=$(sed -n 's/^canvas: \([0-9]*\)x\([0-9]*\) pixels.*/\1×\2/p' text)
 for image in stack.npy out/average.tif out/median.tif out/count.tif; do
     "$SEXTANT" info $image | grep -q "$size" || fail "$image has not $size pixels"
 done
@@ -50,8 +50,8 @@ grep -q '"file": "stack.npy"' out/transforms.json || fail "the stack is not in t
 
 # All frames: the canvas is larger than a frame.
 register movie.npy -o out --canvas union
-size=$(sed -n 's/^canvas: \([0-9x]*\) pixels.*/\1/p' text)
-[ "${size%x*}" -gt 96 ] && [ "${size#*x}" -gt 80 ] || fail "the canvas of all frames has $size pixels"
+size=$(sed -n 's/^canvas: \([0-9]*\)x\([0-9]*\) pixels.*/\1×\2/p' text)
+[ "${size%×*}" -gt 96 ] && [ "${size#*×}" -gt 80 ] || fail "the canvas of all frames has $size pixels"
 "$SEXTANT" info out/average.tif | grep -q "$size" || fail "the average has not the area of all frames"
 refused 'canvas union: displacement fields are defined only in the area of the reference' movie.npy -o no \
     --canvas union --model nonrigid

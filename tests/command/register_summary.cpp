@@ -55,7 +55,7 @@ TEST(RegisterText, AdvisesAnotherReferenceForFramesOutOfReach) {
     RegisterSummary summary = summary_of(6);
     summary.transforms.frames[4].left_out =
         "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
-    EXPECT_THAT(to_text(summary), HasSubstr("\nframes out of reach: try --reference N"));
+    EXPECT_THAT(to_text(summary), HasSubstr("\nframes out of reach: try --rotation 180"));
     summary.transforms.frames[4].left_out = "every sample is 0";
     EXPECT_THAT(to_text(summary), Not(HasSubstr("try")));
 }

@@ -254,6 +254,26 @@ TEST(LongDrift, FamiliesOfMotionsAreFittedToFramesFarFromTheReference) {
     }
 }
 
+TEST(LongDrift, DisplacementFieldsReferToTheMiddleOfTheMotion) {
+    const MadeSeries made = make_series(14, {}, {0, -7, 3});
+    RegistrationOptions options;
+    options.model = MotionModel::nonrigid;
+    for (const int ranks : {1, 3}) {
+        const DriftRun run = run_of(made.frames, ranks, options);
+        EXPECT_NEAR(static_cast<double>(run.result.reference), 6.5, 1.6);
+        EXPECT_THAT(run.result.reference_reason, HasSubstr("in the middle of the motion"));
+        for (const FrameRegistration& frame : run.result.frames) {
+            EXPECT_EQ(frame.left_out, "") << frame.frame;
+            EXPECT_FALSE(frame.result.unrelated) << frame.frame;
+            EXPECT_LT(distance_in_frame(frame.result.motion,
+                                        made.series.between(static_cast<int>(run.result.reference),
+                                                            static_cast<int>(frame.frame))),
+                      2)
+                << frame.frame;
+        }
+    }
+}
+
 TEST(LongDrift, DisplacementFieldsRefuseACanvasOfAllFrames) {
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;

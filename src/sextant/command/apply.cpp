@@ -49,8 +49,7 @@ Record record_of(ApplyCommand& command) {
     record.include(std::move(source));
     record
         .add("output", command.output, "OUT",
-             "aligned frames (float32, NaN outside the data) in the area of the average, or points "
-             "(.csv) in pixels of the average")
+             "aligned frames (float32, NaN outside the data), or points (.csv)")
         .file()
         .letter('o')
         .required();
@@ -286,12 +285,20 @@ int run_apply(const ApplyCommand& command, const Call& call) {
 
 } // namespace
 
+constexpr std::string_view notes_of_apply =
+    "Aligned frames have the area of the average (register --canvas). Points are mapped from "
+    "pixels "
+    "of\n"
+    "their frames to pixels of the average, so that each is at the feature that the average shows.";
+
 Operation apply_operation() {
-    return declare_command<ApplyCommand>(
+    Operation operation = declare_command<ApplyCommand>(
         "apply", "apply the transforms of a registered series to other images or points",
         "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
         "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
         run_apply, RunOn::one_rank);
+    operation.notes = notes_of_apply;
+    return operation;
 }
 
 } // namespace sextant::command

@@ -78,14 +78,14 @@ struct Advice {
     std::string_view flag, text;
 };
 
-constexpr std::string_view out_of_reach =
-    "frames out of reach: try --reference N with a frame in the middle of the motion, or "
-    "--rotation 180 if frames are rotated";
+constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 180 if frames are "
+                                          "rotated, or leave them out of the series";
 
 constexpr Advice advices[] = {
     {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "
                   "--reference N"},
-    {"unrelated", "try --reference N with a frame in the middle of the motion"},
+    {"unrelated", "compare them with their neighbours in the aligned stack, and leave wrong ones "
+                  "out of the series"},
     {"not-converged", "try --model nonrigid if frames are distorted"},
     {"mended", "compare them with their neighbours in the aligned stack"},
     {"in-doubt",

@@ -5,8 +5,10 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
+#include "sextant/registration/stations.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -78,6 +80,7 @@ class FieldScan {
 
     FieldSeries run() {
         const std::vector<std::int64_t> placed = gather_sound().frames;
+        const std::int64_t reference = reference_among(placed);
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
         const auto capacity =
@@ -88,14 +91,31 @@ class FieldScan {
                                      })));
         note_use();
         place_others();
-        if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
-            change_reference(*options_.reference);
-        return {std::move(frames_), std::move(motions_)};
+        if (!placed.empty() && placed.front() != reference)
+            change_reference(reference);
+        return {std::move(frames_), std::move(motions_), reference};
     }
 
   private:
     static bool is_sound(const FrameRegistration& frame) {
         return frame.left_out.empty() && frame.sound;
+    }
+
+    /// Returns the requested reference or, by default, the first sound frame or the one in the
+    /// middle of the motion. Collective.
+    std::int64_t reference_among(const std::vector<std::int64_t>& placed) const {
+        std::vector<RigidMotion> own;
+        for (const FrameRegistration& frame : frames_) {
+            if (is_sound(frame))
+                own.push_back(frame.from_before);
+        }
+        std::vector<RigidMotion> motions =
+            all_gather_lists(communicator_, std::span<const RigidMotion>(own));
+        if (options_.reference || placed.empty())
+            return options_.reference.value_or(0);
+        for (std::size_t i = 1; i < motions.size(); ++i)
+            motions[i] = compose(motions[i], motions[i - 1]);
+        return placed[bases_of(motions, shape_).back() > 0 ? middle_of(motions, shape_) : 0];
     }
 
     /// Gathers the frames that are links of the scan. Collective.
@@ -323,7 +343,8 @@ class FieldScan {
         }
     }
 
-    /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹.
+    /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹. Frames that were unrelated to
+    /// the first one may resemble this one, to which they will be registered.
     void change_reference(std::int64_t reference) {
         const SplineMotion there = broadcast_motion(reference);
         for (std::size_t i = 0; i < frames_.size(); ++i) {
@@ -334,6 +355,9 @@ class FieldScan {
             };
             motions_[i] = pairs_.registration.as_spline(start_at(back, shape_));
             frames_[i].result.motion = motions_[i].motion;
+            constexpr double least_overlap = .1; // as trusted()
+            frames_[i].result.unrelated =
+                predicted_overlap(frames_[i].result.motion, shape_) < least_overlap;
         }
     }
 

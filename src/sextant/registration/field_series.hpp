@@ -13,12 +13,14 @@ namespace sextant::registration {
 struct FieldSeries {
     std::vector<FrameRegistration> frames; ///< this rank's frames, with nearest rigid motions
     std::vector<SplineMotion> motions;     ///< each frame's motion to the reference
+    std::int64_t reference = 0;
 };
 
-/// Registers every frame of a series to the reference, by default its first frame, by displacement
-/// fields. Neighbours are registered first, starting from their rigid motions. A scan over the
-/// ranks then combines their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is
-/// the non-rigid registration that starts at the composed motion. The frames therefore need to
+/// Registers every frame of a series to the reference by displacement fields. By default it is the
+/// first sound frame or, if frames overlap that too little, the one in the middle of the motion
+/// (stations.hpp). Neighbours are registered first, starting from their rigid motions. A scan over
+/// the ranks then combines their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where
+/// A is the non-rigid registration that starts at the composed motion. The frames therefore need to
 /// resemble only their neighbours, not the reference, and errors do not grow along the series.
 ///
 /// Input, Requires, Throws   as register_series().

@@ -261,7 +261,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("model", options.model, models, "NAME", "motions");
     record
         .add("reference", options.reference, "N",
-             "reference frame; default: the first usable one, or in the middle of a long drift")
+             "reference frame; default: first usable one, middle of a long drift")
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",
@@ -316,7 +316,7 @@ Record record_of(RegistrationOptions& options) {
                {{name(Canvas::reference), Canvas::reference},
                 {name(Canvas::united), Canvas::united},
                 {name(Canvas::common), Canvas::common}},
-               "NAME", "area of result images: of the reference, of all frames, or common");
+               "NAME", "area that all result images show");
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
@@ -690,7 +690,8 @@ class SeriesRegistration::Run {
         leave_out_unrelated(own_);
         registered_ = gather_registered(communicator_, own_);
         agree(communicator_, [&] { require_two(registered_.frames.size(), own_); });
-        result_.reference = options_.reference.value_or(reference_frame());
+        result_.reference =
+            options_.reference.value_or(nonrigid() ? series.reference : reference_frame());
         if (!options_.reference && result_.reference != first_sound_frame())
             result_.reference_reason = "it is in the middle of the motion, and frames drift out of "
                                        "the view of the first one";
