@@ -62,7 +62,7 @@ class Families {
                     fill_moved(own_[i].frame);
                     PixelArea window = area_of(shape_);
                     if (!pair) {
-                        window = window_in(average, registered_.motion(own_[i].frame), shape_);
+                        window = window_in(average.area, registered_.motion(own_[i].frame), shape_);
                         fill_others(average, window, own_[i].frame);
                     }
                     const AffineMotion start = start_of(own_[i].frame, pair);

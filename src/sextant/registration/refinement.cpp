@@ -254,8 +254,7 @@ PixelArea matching_area(const Registered& registered, ImageShape shape) {
     return larger ? area : area_of(shape);
 }
 
-PixelArea window_in(const MatchingAverage& average, const RigidMotion& motion, ImageShape shape) {
-    const PixelArea& area = average.area;
+PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape shape) {
     if (area == area_of(shape))
         return area;
     PixelArea window = window_of(motion, shape, window_grid(shape));
@@ -305,16 +304,17 @@ namespace {
 /// two finest levels, which a registration without search uses.
 class OthersPyramid {
   public:
-    OthersPyramid(const SeriesContext& context, const MatchingAverage& average,
+    OthersPyramid(const SeriesContext& context, MatchingAverage average,
                   const Registered& registered, Team* team)
         : context_(context),
-          average_(average),
+          average_(std::move(average)),
           registered_(registered),
           team_(team),
           shape_(context.source.header().shape),
-          all_(average.area.shape, default_levels(shape_), context.options.prefilter, team),
+          all_(average_.area.shape, default_levels(shape_), context.options.prefilter, team),
           others_(shape_, 0, context.options.prefilter, team) {
-        all_.fill(view_of(average.samples, average.area.shape));
+        all_.fill(view_of(average_.samples, average_.area.shape));
+        std::vector<float>().swap(average_.samples); // only their pyramid is needed
     }
 
     /// Returns the window of the average of all frames that contribute.
@@ -403,7 +403,7 @@ class OthersPyramid {
     }
 
     const SeriesContext& context_;
-    const MatchingAverage& average_;
+    MatchingAverage average_;
     const Registered& registered_;
     Team* team_;
     ImageShape shape_;
@@ -428,13 +428,14 @@ bool settle(const SeriesContext& context, PairReader& reader, const Pyramid& ave
 
 } // namespace
 
-void register_to_average(const SeriesContext& context, const MatchingAverage& average,
+void register_to_average(const SeriesContext& context, MatchingAverage average,
                          const Registered& registered, std::span<FrameRegistration> own,
                          std::uint32_t stage) {
     const RegistrationOptions& options = context.options;
     const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
-    OthersPyramid references(context, average, registered, &team);
+    const PixelArea area = average.area;
+    OthersPyramid references(context, std::move(average), registered, &team);
     PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
@@ -446,7 +447,7 @@ void register_to_average(const SeriesContext& context, const MatchingAverage& av
         if (contributes && !is_one_of_several(registered, index))
             continue;
         const RigidMotion start = frame.result.motion;
-        const PixelArea window = window_in(average, start, shape);
+        const PixelArea window = window_in(area, start, shape);
         if (!contributes && settle(context, reader, references.all(window), window, stage, frame))
             continue;
         const TimedResult timed =
@@ -564,7 +565,15 @@ class OthersImage {
         const Contribution one =
             contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
         const double least = least_coverage * (average_.total - one.weight);
-        resampler_.show(frame, transform_of_(frame), area_of(shape_), others_);
+        // In bands, because the resampler holds the rows of the frame that it reads.
+        constexpr Elements rows = 64;
+        const Transform transform = transform_of_(frame);
+        for (Elements y = 0; y < shape_.height; y += rows) {
+            const PixelArea band{0, y, {shape_.width, std::min(rows, shape_.height - y)}};
+            resampler_.show(frame, transform, band,
+                            std::span(others_.data() + y * shape_.width,
+                                      static_cast<std::size_t>(band.shape.elements())));
+        }
         for (std::size_t pixel = 0; pixel < others_.size(); ++pixel) {
             const auto seen = static_cast<double>(average_.weight[pixel]);
             const auto all = static_cast<double>(average_.samples[pixel]);

@@ -98,9 +98,9 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
                            std::span<const std::int64_t> frames, const TransformOf& transform_of,
                            const PixelArea& area);
 
-/// Returns the window of an average to which a frame is registered: the area of the reference or,
-/// if the average is larger, the window nearest to the frame within it.
-PixelArea window_in(const MatchingAverage& average, const RigidMotion& motion, ImageShape shape);
+/// Returns the window of an average with this area to which a frame is registered: the area of the
+/// reference or, if the average is larger, the window nearest to the frame within it.
+PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape shape);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
@@ -122,7 +122,7 @@ inline constexpr std::int64_t the_average = -1;
 /// Throws    UnusableFrame if frames cannot be registered to the average.
 /// Cost      for each frame, two resamplings of a filtered level and a registration without search.
 /// Not collective.
-void register_to_average(const SeriesContext& context, const MatchingAverage& average,
+void register_to_average(const SeriesContext& context, MatchingAverage average,
                          const Registered& registered, std::span<FrameRegistration> own,
                          std::uint32_t stage);
 

@@ -736,7 +736,7 @@ class SeriesRegistration::Run {
         if (!nonrigid())
             correct_stations(number);
         const TransformOf before = transform_of(stage - 1);
-        const MatchingAverage average =
+        MatchingAverage average =
             average_of(*context_, registered_, registered_.contributing(), before, matched_area());
         agree(communicator_, [&] {
             if (nonrigid())
@@ -744,7 +744,7 @@ class SeriesRegistration::Run {
                                               reference_of(stage - 1), result_.reference, before,
                                               own_, number);
             else
-                register_to_average(*context_, average, registered_, own_, number);
+                register_to_average(*context_, std::move(average), registered_, own_, number);
         });
         add_covariances_of_stations();
         leave_out_unrelated(own_);
