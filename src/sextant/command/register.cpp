@@ -300,6 +300,7 @@ class RegisterRun {
             print_note(ignored);
         summary_.transforms.reference = result.reference;
         summary_.transforms.canvas = result.canvas;
+        summary_.transforms.stages = result.stages;
         summary_.transforms.model = name(result.model);
         summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
         summary_.transforms.frames = result.frames;

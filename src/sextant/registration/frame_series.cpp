@@ -15,6 +15,7 @@
 #include "sextant/registration/stations.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -570,9 +571,18 @@ class Registering {
         UncertainMotion motion;
     };
 
+    /// Returns a frame's motion or, if its registration failed, the motion that the vote implies.
     OfBase of_base(const FrameRegistration& one) const {
-        return {
-            one.frame, base_of(one.frame), {one.result.motion, one.result.uncertainty.covariance}};
+        const std::int64_t base = base_of(one.frame);
+        if (!one.result.unrelated)
+            return {one.frame, base, {one.result.motion, one.result.uncertainty.covariance}};
+        const RigidMotion expected = compose(place_of(one.frame), inverse(place_of(base)));
+        return {one.frame, base, {expected, unknown_covariance}};
+    }
+
+    const RigidMotion& place_of(std::int64_t frame) const {
+        const auto index = std::ranges::lower_bound(usable_, frame) - usable_.begin();
+        return *votes_[static_cast<std::size_t>(index)].place;
     }
 
     /// Composes the motions of the segments, and registers the frames that overlap the reference
@@ -596,12 +606,67 @@ class Registering {
                 "register to the reference", frames_.size(),
                 [&](std::size_t i) { return frames_[i].frame; },
                 [&](std::size_t i, PairReader& reader) {
-                    if (frames_[i].left_out.empty() &&
-                        predicted_overlap(frames_[i].result.motion, source_.header().shape) >=
-                            direct_overlap)
-                        register_to(frames_[i], reference, {}, reader);
+                    FrameRegistration& one = frames_[i];
+                    if (!one.left_out.empty())
+                        return;
+                    if (predicted_overlap(one.result.motion, source_.header().shape) >=
+                        direct_overlap)
+                        register_to(one, reference, {}, reader);
+                    else if (one.result.unrelated)
+                        register_to_other_base(one, bases, reader);
                 });
         });
+    }
+
+    /// Registers a frame whose registration to its base failed to the other bases, the one that it
+    /// overlaps most first.
+    void register_to_other_base(FrameRegistration& one, const std::vector<UncertainMotion>& bases,
+                                PairReader& reader) {
+        struct Choice {
+            double overlap;
+            std::int64_t frame;
+            const UncertainMotion* motion;
+        };
+        constexpr double least_overlap = .2;
+        constexpr std::ptrdiff_t most = 4;
+        const std::vector<std::int64_t> numbers = base_frames();
+        std::vector<Choice> choices;
+        for (std::size_t i = 0; i < bases.size(); ++i) {
+            const double overlap = predicted_overlap(
+                compose(one.result.motion, inverse(bases[i].motion)), source_.header().shape);
+            if (numbers[i] != one.frame && overlap >= least_overlap)
+                choices.push_back({overlap, numbers[i], &bases[i]});
+        }
+        std::ranges::stable_sort(choices, std::greater<>(), &Choice::overlap);
+        choices.resize(static_cast<std::size_t>(std::min(most, std::ssize(choices))));
+        for (const Choice& base : choices) {
+            const RigidMotion start = compose(one.result.motion, inverse(base.motion->motion));
+            const TimedResult timed =
+                timed_result(ledger_, {Work::turned, 1, base.frame, 0, one.frame},
+                             [&] { return reader.refine(base.frame, one.frame, start); });
+            one.seconds += timed.seconds;
+            if (!trusted(timed.result))
+                continue;
+            const bool ambiguous = one.result.ambiguous;
+            const UncertainMotion motion =
+                compose(UncertainMotion{timed.result.motion, timed.result.uncertainty.covariance},
+                        *base.motion);
+            one.result = timed.result;
+            one.result.ambiguous = ambiguous;
+            one.result.motion = motion.motion;
+            one.result.uncertainty = uncertainty_with(motion.covariance);
+            return;
+        }
+    }
+
+    /// Returns the numbers of the frames that are bases, in order.
+    std::vector<std::int64_t> base_frames() const {
+        std::vector<std::int64_t> bases;
+        for (const std::size_t base : bases_) {
+            if (bases.empty() || usable_[placed_[base]] != bases.back())
+                bases.push_back(usable_[placed_[base]]);
+        }
+        return bases;
     }
 
     /// Returns the motions of the bases relative to the reference, in their order.
@@ -632,11 +697,7 @@ class Registering {
     /// Gives this rank's frames their motions relative to the reference. A frame is ambiguous if
     /// any motion between groups of frames on the way to the reference is.
     void place_by_segments(const std::vector<UncertainMotion>& motions, std::int64_t reference) {
-        std::vector<std::int64_t> bases;
-        for (const std::size_t base : bases_) {
-            if (bases.empty() || usable_[placed_[base]] != bases.back())
-                bases.push_back(usable_[placed_[base]]);
-        }
+        const std::vector<std::int64_t> bases = base_frames();
         std::vector<std::size_t> unclear(placed_.size()); // number of them up to each sound frame
         for (std::size_t i = 1; i < placed_.size(); ++i)
             unclear[i] = unclear[i - 1] + !is_clear(votes_[placed_[i]].lead_across);

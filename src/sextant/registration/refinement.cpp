@@ -254,6 +254,11 @@ PixelArea matching_area(const Registered& registered, ImageShape shape) {
     return larger ? area : area_of(shape);
 }
 
+bool too_large_for_matching(const PixelArea& area, ImageShape shape) {
+    constexpr Elements pixels = Elements{1} << 27, frames = 16;
+    return area.shape.elements() > pixels && area.shape.elements() > frames * shape.elements();
+}
+
 PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape shape) {
     if (area == area_of(shape))
         return area;
@@ -287,7 +292,9 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
     average.weight = std::move(combined.weight);
     if (area != area_of(context.source.header().shape)) {
         constexpr double enough = 16;
-        average.total *= std::min(1., enough / static_cast<double>(frames.size()));
+        const float most = std::ranges::max(average.weight);
+        average.total = std::min(average.total * enough / static_cast<double>(frames.size()),
+                                 static_cast<double>(most));
     }
     const auto least = static_cast<float>(least_coverage * average.total);
     for (std::size_t pixel = 0; pixel < average.samples.size(); ++pixel) {

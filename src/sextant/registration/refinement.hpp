@@ -75,8 +75,8 @@ Contribution contribution_of(const FrameContrast& contrast, double offset);
 struct MatchingAverage {
     std::vector<float> samples; ///< NaN in gaps
     std::vector<float> weight;  ///< sum of the weights of the frames that cover a pixel
-    /// Sum of the weights of all frames or, in an area larger than a frame, of at most 16 typical
-    /// frames.
+    /// Sum of the weights of all frames or, in an area larger than a frame, the largest weight of a
+    /// pixel, or that of 16 typical frames if this is less.
     double total = 0;
     PixelArea area; ///< in the coordinates of the reference
 };
@@ -85,6 +85,9 @@ struct MatchingAverage {
 /// frames that contribute overlap it enough (stations.hpp), otherwise one that contains the window
 /// (window_of()) of each of them.
 PixelArea matching_area(const Registered& registered, ImageShape shape);
+
+/// True if the average in an area takes too much memory: more than 2^27 pixels and 16 frames.
+bool too_large_for_matching(const PixelArea& area, ImageShape shape);
 
 /// Returns the average of the frames that contribute, brought to a common level and contrast and
 /// weighted by their signal-to-noise ratios (FrameContrast). Otherwise the average would be

@@ -706,9 +706,18 @@ class SeriesRegistration::Run {
 
     /// True if another stage was requested, or frames still move by more than their deviations.
     /// For two frames, the average of the others would be the other frame.
-    bool needs_stage() const {
+    bool needs_stage() {
         if (options_.stages == 1 || registered_.frames.size() == 2)
             return false;
+        if (const PixelArea area = matched_area();
+            too_large_for_matching(area, source_->header().shape)) {
+            if (result_.stages == 1)
+                result_.warnings.push_back(fmt::format(
+                    "the frames extend over {}x{} pixels, too many for an average to which frames "
+                    "could be registered: there is one stage only",
+                    area.shape.width, area.shape.height));
+            return false;
+        }
         return result_.stages < options_.stages ||
                (frames_move_ && result_.stages < options_.stages + most_extra_stages);
     }
@@ -872,6 +881,14 @@ class SeriesRegistration::Run {
         result_.model = options_.model;
         if (options_.model == MotionModel::rigid || nonrigid())
             return;
+        agree(communicator_, [&] {
+            const PixelArea area = matched_area();
+            if (too_large_for_matching(area, source_->header().shape))
+                throw InvalidTask(fmt::format(
+                    "model {}: the frames extend over {}x{} pixels, too many for an average to "
+                    "which frames could be registered; expected rigid",
+                    name(options_.model), area.shape.width, area.shape.height));
+        });
         const FamilyChoice choice = register_by_family(*context_, registered_, result_.reference,
                                                        own_, family_of(options_.model));
         result_.model = model_of(choice.family);

@@ -50,13 +50,6 @@ std::vector<StationPair> pairs_of(std::span<const PixelArea> windows) {
     return pairs;
 }
 
-/// Two stations that cannot be registered to each other keep their positions, to within these
-/// deviations.
-UncertainMotion unknown_displacement() {
-    constexpr double alpha = .01, pixels = 1;
-    return {{}, {alpha * alpha, 0, 0, 0, pixels * pixels, 0, 0, 0, pixels * pixels}};
-}
-
 /// One rank's part in registering the stations.
 class StationRegistration {
   public:
@@ -186,7 +179,7 @@ class StationRegistration {
             std::all_of(found.uncertainty.covariance.begin(), found.uncertainty.covariance.end(),
                         [](double entry) { return std::isfinite(entry); });
         if (!known || !finite || found.uncertainty.alpha == 0 || in_from() > farthest)
-            return unknown_displacement();
+            return {{}, unknown_covariance}; // the stations keep their positions
         return {found.motion, found.uncertainty.covariance};
     }
 
