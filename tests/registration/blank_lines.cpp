@@ -59,17 +59,17 @@ TEST(BlankLines, are_found_in_every_specimen_at_every_dose) {
                 std::vector<float> samples = counted(kind, dose, 3);
                 for (float& sample : samples)
                     sample += static_cast<float>(level);
-                EXPECT_THAT(find_blank_lines(samples, shape), testing::IsEmpty());
+                EXPECT_THAT(find_blank_lines(samples, shape).bands, testing::IsEmpty());
                 std::vector<float> lower = samples, left = samples;
                 darken(lower, {false, 48, 96}, .02 * dose, level);
-                EXPECT_THAT(find_blank_lines(lower, shape),
+                EXPECT_THAT(find_blank_lines(lower, shape).bands,
                             testing::ElementsAre(IsBand(false, 48, 96)))
                     << kind << " " << dose;
                 darken(left, {true, 0, 20}, .02 * dose, level);
-                EXPECT_THAT(find_blank_lines(left, shape),
+                EXPECT_THAT(find_blank_lines(left, shape).bands,
                             testing::ElementsAre(IsBand(true, 0, 20)))
                     << kind << " " << dose;
-                EXPECT_EQ(samples_in(find_blank_lines(left, shape), shape), 20 * 96);
+                EXPECT_EQ(samples_in(find_blank_lines(left, shape).bands, shape), 20 * 96);
             }
         }
     }
@@ -77,7 +77,8 @@ TEST(BlankLines, are_found_in_every_specimen_at_every_dose) {
 
 TEST(BlankLines, are_not_those_of_few_electrons_or_of_a_specimen_that_fades_out) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-        EXPECT_THAT(find_blank_lines(counted("carbon", .01, seed), shape), testing::IsEmpty());
+        EXPECT_THAT(find_blank_lines(counted("carbon", .01, seed), shape).bands,
+                    testing::IsEmpty());
     std::vector<float> vacuum = counted("carbon", 100, 1);
     for (Elements y = 0; y < shape.height; ++y) {
         // the edge of the specimen is not parallel to the rows
@@ -87,16 +88,17 @@ TEST(BlankLines, are_not_those_of_few_electrons_or_of_a_specimen_that_fades_out)
             vacuum[static_cast<std::size_t>(y * shape.width + x)] *= static_cast<float>(lit);
         }
     }
-    EXPECT_THAT(find_blank_lines(vacuum, shape), testing::IsEmpty());
+    EXPECT_THAT(find_blank_lines(vacuum, shape).bands, testing::IsEmpty());
 }
 
 TEST(BlankLines, may_have_gaps_beside_them) {
     std::vector<float> samples = counted("carbon", 10, 1);
     darken(samples, {false, 80, 96}, 0);
     std::fill_n(samples.begin(), 20 * shape.width, std::numeric_limits<float>::quiet_NaN());
-    EXPECT_THAT(find_blank_lines(samples, shape), testing::ElementsAre(IsBand(false, 80, 96)));
+    EXPECT_THAT(find_blank_lines(samples, shape).bands,
+                testing::ElementsAre(IsBand(false, 80, 96)));
     std::fill(samples.begin(), samples.end(), 5.F);
-    EXPECT_THAT(find_blank_lines(samples, shape), testing::IsEmpty());
+    EXPECT_THAT(find_blank_lines(samples, shape).bands, testing::IsEmpty());
 }
 
 } // namespace

@@ -33,9 +33,11 @@ struct LineSums {
 /// A run of lines that are not clearly lit, with the number of those that are blank.
 struct DarkRun {
     Elements first = 0, last = 0, blank = 0;
+    double activity = 0; ///< sum of those of the blank lines
 };
 
-std::vector<LineBand> bands_of(std::span<const LineSums> lines, bool columns) {
+/// Appends the bands, and returns the activity of the dimmest lines.
+double find_bands(std::span<const LineSums> lines, bool columns, std::vector<LineBand>& bands) {
     constexpr double most_of_blank = .05, least_of_lit = .2; // relative to the usual activity
     const auto count = std::ssize(lines);
     std::vector<double> activities, known;
@@ -45,11 +47,13 @@ std::vector<LineBand> bands_of(std::span<const LineSums> lines, bool columns) {
             known.push_back(activities.back());
     }
     if (known.empty())
-        return {};
+        return 0;
+    constexpr double dimmest_lines = .02;
+    const double dimmest = quantile(known, dimmest_lines);
     constexpr double lit = .875; // at least an eighth of the lines must be lit
     const double usual = quantile(known, lit);
     if (!(usual > 0))
-        return {};
+        return dimmest;
     std::vector<DarkRun> runs;
     for (Elements line = 0; line < count; ++line) {
         const double activity = activities[static_cast<std::size_t>(line)];
@@ -58,27 +62,31 @@ std::vector<LineBand> bands_of(std::span<const LineSums> lines, bool columns) {
         if (runs.empty() || runs.back().last < line)
             runs.push_back({line, line, 0});
         runs.back().last = line + 1;
-        runs.back().blank += activity < most_of_blank * usual;
+        if (activity < most_of_blank * usual) {
+            ++runs.back().blank;
+            runs.back().activity += activity;
+        }
     }
     const Elements least = std::max<Elements>(8, count / 32);
     constexpr Elements most_at_edges = 2;
-    std::vector<LineBand> bands;
+    std::vector<LineBand> found;
     Elements unclear = 0;
     for (const DarkRun& run : runs) {
         const Elements dim = run.last - run.first - run.blank;
         if (run.blank >= least && dim <= most_at_edges)
-            bands.push_back({columns, run.first, run.last});
+            found.push_back(
+                {columns, run.first, run.last, run.activity / static_cast<double>(run.blank)});
         else
             unclear += run.last - run.first;
     }
-    if (50 * unclear > count)
-        return {};
-    return bands;
+    if (50 * unclear <= count)
+        bands.insert(bands.end(), found.begin(), found.end());
+    return dimmest;
 }
 
 } // namespace
 
-std::vector<LineBand> find_blank_lines(std::span<const float> samples, ImageShape shape) {
+BlankLines find_blank_lines(std::span<const float> samples, ImageShape shape) {
     // So many differences are enough to distinguish activities by the factor of four.
     constexpr Elements enough = 128;
     const auto [width, height] = shape;
@@ -96,10 +104,10 @@ std::vector<LineBand> find_blank_lines(std::span<const float> samples, ImageShap
         for (Elements x = 0; x < width; ++x)
             columns[static_cast<std::size_t>(x)].add(row[x], row[x + width]);
     }
-    std::vector<LineBand> bands = bands_of(rows, false);
-    const std::vector<LineBand> more = bands_of(columns, true);
-    bands.insert(bands.end(), more.begin(), more.end());
-    return bands;
+    BlankLines found;
+    found.dimmest_rows = find_bands(rows, false, found.bands);
+    found.dimmest_columns = find_bands(columns, true, found.bands);
+    return found;
 }
 
 Elements samples_in(std::span<const LineBand> bands, ImageShape shape) {

@@ -3,6 +3,8 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/core/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -275,9 +277,7 @@ void CorrectedFrames::inspect(std::int64_t frame) {
         for (const Elements pixel : seen.pixels)
             seen.values.push_back(samples_[static_cast<std::size_t>(pixel)]);
         set_gaps(seen.pixels, {0, shape.height}, shape.width, samples_);
-        seen.bands = find_blank_lines(samples_, shape);
-        for (const LineBand& band : seen.bands)
-            set_gaps(band, {0, shape.height}, shape.width, samples_);
+        seen.blank = find_blank_lines(samples_, shape);
     }
     held_ = frame;
     if (inspected_.contains(frame))
@@ -373,15 +373,28 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-/// Shares the blank lines of frames, except those that are blank in at least half of the frames.
+/// Shares the blank lines of frames, except those that are blank in at least half of the frames, or
+/// have no less noise than the dimmest lines of a typical frame.
 void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
     std::vector<FrameBand> own;
-    for (const auto& [frame, seen] : inspected_)
-        for (const LineBand& band : seen.bands)
+    std::vector<double> dimmest_rows, dimmest_columns;
+    for (const auto& [frame, seen] : inspected_) {
+        for (const LineBand& band : seen.blank.bands)
             own.push_back({frame, band});
+        dimmest_rows.push_back(seen.blank.dimmest_rows);
+        dimmest_columns.push_back(seen.blank.dimmest_columns);
+    }
     bands_ = all_gather_lists(communicator, std::span<const FrameBand>(own));
     if (bands_.empty())
         return;
+    const double dimmest_row =
+        median(all_gather_lists(communicator, std::span<const double>(dimmest_rows)));
+    const double dimmest_column =
+        median(all_gather_lists(communicator, std::span<const double>(dimmest_columns)));
+    std::erase_if(bands_, [&](const FrameBand& one) {
+        constexpr double most = .1;
+        return !(one.band.activity < most * (one.band.columns ? dimmest_column : dimmest_row));
+    });
     const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
     const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     const ImageShape shape = header().shape;

@@ -92,7 +92,7 @@ class CorrectedFrames : public FrameSource {
         std::vector<Elements> pixels; ///< of the outliers, in order
         std::vector<float> values;    ///< of the outliers
         double mean = 0;              ///< of the frame
-        std::vector<LineBand> bands;  ///< blank lines
+        BlankLines blank;
     };
     struct FrameBand {
         std::int64_t frame;

@@ -852,14 +852,29 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
 }
 
 /// Shares the outliers and blank lines that were found among the ranks, and notes those of this
-/// rank's frames.
-void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames) {
-    context.corrections->settle(context.communicator);
-    for (FrameRegistration& frame : frames) {
-        frame.outliers = context.corrections->outliers(frame.frame);
-        if (frame.left_out.empty())
-            frame.gaps += context.corrections->blank(frame.frame);
-    }
+/// rank's frames. Frames with blank lines are inspected again without these. Collective.
+void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames,
+                        std::vector<Inspected>& own) {
+    CorrectedFrames& corrections = *context.corrections;
+    corrections.settle(context.communicator);
+    agree(context.communicator, [&] {
+        std::optional<Team> team;
+        std::optional<PairReader> reader;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            FrameRegistration& frame = frames[i];
+            frame.outliers = corrections.outliers(frame.frame);
+            const std::int64_t blank = corrections.blank(frame.frame);
+            if (!frame.left_out.empty() || blank == 0)
+                continue;
+            if (!reader) {
+                team.emplace(context.options.threads);
+                reader.emplace(context.source, context.options.rigid, context.options.prefilter, 2,
+                               &*team, context.offset);
+            }
+            own[i] = inspected(*reader, &corrections, frame);
+            frame.gaps += blank;
+        }
+    });
 }
 
 } // namespace
@@ -877,7 +892,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
         own = inspect_block(context, block, inspection.frames);
     });
     if (context.corrections)
-        settle_corrections(context, inspection.frames);
+        settle_corrections(context, inspection.frames, own);
     const std::vector<Inspected> all =
         all_gather_lists(communicator, std::span<const Inspected>(own));
     std::vector<FrameStatistics> readable;
