@@ -101,6 +101,16 @@ TEST(AlignedStack, IsWrittenByDefaultUpToTwoGibibytes) {
     EXPECT_EQ(plan_aligned({"on"}, "a.tif", header).path, "a.tif");
     EXPECT_EQ(plan_aligned({"b/stack.mrc"}, "a.tif", header).path, "b/stack.mrc");
     EXPECT_EQ(plan_aligned({"off"}, "a.tif", header).path, "");
+    // A canvas larger than a frame counts.
+    for (const char* when : {"auto", "on"}) {
+        FrameHeader small = header;
+        small.shape = {512, 512};
+        AlignedStack stack = plan_aligned({when}, "a.tif", small);
+        EXPECT_EQ(stack.path, "a.tif");
+        settle_aligned(stack, {when}, {0, 0, {1 << 12, 1 << 15}}, header.frames);
+        EXPECT_EQ(stack.path, std::string(when) == "auto" ? "" : "a.tif");
+        EXPECT_EQ(stack.omitted.empty(), std::string(when) == "on");
+    }
     EXPECT_THROW(plan_aligned({"off", 0}, "a.tif", header), InvalidTask);
 }
 

@@ -115,6 +115,20 @@ Record record_of(AlignedChoice& choice) {
     return record;
 }
 
+namespace {
+
+/// Plans no stack if it is too large to be written without being requested.
+void omit_if_large(AlignedStack& stack, const AlignedChoice& choice) {
+    if (choice.when != "auto" || stack.bytes <= largest_default_stack)
+        return;
+    stack.omitted = fmt::format("the aligned stack of {} is not written: --aligned on, or "
+                                "--aligned FILE, writes it",
+                                report::bytes_to_text(static_cast<double>(stack.bytes)));
+    stack.path.clear();
+}
+
+} // namespace
+
 AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_path,
                           const FrameHeader& series) {
     AlignedStack stack;
@@ -127,14 +141,19 @@ AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_
     stack.sample = sample_in_file(path, series.sample);
     stack.gap = gap_of(choice.gap, stack.sample);
     stack.bytes = series.frames * series.shape.elements() * size_of(stack.sample);
-    if (choice.when == "auto" && stack.bytes > largest_default_stack) {
-        stack.omitted = fmt::format("the aligned stack of {} is not written: --aligned on, or "
-                                    "--aligned FILE, writes it",
-                                    report::bytes_to_text(static_cast<double>(stack.bytes)));
-        return stack;
-    }
     stack.path = path;
+    omit_if_large(stack, choice);
     return stack;
+}
+
+void settle_aligned(AlignedStack& stack, const AlignedChoice& choice,
+                    const registration::PixelArea& area, std::int64_t frames) {
+    if (stack.path.empty())
+        return;
+    stack.area = area;
+    stack.frames = frames;
+    stack.bytes = frames * area.shape.elements() * size_of(stack.sample);
+    omit_if_large(stack, choice);
 }
 
 std::vector<std::string> labels_of(const FrameHeader& series,

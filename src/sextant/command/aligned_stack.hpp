@@ -50,6 +50,11 @@ inline constexpr Bytes largest_default_stack = Bytes{2} << 30;
 AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_path,
                           const FrameHeader& series);
 
+/// Sets the area and the number of frames of a planned stack. If it is then too large to be written
+/// without being requested, plans none.
+void settle_aligned(AlignedStack& stack, const AlignedChoice& choice,
+                    const registration::PixelArea& area, std::int64_t frames);
+
 /// Labels for the frames of a stack: "frame 17", followed by the time of the frame if frames are
 /// not evenly spaced but their interval is known: "frame 17, 3.4 s".
 std::vector<std::string> labels_of(const FrameHeader& series, std::span<const std::int64_t> frames);

@@ -244,8 +244,6 @@ class RegisterRun {
     std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset) {
         AlignedStack& stack = summary_.aligned;
         const auto numbers = frames.numbers();
-        stack.frames = std::ssize(numbers);
-        stack.area = frames.area();
         AlignedWriter writer(stack, header_, numbers, offset);
         for (const std::int64_t frame : numbers)
             writer.write(frames.aligned(frame));
@@ -309,6 +307,8 @@ class RegisterRun {
         sinks.push_back(image("median", average.median, average.count, result.offset));
         sinks.push_back(sink("count", 1, 0));
         sinks.back()->write(average.count);
+        settle_aligned(summary_.aligned, command_.aligned, frames.area(),
+                       std::ssize(frames.numbers()));
         if (!summary_.aligned.path.empty())
             sinks.push_back(aligned(frames, result.offset));
         if (command_.nonrigid())

@@ -64,6 +64,10 @@ SeriesInspection inspect_series(const SeriesContext& context);
 /// SeriesRegistration describes. If another reference is requested, then registers every frame
 /// again to that reference.
 ///
+/// If frames overlap the first one too little, the scan registers each to the base of its segment
+/// instead (bases_of()). The motions are then composed, and frames that overlap the reference
+/// enough are registered to it; by default, it is the frame in the middle of the motion.
+///
 /// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), for
 /// example after a jump by a lattice period, it is repeated, starting from the motion that those
 /// frames imply. Frames whose position remains uncertain after registrations to more distant

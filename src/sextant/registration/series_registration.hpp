@@ -74,7 +74,9 @@ inline constexpr Elements largest_canvas = Elements{1} << 31;
 /// Options for registering a series. They must be the same on every rank.
 struct RegistrationOptions {
     MotionModel model = MotionModel::rigid;
-    std::optional<std::int64_t> reference; ///< default: the first sound frame
+    /// Default: the first sound frame or, if frames overlap it too little, that in the middle of
+    /// the motion.
+    std::optional<std::int64_t> reference;
     int stages = 2; ///< each stage after the first registers to the average of the previous one
     bool reproducible = false;  ///< the same bits in every run on the same number of ranks
     bool recorded_mean = false; ///< also compute the mean without registration
@@ -129,9 +131,9 @@ struct FrameRegistration {
     std::string left_out; ///< why the frame is not registered; empty if it is registered
     /// The motion to the reference; the identity for the reference itself. `ambiguous` is set if
     /// the registrations of the frames around this one, or around any frame in between, leave the
-    /// motion ambiguous. If the frame is unrelated to
-    /// the reference, for example because they no longer overlap, the motion is composed from those
-    /// of the frames in between.
+    /// motion ambiguous. If the frame overlaps the reference too little, it is registered by way of
+    /// other frames (stations.hpp), and `overlap` and the NCCs refer to what it was registered to.
+    /// If it is unrelated to that, the motion is composed from those of the frames in between.
     registration::RigidResult result;
     std::optional<FieldFit> field;
 
@@ -245,8 +247,9 @@ struct RegistrationHooks {
 /// previous ones, and these registrations vote on its position. A scan over the ranks combines the
 /// motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
 /// registration of frames i and k that starts at the composed motion; errors therefore do not grow
-/// along the series. Each further stage registers each frame to the average of the others, at the
-/// motions of the previous stage; frames in doubt do not contribute to it, and are searched for
+/// along the series. Frames that drift out of the view of the reference are registered by way of
+/// others (stations.hpp). Each further stage registers each frame to the average of the others, at
+/// the motions of the previous stage; frames in doubt do not contribute to it, and are searched for
 /// over the whole range of motions. For two frames the average of the others would be the other
 /// frame, so there is only one stage. If frames still move by more than their deviations, up to
 /// three more stages follow.
