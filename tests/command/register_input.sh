@@ -133,7 +133,7 @@ other() {
 }
 other 'whose stages is 6, expected 5' --stages 5
 other 'whose model is rigid, expected nonrigid' --stages 6 --model nonrigid
-other 'whose reference is the first, expected 3' --stages 6 --reference 3
+other 'whose reference is the default, expected 3' --stages 6 --reference 3
 "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 6 >text 2>errors ||
     { cat errors; fail "it does not resume after the full disk"; }
 says 'resuming an earlier run' errors

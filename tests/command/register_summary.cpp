@@ -51,11 +51,14 @@ TEST(RegisterText, EndsWithTheFramesThatWereUsedAndTheirFlags) {
     EXPECT_TRUE(json["aligned"].is_null());
 }
 
-TEST(RegisterText, AdvisesAnotherReferenceForFramesOutOfReach) {
+TEST(RegisterText, AdvisesWhatToTryForFramesOutOfReach) {
     RegisterSummary summary = summary_of(6);
     summary.transforms.frames[4].left_out =
         "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
     EXPECT_THAT(to_text(summary), HasSubstr("\nframes out of reach: try --rotation 180"));
+    summary.transforms.model = "nonrigid";
+    EXPECT_THAT(to_text(summary), HasSubstr("try --model rigid, or --reference N"));
+    summary.transforms.model = "rigid";
     summary.transforms.frames[4].left_out = "every sample is 0";
     EXPECT_THAT(to_text(summary), Not(HasSubstr("try")));
 }

@@ -81,6 +81,11 @@ struct Advice {
 constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 180 if frames are "
                                           "rotated, or leave them out of the series";
 
+constexpr std::string_view out_of_reach_of_fields =
+    "frames out of reach: displacement fields need an overlap with the reference; try --model "
+    "rigid, "
+    "or --reference N";
+
 constexpr Advice advices[] = {
     {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "
                   "--reference N"},
@@ -119,7 +124,9 @@ std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
             flag = each, most = count;
     }
     if (unreached > 0 && unreached >= most)
-        return std::string(out_of_reach);
+        return std::string(summary.transforms.model == name(MotionModel::nonrigid)
+                               ? out_of_reach_of_fields
+                               : out_of_reach);
     if (flag.empty() && !counts.empty() && counts.front().first == "gaps")
         flag = "gaps";
     return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));

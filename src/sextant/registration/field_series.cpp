@@ -356,8 +356,9 @@ class FieldScan {
             motions_[i] = pairs_.registration.as_spline(start_at(back, shape_));
             frames_[i].result.motion = motions_[i].motion;
             constexpr double least_overlap = .1; // as trusted()
-            frames_[i].result.unrelated =
-                predicted_overlap(frames_[i].result.motion, shape_) < least_overlap;
+            RigidResult& result = frames_[i].result;
+            result.overlap = predicted_overlap(result.motion, shape_);
+            result.unrelated = result.overlap < least_overlap;
         }
     }
 

@@ -629,7 +629,7 @@ class SeriesRegistration::Run {
             {"detector", fmt::format("{:016x}", detector_)},
             {"content", fingerprint(statistics)},
             {"model", std::string(name(options_.model))},
-            {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
+            {"reference", options_.reference ? std::to_string(*options_.reference) : "the default"},
             {"stages", std::to_string(options_.stages)},
             {"flatten", std::string(name(options_.flatten))},
             {"contrast", std::string(name(options_.contrast))},
