@@ -61,9 +61,28 @@ double predicted_overlap(const RigidMotion& motion, ImageShape shape) {
     return static_cast<double>(inside) / (steps * steps);
 }
 
+namespace {
+
+/// Returns the area of the rigid motion, wider by the displacements of rows.
+PixelArea area_of_rows(const RowMotion& motion, ImageShape shape) {
+    double most = 0;
+    for (const std::vector<float>* const d : {&motion.dx, &motion.dy})
+        for (const float offset : *d)
+            most = std::max(most, std::abs(static_cast<double>(offset)));
+    const auto margin = static_cast<std::int64_t>(std::ceil(most));
+    const PixelArea area = area_of_frame(motion.motion, shape);
+    return {area.x - margin,
+            area.y - margin,
+            {area.shape.width + 2 * margin, area.shape.height + 2 * margin}};
+}
+
+} // namespace
+
 PixelArea area_of_frame(const Transform& transform, ImageShape shape) {
     if (std::holds_alternative<DisplacementField>(transform))
         throw std::logic_error("the area of a frame is requested for a displacement field");
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        return area_of_rows(*rows, shape);
     constexpr double none = std::numeric_limits<double>::infinity();
     double left = none, right = -none, top = none, bottom = -none;
     const auto last_x = static_cast<double>(shape.width - 1);

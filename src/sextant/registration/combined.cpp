@@ -57,6 +57,18 @@ Reach reach(const DisplacementField& field, const PixelArea& area, ImageShape sh
             static_cast<double>(last_row) + static_cast<double>(*largest)};
 }
 
+Reach reach(const RowMotion& motion, const PixelArea& area, ImageShape shape) {
+    Reach found = reach(motion.motion, area, shape);
+    if (const auto height = static_cast<std::size_t>(shape.height);
+        motion.dx.size() != height || motion.dy.size() != height)
+        throw InvalidTask(fmt::format(
+            "the displacements are those of {} rows, but the frames have {} rows",
+            std::min(motion.dx.size(), motion.dy.size()), shape.height));
+    const auto [least, largest] = std::minmax_element(motion.dy.begin(), motion.dy.end());
+    return {found.lowest + static_cast<double>(*least),
+            found.highest + static_cast<double>(*largest)};
+}
+
 /// Computes φ(x) for the pixels of a row from column `left` on. The field is interpolated along y
 /// once per node, and along x between the nodes on both sides of each pixel.
 void place_row_by(const DisplacementField& field, std::int64_t left, double y,
@@ -96,6 +108,8 @@ Point apply(const Transform& transform, Point x, ImageShape shape) {
         return apply(*field, x);
     if (const auto* const affine = std::get_if<AffineMotion>(&transform))
         return apply(*affine, x, centre(shape));
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        return apply(*rows, x, centre(shape));
     return apply(std::get<RigidMotion>(transform), x, centre(shape));
 }
 
@@ -104,6 +118,8 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
         return apply_inverse(*field, y);
     if (const auto* const affine = std::get_if<AffineMotion>(&transform))
         return apply(inverse(*affine), y, centre(shape));
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        return apply_inverse(*rows, y, centre(shape));
     return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
 }
 
@@ -152,6 +168,30 @@ float Resampler::sample(Point at) const {
     };
     const double above = between(corner);
     return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
+}
+
+/// Interpolates between two rows of the frame, each at its own displacement. `at` is the position
+/// after the rigid part of the motion.
+float Resampler::sample_rows(const RowMotion& motion, Point at) const {
+    constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+    const ImageShape shape = source_.header().shape;
+    const double y = displaced_row(motion, at.y);
+    if (!(y >= 0 && y <= static_cast<double>(shape.height - 1)))
+        return nothing;
+    const auto top = static_cast<std::int64_t>(y);
+    const double v = y - static_cast<double>(top);
+    const auto in_row = [&](std::int64_t row) {
+        const double x = at.x + static_cast<double>(motion.dx[static_cast<std::size_t>(row)]);
+        if (!(x >= 0 && x <= static_cast<double>(shape.width - 1)))
+            return static_cast<double>(nothing);
+        const auto left = static_cast<std::int64_t>(x);
+        const double u = x - static_cast<double>(left);
+        const float* const pixel = samples_.data() + (row - held_.first) * shape.width + left;
+        const auto first = static_cast<double>(pixel[0]);
+        return u == 0 ? first : (1 - u) * first + u * static_cast<double>(pixel[1]);
+    };
+    const double above = in_row(top);
+    return static_cast<float>(v == 0 ? above : (1 - v) * above + v * in_row(top + 1));
 }
 
 /// Samples a row. Where all four neighbours of a position are finite, the result is the same as
@@ -286,6 +326,14 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
         });
     } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
         show_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
+    } else if (const auto* const displaced = std::get_if<RowMotion>(&transform)) {
+        const AffineMotion rigid = as_affine(displaced->motion);
+        show_by(*displaced, [&](double y, std::span<Point>, std::span<float> row) {
+            const auto left = static_cast<double>(part.x);
+            for (std::size_t x = 0; x < row.size(); ++x)
+                row[x] =
+                    sample_rows(*displaced, apply(rigid, {left + static_cast<double>(x), y}, c));
+        });
     } else {
         const auto& field = std::get<DisplacementField>(transform);
         show_by(field, [&](double y, std::vector<Point>& places, std::span<float> row) {

@@ -8,6 +8,7 @@
 #include "sextant/registration/affine.hpp"
 #include "sextant/registration/motion.hpp"
 #include "sextant/registration/pixel_area.hpp"
+#include "sextant/registration/row_motion.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,7 @@
 namespace sextant::registration {
 
 /// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
-using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion>;
+using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion, RowMotion>;
 
 /// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
 /// take much memory.
@@ -33,7 +34,8 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 /// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
 /// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
 /// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
-/// where φ maps outside the frame and where a sample with non-zero weight is NaN.
+/// where φ maps outside the frame and where a sample with non-zero weight is NaN. Of a RowMotion,
+/// the two rows between which a sample is interpolated are each displaced by their own offset.
 ///
 /// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
 class Resampler {
@@ -53,6 +55,7 @@ class Resampler {
   private:
     void read(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
+    float sample_rows(const RowMotion& motion, Point at) const;
     void sample_row(std::span<const Point> places, float* to) const;
     template <class Phi>
     bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;
