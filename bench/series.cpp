@@ -26,7 +26,8 @@
 //   wrong %   frames that are wrong or unrecoverable, but used
 //   out %     recoverable frames that are left out
 //   z         RMS of the errors of the translations over their predicted standard deviations, of
-//             right frames; of displacement fields, that of the errors at known nodes
+//             right frames; of displacement fields, that of the errors at known nodes; of
+//             scanned rows, that of the displacements of rows
 //   z ref     the same relative to the reference frame instead of to the mean of all frames; the
 //             variances of both frames are added
 //   regs      registrations per frame
@@ -201,9 +202,10 @@ Registered registered_by(const std::string& peer, const lab::FaultySeries& serie
     return made;
 }
 
-/// An error at a position, both in the coordinates of the reference.
+/// An error at a position, both in the coordinates of the reference, and the row of the frame.
 struct ErrorAt {
     Point at, error;
+    double row = 0;
 };
 
 /// A small motion that is common to errors of many frames: error ≈ shift + (linear)(at − centre).
@@ -395,7 +397,7 @@ class Judge {
                     const Point found =
                         field ? Point{x, y} : apply_inverse(transform, pixel, shape_);
                     const Point truth = true_place(frame, pixel, rows);
-                    errors.push_back({found, {found.x - truth.x, found.y - truth.y}});
+                    errors.push_back({found, {found.x - truth.x, found.y - truth.y}, y});
                 }
             }
         } catch (const InvalidTask&) {
@@ -472,6 +474,15 @@ class Judge {
         if (const auto* const field = std::get_if<registration::DisplacementField>(
                 &registered_.transforms.at(frame.frame))) {
             frame.z = deviations_of_field(*field, errors_[i], common);
+            return;
+        }
+        if (found.rows) {
+            for (const ErrorAt& one : errors_[i]) {
+                const auto sigma =
+                    static_cast<double>(found.rows->sigma[static_cast<std::size_t>(one.row)]);
+                if (sigma > 0)
+                    frame.z.push_back(common.left(one).x / sigma);
+            }
             return;
         }
         const auto& sigma = found.result.uncertainty;

@@ -61,9 +61,9 @@ Reach reach(const RowMotion& motion, const PixelArea& area, ImageShape shape) {
     Reach found = reach(motion.motion, area, shape);
     if (const auto height = static_cast<std::size_t>(shape.height);
         motion.dx.size() != height || motion.dy.size() != height)
-        throw InvalidTask(fmt::format(
-            "the displacements are those of {} rows, but the frames have {} rows",
-            std::min(motion.dx.size(), motion.dy.size()), shape.height));
+        throw InvalidTask(
+            fmt::format("the displacements are those of {} rows, but the frames have {} rows",
+                        std::min(motion.dx.size(), motion.dy.size()), shape.height));
     const auto [least, largest] = std::minmax_element(motion.dy.begin(), motion.dy.end());
     return {found.lowest + static_cast<double>(*least),
             found.highest + static_cast<double>(*largest)};

@@ -149,32 +149,7 @@ class Families {
 
     /// Uses the average of the frames other than one, in a window, as the image to register to.
     void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
-        const std::size_t index = registered_.index(frame);
-        const bool contributes = registered_.contributes[index] != 0;
-        samples_.resize(static_cast<std::size_t>(shape_.elements()));
-        if (contributes)
-            resampler_.show(frame, transforms(registered_)(frame), window, samples_);
-        const Contribution own = contribution_of(registered_.contrasts[index], context_.offset);
-        const double least = least_coverage * (average.total - own.weight);
-        for (std::int64_t y = 0; y < shape_.height; ++y) {
-            auto of_average = static_cast<std::size_t>((window.y + y - average.area.y) *
-                                                           average.area.shape.width +
-                                                       window.x - average.area.x);
-            float* const row = samples_.data() + y * shape_.width;
-            for (std::int64_t x = 0; x < shape_.width; ++x, ++of_average) {
-                const double value = own.gain * static_cast<double>(row[x]) + own.offset;
-                const float all = average.samples[of_average];
-                if (!contributes || !std::isfinite(value)) {
-                    row[x] = all;
-                    continue;
-                }
-                const auto weight = static_cast<double>(average.weight[of_average]);
-                const double left = weight - own.weight;
-                const double sum = weight * static_cast<double>(all);
-                row[x] = left < least ? std::numeric_limits<float>::quiet_NaN()
-                                      : static_cast<float>((sum - own.weight * value) / left);
-            }
-        }
+        show_others(context_, average, window, registered_, frame, resampler_, samples_);
         others_.fill(view_of(samples_));
     }
 

@@ -27,10 +27,11 @@ enum class Work : std::uint32_t {
     combined_field,  ///< ⊙ for displacement fields
     family,  ///< registers a frame to the average of the others by a family of affine motions
     station, ///< registers the averages around two stations (stations.hpp)
+    rows,    ///< registers the rows of a frame to the average of the others
 };
 
 /// The number of kinds of work.
-inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::station) + 1;
+inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::rows) + 1;
 
 /// The key of a result.
 struct EntryName {

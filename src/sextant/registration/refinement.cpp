@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -164,6 +165,41 @@ std::vector<std::int64_t> Registered::contributing() const {
     return some;
 }
 
+namespace {
+
+/// Gathers the displacements of rows, if any. Collective.
+void gather_rows(const Communicator& communicator, std::span<const FrameRegistration> own,
+                 Registered& all) {
+    std::vector<float> numbers;
+    std::uint64_t frames = 0;
+    for (const FrameRegistration& frame : own) {
+        if (!frame.left_out.empty() || !frame.rows)
+            continue;
+        ++frames;
+        for (const std::vector<float>* list :
+             {&frame.rows->dx, &frame.rows->dy, &frame.rows->sigma})
+            numbers.insert(numbers.end(), list->begin(), list->end());
+    }
+    const std::vector<std::uint64_t> counts = communicator.all_gather(frames);
+    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == 0)
+        return;
+    numbers = all_gather_lists(communicator, std::span<const float>(numbers));
+    const auto height = static_cast<std::ptrdiff_t>(numbers.size() / (3 * all.frames.size()));
+    auto next = numbers.begin();
+    const auto list = [&] {
+        next += height;
+        return std::vector<float>(next - height, next);
+    };
+    for (const RigidMotion& motion : all.motions) {
+        RowMotion rows{motion, list(), {}, {}};
+        rows.dy = list();
+        rows.sigma = list();
+        all.rows.push_back(std::make_shared<const RowMotion>(std::move(rows)));
+    }
+}
+
+} // namespace
+
 Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own) {
     std::vector<std::int64_t> frames;
@@ -192,6 +228,7 @@ Registered gather_registered(const Communicator& communicator,
     const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
     if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
         all.affine = all_gather_lists(communicator, std::span<const AffineMotion>(affine));
+    gather_rows(communicator, own, all);
     return all;
 }
 
@@ -206,10 +243,12 @@ void leave_out_unrelated(std::span<FrameRegistration> frames) {
 
 TransformOf transforms(const Registered& registered) {
     return [&registered](std::int64_t frame) -> Transform {
-        const RigidMotion& motion = registered.motion(frame);
+        const std::size_t index = registered.index(frame);
+        if (!registered.rows.empty())
+            return *registered.rows[index];
         if (registered.affine.empty())
-            return motion;
-        return registered.affine[static_cast<std::size_t>(&motion - registered.motions.data())];
+            return registered.motions[index];
+        return registered.affine[index];
     };
 }
 
@@ -302,6 +341,47 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
             average.samples[pixel] = std::numeric_limits<float>::quiet_NaN();
     }
     return average;
+}
+
+void subtract_own(const MatchingAverage& average, const PixelArea& window, const Contribution& own,
+                  std::span<float> samples) {
+    const double least = least_coverage * (average.total - own.weight);
+    const PixelArea& area = average.area;
+    for (std::int64_t y = 0; y < window.shape.height; ++y) {
+        auto of_average = static_cast<std::size_t>((window.y + y - area.y) * area.shape.width +
+                                                   window.x - area.x);
+        float* const row = samples.data() + y * window.shape.width;
+        for (std::int64_t x = 0; x < window.shape.width; ++x, ++of_average) {
+            const double value = own.gain * static_cast<double>(row[x]) + own.offset;
+            if (!std::isfinite(value)) {
+                row[x] = average.samples[of_average];
+                continue;
+            }
+            const auto weight = static_cast<double>(average.weight[of_average]);
+            const double left = weight - own.weight;
+            const double sum = weight * static_cast<double>(average.samples[of_average]);
+            row[x] = left < least ? std::numeric_limits<float>::quiet_NaN()
+                                  : static_cast<float>((sum - own.weight * value) / left);
+        }
+    }
+}
+
+void show_others(const SeriesContext& context, const MatchingAverage& average,
+                 const PixelArea& window, const Registered& registered, std::int64_t frame,
+                 Resampler& resampler, std::vector<float>& samples) {
+    const std::size_t index = registered.index(frame);
+    samples.resize(static_cast<std::size_t>(window.shape.elements()));
+    if (registered.contributes[index] != 0) {
+        resampler.show(frame, transforms(registered)(frame), window, samples);
+        subtract_own(average, window, contribution_of(registered.contrasts[index], context.offset),
+                     samples);
+        return;
+    }
+    const PixelArea& area = average.area;
+    for (std::int64_t y = 0; y < window.shape.height; ++y)
+        std::copy_n(average.samples.begin() + (window.y + y - area.y) * area.shape.width +
+                        window.x - area.x,
+                    window.shape.width, samples.begin() + y * window.shape.width);
 }
 
 namespace {
@@ -571,7 +651,6 @@ class OthersImage {
     std::span<const float> without(std::int64_t frame) {
         const Contribution one =
             contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
-        const double least = least_coverage * (average_.total - one.weight);
         // In bands, because the resampler holds the rows of the frame that it reads.
         constexpr Elements rows = 64;
         const Transform transform = transform_of_(frame);
@@ -581,18 +660,7 @@ class OthersImage {
                             std::span(others_.data() + y * shape_.width,
                                       static_cast<std::size_t>(band.shape.elements())));
         }
-        for (std::size_t pixel = 0; pixel < others_.size(); ++pixel) {
-            const auto seen = static_cast<double>(average_.weight[pixel]);
-            const auto all = static_cast<double>(average_.samples[pixel]);
-            const double own = one.gain * static_cast<double>(others_[pixel]) + one.offset;
-            const double left = seen - one.weight;
-            if (!std::isfinite(others_[pixel]))
-                others_[pixel] = average_.samples[pixel];
-            else if (left < least)
-                others_[pixel] = std::numeric_limits<float>::quiet_NaN();
-            else
-                others_[pixel] = static_cast<float>((seen * all - one.weight * own) / left);
-        }
+        subtract_own(average_, area_of(shape_), one, others_);
         return others_;
     }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Registered {
     std::vector<std::int64_t> contributing() const;
 
     std::vector<AffineMotion> affine = {}; ///< the motions of the frames; empty if all are rigid
+    std::vector<std::shared_ptr<const RowMotion>> rows = {}; ///< the same, of scanned rows
 };
 
 /// Gathers the frames of all ranks. Collective.
@@ -104,6 +106,18 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
 /// Returns the window of an average with this area to which a frame is registered: the area of the
 /// reference or, if the average is larger, the window nearest to the frame within it.
 PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape shape);
+
+/// Converts the samples of a frame that contributes to an average, resampled in a window of it, to
+/// those of the average of the other frames. Where the frame has no data, they are those of the
+/// average.
+void subtract_own(const MatchingAverage& average, const PixelArea& window, const Contribution& own,
+                  std::span<float> samples);
+
+/// Computes a window of the average of the frames other than one, at the frame's motion in
+/// `registered`; of all frames, if this one does not contribute.
+void show_others(const SeriesContext& context, const MatchingAverage& average,
+                 const PixelArea& window, const Registered& registered, std::int64_t frame,
+                 Resampler& resampler, std::vector<float>& samples);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;

@@ -59,7 +59,8 @@ std::vector<float> half_of(const FilterWeights& weights) {
     std::vector<float> half;
     for (std::size_t i = middle; i < weights.size(); ++i)
         half.push_back(static_cast<float>(weights[i]));
-    while (half.size() > 1 && std::abs(static_cast<double>(half.back())) < negligible * weights[middle])
+    while (half.size() > 1 &&
+           std::abs(static_cast<double>(half.back())) < negligible * weights[middle])
         half.pop_back();
     return half;
 }

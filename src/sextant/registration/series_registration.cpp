@@ -12,6 +12,7 @@
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/inversion.hpp"
 #include "sextant/registration/refinement.hpp"
+#include "sextant/registration/row_series.hpp"
 #include "sextant/registration/shading.hpp"
 #include "sextant/registration/station_series.hpp"
 
@@ -317,6 +318,8 @@ Record record_of(RegistrationOptions& options) {
                 {name(Canvas::united), Canvas::united},
                 {name(Canvas::common), Canvas::common}},
                "NAME", "area that all result images show");
+    record.add("scan_rows", options.scan_rows,
+               "register the rows of scanned frames: jitter, and drift within frames");
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
@@ -438,6 +441,7 @@ class SeriesRegistration::Run {
             while (needs_stage())
                 refine(++result_.stages);
             fit_family();
+            fit_rows();
         });
         const TransformOf found = transform_of(result_.stages);
         agree(communicator_, [&] {
@@ -494,6 +498,12 @@ class SeriesRegistration::Run {
             throw InvalidTask("canvas union: displacement fields are defined only in the area of "
                               "the reference; expected reference, common, or another model than "
                               "nonrigid");
+        if (options_.scan_rows && options_.model != MotionModel::rigid &&
+            options_.model != MotionModel::translation)
+            throw InvalidTask(fmt::format(
+                "scan_rows: the rows of frames are registered with the model rigid or translation, "
+                "but the model is {}",
+                name(options_.model)));
         if (options_.frames != "sound" && options_.frames != "all")
             frames_listed(options_.frames, header.frames);
         const Bytes least = least_memory(header.frames, header.shape.width, combine_options(true));
@@ -634,6 +644,7 @@ class SeriesRegistration::Run {
             {"flatten", std::string(name(options_.flatten))},
             {"contrast", std::string(name(options_.contrast))},
             {"rotation", fmt::format("{:g}", options_.rigid.most_rotation)},
+            {"scan_rows", options_.scan_rows ? "on" : "off"},
             {"association", options_.reproducible
                                 ? fmt::format("reproducible on {} ranks", communicator_.size())
                                 : std::string("any")}};
@@ -898,6 +909,15 @@ class SeriesRegistration::Run {
         registered_ = gather_registered(communicator_, own_);
     }
 
+    /// Registers the rows of frames, if requested.
+    void fit_rows() {
+        if (!options_.scan_rows)
+            return;
+        RowPrior prior;
+        registered_ = register_by_rows(*context_, registered_, own_,
+                                       options_.model != MotionModel::translation, prior);
+    }
+
     /// Returns the transforms of all frames after a stage. Collective.
     TransformOf transform_of(int stage) {
         if (nonrigid())
@@ -967,13 +987,14 @@ class SeriesRegistration::Run {
             FrameContrast contrast;
             OutlierSummary outliers;
             std::optional<AffineMotion> affine;
+            std::optional<RowFitSummary> row_fit;
         };
         std::vector<Numbers> own;
         std::string reasons;
         for (const FrameRegistration& frame : own_) {
             own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
                            frame.gaps, frame.seconds, frame.from_before, frame.sound,
-                           frame.contrast, frame.outliers, frame.affine});
+                           frame.contrast, frame.outliers, frame.affine, frame.row_fit});
             reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
         }
         std::string all_reasons;
@@ -988,12 +1009,28 @@ class SeriesRegistration::Run {
         };
         for (const Numbers& one : all_gather_lists(communicator_, std::span<const Numbers>(own))) {
             std::string left_out = next_reason(), not_averaged = next_reason();
-            result_.frames.push_back({one.frame, std::move(left_out), one.result, one.field,
-                                      one.mended, one.in_doubt, one.gaps, one.seconds,
-                                      one.from_before, one.sound, one.contrast,
-                                      std::move(not_averaged), one.outliers, one.affine});
+            result_.frames.push_back({one.frame,
+                                      std::move(left_out),
+                                      one.result,
+                                      one.field,
+                                      one.mended,
+                                      one.in_doubt,
+                                      one.gaps,
+                                      one.seconds,
+                                      one.from_before,
+                                      one.sound,
+                                      one.contrast,
+                                      std::move(not_averaged),
+                                      one.outliers,
+                                      one.affine,
+                                      {},
+                                      one.row_fit});
         }
+        for (std::size_t i = 0; i < registered_.rows.size(); ++i)
+            result_.frames[static_cast<std::size_t>(registered_.frames[i])].rows =
+                registered_.rows[i];
         count_inverted();
+        summarise_rows();
     }
 
     /// States contrasts relative to the reference, and counts the inverted ones.
@@ -1005,6 +1042,27 @@ class SeriesRegistration::Run {
                 frame.contrast.signal = -frame.contrast.signal;
             result_.inverted += frame.left_out.empty() && frame.contrast.inverted();
         }
+    }
+
+    /// States the RMS of the displacements of rows over the frames.
+    void summarise_rows() {
+        RowFitSummary sum;
+        double count = 0;
+        for (const FrameRegistration& frame : result_.frames) {
+            if (!frame.row_fit)
+                continue;
+            ++count;
+            const RowFitSummary& one = *frame.row_fit;
+            sum.jitter += one.jitter * one.jitter;
+            sum.drift_x += one.drift_x * one.drift_x;
+            sum.drift_y += one.drift_y * one.drift_y;
+            sum.sigma += one.sigma * one.sigma;
+        }
+        if (count == 0)
+            return;
+        const auto root = [count](double square) { return std::sqrt(square / count); };
+        result_.rows =
+            RowFitSummary{root(sum.jitter), root(sum.drift_x), root(sum.drift_y), root(sum.sigma)};
     }
 
     /// Adds the misfits of all frames that are not in doubt.

@@ -113,6 +113,9 @@ struct RegistrationOptions {
     ContrastSearch contrast = ContrastSearch::automatic;
     /// `united` is refused for displacement fields, which are defined only in the reference.
     Canvas canvas = Canvas::reference;
+    /// Also register the rows of frames, which a scan records one after another
+    /// (registration/row_series.hpp). Requires the model rigid or translation.
+    bool scan_rows = false;
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -123,6 +126,13 @@ struct FieldFit {
     double known = 0;   ///< fraction of the nodes at which the frames determine the field
     double sigma = 0;   ///< RMS standard deviation at those nodes, pixels
     double freedom = 0; ///< SplineFitReport::freedom
+};
+
+/// The displacements of the rows of a frame.
+struct RowFitSummary {
+    double jitter = 0;               ///< RMS of the independent displacements of rows, pixels
+    double drift_x = 0, drift_y = 0; ///< smooth drift from the first row to the last, pixels
+    double sigma = 0;                ///< RMS standard deviation of a row's displacement, pixels
 };
 
 /// The registration of a frame of a series.
@@ -157,6 +167,10 @@ struct FrameRegistration {
     /// The motion, if the model is similarity or affine; `result.motion` is the rigid motion
     /// nearest to it.
     std::optional<registration::AffineMotion> affine = {};
+    /// The motion with the displacements of rows, with RegistrationOptions::scan_rows;
+    /// `result.motion` is its rigid part.
+    std::shared_ptr<const registration::RowMotion> rows = {};
+    std::optional<RowFitSummary> row_fit = {};
 };
 
 /// A registered series, on every rank.
@@ -191,6 +205,8 @@ struct RegistrationResult {
     /// The motions that remain within the frames whose motion is not in doubt; 0 for displacement
     /// fields.
     registration::SeriesMisfit misfit = {};
+    /// The RMS jitter of rows and drift within frames, pixels; none without scan_rows.
+    std::optional<RowFitSummary> rows = {};
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
 };

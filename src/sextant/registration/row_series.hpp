@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/refinement.hpp"
+#include "sextant/registration/row_fit.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace sextant::registration {
+
+/// Registers the rows of scanned frames (row_fit.hpp), starting at the frames' rigid motions. Each
+/// frame is compared with the average of the others, whose rows are displaced by the result of the
+/// pass before; the prior of the displacements is estimated from up to 64 frames after each pass.
+///
+/// Displacements that all frames have in common at a row of the specimen cannot be told from the
+/// specimen. They are 0 on average over the frames, and fast changes of them from row to row are
+/// removed by the template's filter.
+///
+/// Input     rigid motions of all registered frames, at least three, and this rank's frames.
+/// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
+///           motion, with its uncertainty, NCC and misfit.
+/// Returns   the registered frames of all ranks, with their rows.
+/// Throws    InvalidTask for less than three frames.
+/// Cost      four averages and eight comparisons per frame; on each rank, 12 bytes per row of every
+///           frame, and eight frames.
+/// Collective.
+/// Deterministic  The bits do not depend on ranks or threads.
+Registered register_by_rows(const SeriesContext& context, const Registered& registered,
+                            std::span<FrameRegistration> own, bool rotates, RowPrior& prior);
+
+} // namespace sextant::registration
