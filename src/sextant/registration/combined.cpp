@@ -170,22 +170,21 @@ float Resampler::sample(Point at) const {
     return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
 }
 
-/// Interpolates between two rows of the frame, each at its own displacement. `at` is the position
-/// after the rigid part of the motion.
-float Resampler::sample_rows(const RowMotion& motion, Point at) const {
-    constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+/// Interpolates between two rows of the frame, each at its own displacement. `x` is the position
+/// after the rigid part of the motion, `y` that after the whole motion.
+float Resampler::sample_between_rows(const RowMotion& motion, double x, double y) const {
+    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
     const ImageShape shape = source_.header().shape;
-    const double y = displaced_row(motion, at.y);
     if (!(y >= 0 && y <= static_cast<double>(shape.height - 1)))
-        return nothing;
+        return static_cast<float>(nothing);
     const auto top = static_cast<std::int64_t>(y);
-    const double v = y - static_cast<double>(top);
+    const double v = y - static_cast<double>(top), right = static_cast<double>(shape.width - 1);
     const auto in_row = [&](std::int64_t row) {
-        const double x = at.x + static_cast<double>(motion.dx[static_cast<std::size_t>(row)]);
-        if (!(x >= 0 && x <= static_cast<double>(shape.width - 1)))
-            return static_cast<double>(nothing);
-        const auto left = static_cast<std::int64_t>(x);
-        const double u = x - static_cast<double>(left);
+        const double at = x + static_cast<double>(motion.dx[static_cast<std::size_t>(row)]);
+        if (!(at >= 0 && at <= right))
+            return nothing;
+        const auto left = static_cast<std::int64_t>(at);
+        const double u = at - static_cast<double>(left);
         const float* const pixel = samples_.data() + (row - held_.first) * shape.width + left;
         const auto first = static_cast<double>(pixel[0]);
         return u == 0 ? first : (1 - u) * first + u * static_cast<double>(pixel[1]);
@@ -327,12 +326,16 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
     } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
         show_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
     } else if (const auto* const displaced = std::get_if<RowMotion>(&transform)) {
-        const AffineMotion rigid = as_affine(displaced->motion);
+        const double cosine = std::cos(displaced->motion.alpha);
+        const double sine = std::sin(displaced->motion.alpha);
         show_by(*displaced, [&](double y, std::span<Point>, std::span<float> row) {
-            const auto left = static_cast<double>(part.x);
-            for (std::size_t x = 0; x < row.size(); ++x)
-                row[x] =
-                    sample_rows(*displaced, apply(rigid, {left + static_cast<double>(x), y}, c));
+            const Point begin = apply(displaced->motion, {static_cast<double>(part.x), y}, c);
+            double there = begin.y; // that of the previous pixel is a good start
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const auto x = static_cast<double>(i);
+                there = displaced_row(*displaced, begin.y + sine * x, there);
+                row[i] = sample_between_rows(*displaced, begin.x + cosine * x, there);
+            }
         });
     } else {
         const auto& field = std::get<DisplacementField>(transform);

@@ -55,7 +55,7 @@ class Resampler {
   private:
     void read(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
-    float sample_rows(const RowMotion& motion, Point at) const;
+    float sample_between_rows(const RowMotion& motion, double x, double y) const;
     void sample_row(std::span<const Point> places, float* to) const;
     template <class Phi>
     bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;

@@ -354,6 +354,12 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
     if (!c.allFinite() || !inverse.allFinite())
         return estimate;
     estimate.determined = true;
+    const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();
+    estimate.log_evidence =
+        (b.dot(c) + static_cast<double>(n - 2) *
+                        (std::log(prior.stiffness[0]) + std::log(prior.stiffness[1]))) /
+            2 -
+        diagonal.array().log().sum();
     for (Eigen::Index axis = 0; axis < 2; ++axis) {
         const Eigen::VectorXd own = c.segment(axis * n, n);
         const auto i = static_cast<std::size_t>(axis);
@@ -439,46 +445,89 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
     return estimate;
 }
 
-RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, ImageShape shape) {
-    constexpr int most_rounds = 20;
-    constexpr double least_stiffness = 1e-2, most_stiffness = 1e10, enough = .02;
-    RowPrior prior = start;
-    for (int round = 0; round < most_rounds; ++round) {
-        double score = 0, information = 0, count = 0;
-        std::array<double, 2> roughness{}, noise{};
-        for (const RowEvidence& frame : frames) {
-            const RowEstimate estimate = solve_rows(frame, prior, shape);
-            if (!estimate.determined)
-                continue;
-            ++count;
-            score += estimate.jitter_score;
-            information += estimate.jitter_information;
-            for (std::size_t axis = 0; axis < 2; ++axis) {
-                roughness[axis] += estimate.roughness[axis];
-                noise[axis] += estimate.roughness_noise[axis];
-            }
-        }
-        if (count == 0)
-            return start;
-        double change = 0;
-        const double jitter = std::max(0., prior.jitter + score / information);
-        change = std::max(change, std::abs(std::sqrt(jitter) - std::sqrt(prior.jitter)) /
-                                      std::max(.02, std::sqrt(prior.jitter)));
-        prior.jitter = jitter;
-        // Fellner and Schall: the stiffness at which the roughness equals its expectation.
-        const double expected = count * rough_parameters(shape.height);
+namespace {
+
+constexpr double least_stiffness = 1e-2, most_stiffness = 1e10;
+
+/// Sums of a RowEstimate over frames.
+struct PriorSums {
+    double count = 0, jitter_score = 0, jitter_information = 0, log_evidence = 0;
+    std::array<double, 2> roughness{}, roughness_noise{};
+};
+
+PriorSums sums_of(std::span<const RowEvidence> frames, const RowPrior& prior, ImageShape shape) {
+    PriorSums sums;
+    for (const RowEvidence& frame : frames) {
+        const RowEstimate estimate = solve_rows(frame, prior, shape);
+        if (!estimate.determined)
+            continue;
+        ++sums.count;
+        sums.jitter_score += estimate.jitter_score;
+        sums.jitter_information += estimate.jitter_information;
+        sums.log_evidence += estimate.log_evidence;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double freedom =
-                std::max(1e-3 * expected, expected - prior.stiffness[axis] * noise[axis]);
-            const double next = std::clamp(freedom / std::max(roughness[axis], 1e-30),
-                                           least_stiffness, most_stiffness);
-            change = std::max(change, .1 * std::abs(std::log(next / prior.stiffness[axis])));
-            prior.stiffness[axis] = next;
+            sums.roughness[axis] += estimate.roughness[axis];
+            sums.roughness_noise[axis] += estimate.roughness_noise[axis];
         }
-        if (change < enough)
-            break;
+    }
+    return sums;
+}
+
+/// Leaves out what is not significant.
+RowPrior without_noise(std::span<const RowEvidence> frames, RowPrior prior, ImageShape shape) {
+    constexpr double least_deviations = 3, least_gain = 4; // of the logarithm of the evidence
+    PriorSums sums = sums_of(frames, prior, shape);
+    if (prior.jitter < least_deviations * std::sqrt(2 / sums.jitter_information)) {
+        prior.jitter = 0;
+        sums = sums_of(frames, prior, shape);
+    }
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        RowPrior linear = prior;
+        linear.stiffness[axis] = most_stiffness;
+        const PriorSums other = sums_of(frames, linear, shape);
+        if (sums.log_evidence < other.log_evidence + least_gain) {
+            prior = linear;
+            sums = other;
+        }
     }
     return prior;
+}
+
+} // namespace
+
+RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, ImageShape shape) {
+    constexpr int most_rounds = 20;
+    constexpr double enough = .02, enough_stiffness = .2; // relative changes
+    RowPrior prior = start;
+    prior.jitter = std::max(prior.jitter, 1e-4);
+    for (double& stiffness : prior.stiffness)
+        stiffness = std::min(stiffness, 1e-3 * most_stiffness);
+    for (int round = 0; round < most_rounds; ++round) {
+        const PriorSums sums = sums_of(frames, prior, shape);
+        if (sums.count == 0)
+            return start;
+        const double jitter =
+            std::max(0., prior.jitter + sums.jitter_score / sums.jitter_information);
+        bool changed = std::abs(std::sqrt(jitter) - std::sqrt(prior.jitter)) >
+                       enough * std::max(enough, std::sqrt(jitter));
+        prior.jitter = jitter;
+        // Fellner and Schall: the stiffness at which the roughness equals its expectation. Steps
+        // are doubled, because they are short if drifts are linear.
+        const double parameters = sums.count * rough_parameters(shape.height);
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            double& stiffness = prior.stiffness[axis];
+            const double freedom =
+                std::max(1e-3 * parameters, parameters - stiffness * sums.roughness_noise[axis]);
+            const double ratio = freedom / std::max(sums.roughness[axis], 1e-30) / stiffness;
+            const double next =
+                std::clamp(stiffness * ratio * ratio, least_stiffness, most_stiffness);
+            changed |= std::abs(std::log(next / stiffness)) > enough_stiffness;
+            stiffness = next;
+        }
+        if (!changed)
+            break;
+    }
+    return without_noise(frames, prior, shape);
 }
 
 } // namespace sextant::registration

@@ -51,6 +51,9 @@ struct RowEstimate {
     double jitter_score = 0, jitter_information = 0;
     /// cᵀKc of the spline's coefficients, and its expectation under the posterior, for dx and dy.
     std::array<double, 2> roughness{}, roughness_noise{};
+    /// The logarithm of the probability of the evidence under the prior, up to a constant that does
+    /// not depend on the stiffness.
+    double log_evidence = 0;
 };
 
 /// The number of parameters of a spline that its roughness depends on.
@@ -101,7 +104,8 @@ class RowFit {
 RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, ImageShape shape);
 
 /// Returns the prior that makes the evidence of some frames most probable (empirical Bayes), near a
-/// start. Deterministic; the order of the frames matters to the last bits.
+/// start. Jitter and drifts that are not linear are left out of it if they are not significant.
+/// Deterministic; the order of the frames matters to the last bits.
 RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, ImageShape shape);
 
 } // namespace sextant::registration

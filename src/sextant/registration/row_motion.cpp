@@ -3,37 +3,20 @@
 
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include <fmt/format.h>
 
 namespace sextant::registration {
 
-namespace {
-
-/// Returns a value per row at a position between rows.
-double between_rows(const std::vector<float>& values, double y) {
-    if (values.empty())
-        return 0;
-    const double at = std::clamp(y, 0., static_cast<double>(values.size() - 1));
-    const auto above = static_cast<std::size_t>(at);
-    const std::size_t below = std::min(above + 1, values.size() - 1);
-    const double v = at - static_cast<double>(above);
-    return (1 - v) * static_cast<double>(values[above]) + v * static_cast<double>(values[below]);
-}
-
-} // namespace
-
 Point displacement(const RowMotion& motion, double y) {
     return {between_rows(motion.dx, y), between_rows(motion.dy, y)};
 }
 
-double displaced_row(const RowMotion& motion, double y) {
+double displaced_row(const RowMotion& motion, double y, double start) {
     constexpr int most = 200;
     constexpr double close = 1e-7;
-    double row = y;
+    double row = start;
     for (int i = 0; i < most; ++i) {
         const double next = y + between_rows(motion.dy, row);
         const double change = std::abs(next - row);
@@ -49,7 +32,7 @@ double displaced_row(const RowMotion& motion, double y) {
 
 Point apply(const RowMotion& motion, Point x, Point c) {
     const Point moved = apply(motion.motion, x, c);
-    const double y = displaced_row(motion, moved.y);
+    const double y = displaced_row(motion, moved.y, moved.y);
     return {moved.x + between_rows(motion.dx, y), y};
 }
 

@@ -21,7 +21,7 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::uint32_t passes = 4;
+constexpr std::uint32_t passes = 3;
 
 /// A frame's evidence as it is stored in the ledger: this head, then the sums of the rows.
 struct EvidenceHead {
@@ -123,7 +123,7 @@ class RowSeries {
         context_.source.read_frame(frame, shown_);
         RowMotion motion = motion_of(registered, frame);
         motion.motion = in_window(motion.motion, window);
-        const int steps = pass == 1 ? 3 : 2;
+        const int steps = pass == 1 ? 3 : 1; // later passes start near the result
         for (int step = 1; step <= steps; ++step) {
             evidence = fit_.compare(template_, shown_, motion);
             if (step == steps)
@@ -207,7 +207,15 @@ RowPrior prior_of_series(const SeriesContext& context, const Registered& registe
     return estimate_prior(all, start, shape);
 }
 
-void take_estimate(RowEstimate estimate, const RowPrior& prior, FrameRegistration& frame) {
+/// Returns the variance of the displacements that all frames have in common, which cannot be told
+/// from the specimen: the mean of the jitter over the frames, without its fast changes from row to
+/// row, which the template's filter removes. They have three quarters of its variance.
+double common_variance(const RowPrior& prior, const Registered& registered) {
+    return prior.jitter / 4 / static_cast<double>(registered.contributing().size());
+}
+
+void take_estimate(RowEstimate estimate, const RowPrior& prior, double common,
+                   FrameRegistration& frame) {
     if (estimate.determined) {
         frame.result.motion = estimate.motion.motion;
         frame.result.uncertainty = estimate.uncertainty;
@@ -218,8 +226,10 @@ void take_estimate(RowEstimate estimate, const RowPrior& prior, FrameRegistratio
         estimate.motion.motion = frame.result.motion;
     }
     double squares = 0;
-    for (const float sigma : estimate.motion.sigma)
+    for (float& sigma : estimate.motion.sigma) {
+        sigma = static_cast<float>(std::hypot(static_cast<double>(sigma), std::sqrt(common)));
         squares += static_cast<double>(sigma) * static_cast<double>(sigma);
+    }
     const auto rows = static_cast<double>(estimate.motion.sigma.size());
     frame.row_fit = RowFitSummary{estimate.jitter, estimate.drift.x, estimate.drift.y,
                                   std::sqrt(squares / rows)};
@@ -254,7 +264,7 @@ Registered register_by_rows(const SeriesContext& context, const Registered& regi
         for (std::size_t i = 0; i < own.size(); ++i) {
             if (own[i].left_out.empty())
                 take_estimate(solve_rows(evidence[i], prior, context.source.header().shape), prior,
-                              own[i]);
+                              common_variance(prior, current), own[i]);
         }
         current = gather_registered(context.communicator, own);
     }

@@ -15,7 +15,7 @@ struct RowFilter {
     /// The filter between rows is 1 − (1 − G)³, where G is a Gaussian of this standard deviation.
     /// Its response is flat at low frequencies, so it hardly changes the specimen, but it averages
     /// displacements of single rows that all frames have in common.
-    double between_rows = 1.5;
+    double between_rows = 1.25;
 };
 
 /// An image to which the rows of frames are registered: filtered, with its gradient.
