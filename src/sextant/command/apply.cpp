@@ -59,23 +59,30 @@ Record record_of(ApplyCommand& command) {
 }
 
 using registration::DisplacementField;
-
+using registration::RowMotion;
 using registration::Transform;
 
-/// The transforms of a file; displacement fields are read when needed.
+/// The transforms of a file; displacement fields and those of rows are read when needed.
 class Applied {
   public:
     explicit Applied(const std::string& path) : path_(path), all_(read_transforms(path)) {
         number_frames();
         if (all_.fields)
             open_fields();
+        if (all_.rows)
+            open_rows();
     }
 
     const SeriesTransforms& all() const { return all_; }
 
     /// The files that the transforms file refers to.
     std::vector<std::string> files() const {
-        return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
+        std::vector<std::string> paths;
+        for (const auto* file : {&fields_, &rows_}) {
+            if (*file)
+                paths.push_back((*file)->path());
+        }
+        return paths;
     }
 
     /// The transform of a frame. Throws InvalidTask, naming the frame, if the file does not list
@@ -91,6 +98,8 @@ class Applied {
                 fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
         if (place.affine)
             return *place.affine;
+        if (rows_)
+            return rows(at->second.registered, place.result.motion);
         return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
     }
 
@@ -139,11 +148,47 @@ class Applied {
         return field;
     }
 
+    void open_rows() {
+        const auto path = std::filesystem::path(path_).parent_path() / all_.rows->path;
+        rows_ = format::open_frames(path.string());
+        const FrameHeader& header = rows_->header();
+        const ImageShape expected{3, all_.rows->rows};
+        if (header.shape != expected || header.frames != registered_)
+            throw InvalidFile(path.string(),
+                              fmt::format("has {} tables of {}, expected {} of {} as stated in {}",
+                                          header.frames, format::to_text(header.shape), registered_,
+                                          format::to_text(expected), path_));
+    }
+
+    RowMotion rows(std::int64_t number, const registration::RigidMotion& motion) {
+        const auto height = static_cast<std::size_t>(all_.rows->rows);
+        std::vector<float> numbers(3 * height);
+        rows_->read_frame(number, numbers);
+        RowMotion rows{motion, std::vector<float>(height), std::vector<float>(height), {}};
+        for (std::size_t row = 0; row < height; ++row) {
+            rows.dx[row] = numbers[3 * row];
+            rows.dy[row] = numbers[3 * row + 1];
+            if (!std::isfinite(rows.dx[row]) || !std::isfinite(rows.dy[row]))
+                throw InvalidFile(
+                    rows_->path(),
+                    fmt::format(
+                        "table {}: row {} is displaced by ({}, {}), expected finite numbers",
+                        number, row, rows.dx[row], rows.dy[row]));
+            if (row > 0 && !(std::abs(rows.dy[row] - rows.dy[row - 1]) < 1))
+                throw InvalidFile(
+                    rows_->path(),
+                    fmt::format("table {}: rows {} and {} are displaced downward by {} and {}, "
+                                "expected a difference of less than a pixel",
+                                number, row - 1, row, rows.dy[row - 1], rows.dy[row]));
+        }
+        return rows;
+    }
+
     std::string path_;
     SeriesTransforms all_;
     std::unordered_map<std::int64_t, Standing> places_; ///< indexed by frame number
     std::int64_t registered_ = 0;
-    std::unique_ptr<FrameSource> fields_;
+    std::unique_ptr<FrameSource> fields_, rows_;
 };
 
 void check_shape(const FrameSource& source, const SeriesTransforms& transforms) {

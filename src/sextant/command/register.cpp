@@ -147,6 +147,8 @@ class RegisterRun {
             paths.push_back(summary_.aligned.path);
         if (command_.nonrigid())
             paths.push_back(path_of("fields.npy"));
+        if (options_.scan_rows)
+            paths.push_back(path_of("rows.npy"));
         return paths;
     }
 
@@ -272,6 +274,29 @@ class RegisterRun {
         return planes;
     }
 
+    /// Writes the displacements of the rows of all registered frames.
+    std::unique_ptr<FrameSink> rows(RegisteredFrames& frames) {
+        constexpr std::size_t numbers_per_row = 3;
+        FrameHeader header;
+        header.frames = std::ssize(frames.numbers());
+        header.shape = {numbers_per_row, header_.shape.height};
+        std::unique_ptr<FrameSink> table = format::create_frames(path_of("rows.npy"), header);
+        std::vector<float> numbers(static_cast<std::size_t>(header.shape.elements()));
+        for (const std::int64_t frame : frames.numbers()) {
+            const auto motion = std::get<registration::RowMotion>(frames.transform(frame));
+            for (std::size_t row = 0; row < motion.dx.size(); ++row) {
+                float* const line = numbers.data() + row * numbers_per_row;
+                line[0] = motion.dx[row];
+                line[1] = motion.dy[row];
+                line[2] = motion.sigma[row];
+            }
+            table->write(numbers);
+        }
+        summary_.transforms.rows = {"rows.npy", header_.shape.height};
+        summary_.files.push_back(path_of("rows.npy"));
+        return table;
+    }
+
     /// Keeps the field with the largest deviation for the page.
     void keep_worst(std::int64_t frame, const registration::DisplacementField& field) {
         if (!options_.recorded_mean)
@@ -313,6 +338,8 @@ class RegisterRun {
             sinks.push_back(aligned(frames, result.offset));
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
+        if (options_.scan_rows)
+            sinks.push_back(rows(frames));
         for (const char* table : {"transforms.csv", "transforms.json"})
             summary_.files.push_back(path_of(table));
         std::vector<std::string> files = reports();

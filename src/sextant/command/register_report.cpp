@@ -213,6 +213,33 @@ report::Section field_of(const RegisterSummary& summary) {
     return report::field_section(picture);
 }
 
+/// The displacements of rows: those of all frames in short, and those of the frame that jitters
+/// and drifts most.
+report::Section rows_of(const RegisterSummary& summary) {
+    report::ScannedRows rows;
+    double most = -1;
+    const registration::RowMotion* shown = nullptr;
+    for (const FrameRegistration& frame : summary.transforms.frames) {
+        constexpr double none = std::numeric_limits<double>::quiet_NaN();
+        const RowFitSummary fit = frame.row_fit.value_or(RowFitSummary{none, none, none, none});
+        rows.jitter.push_back(fit.jitter);
+        rows.drift_x.push_back(fit.drift_x);
+        rows.drift_y.push_back(fit.drift_y);
+        const double size = std::hypot(fit.jitter, fit.drift_x, fit.drift_y);
+        if (frame.rows && size > most) {
+            most = size;
+            shown = frame.rows.get();
+            rows.frame = frame.frame;
+        }
+    }
+    if (!shown)
+        return {};
+    rows.dx.assign(shown->dx.begin(), shown->dx.end());
+    rows.dy.assign(shown->dy.begin(), shown->dy.end());
+    rows.sigma.assign(shown->sigma.begin(), shown->sigma.end());
+    return report::rows_section(rows);
+}
+
 report::RegisteredFrame shown_of(const FrameRegistration& place) {
     report::RegisteredFrame frame;
     frame.frame = place.frame;
@@ -261,7 +288,7 @@ const std::vector<WorkKind>& kinds() {
         {"combined (⊙)", {Work::combined, Work::combined_field}},
         {"to the reference", {Work::turned}},
         {"to the average, or with displacement fields",
-         {Work::averaged, Work::field, Work::family, Work::station}}};
+         {Work::averaged, Work::field, Work::family, Work::station, Work::rows}}};
     return all;
 }
 
@@ -393,7 +420,9 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                     frames_of(summary), field_of(summary),
+                     frames_of(summary),
+                     field_of(summary),
+                     rows_of(summary),
                      likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
                      work_of(*summary.work, summary.result, summary.team)};
     page.next_steps = {{"Apply the same motions to another channel",

@@ -141,8 +141,10 @@ std::string misfit_text(const RegistrationResult& result) {
         fmt::format("{:.0f} standard deviations of what noise causes", misfit.deviations);
     if (misfit.of_rows)
         return fmt::format("rows still move relative to one another, by {:.2f} px (RMS of the "
-                           "means of adjacent rows, {}): scan lines jitter\n",
-                           misfit.pixels, evidence);
+                           "means of adjacent rows, {}): {}\n",
+                           misfit.pixels, evidence,
+                           result.rows ? "their jitter has not been removed completely"
+                                       : "scan lines jitter, try --scan-rows");
     const bool most_general = result.model == MotionModel::affine || !result.model_reason.empty();
     return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
                        "{}): try --model {}\n",
@@ -188,6 +190,15 @@ std::string inverted_text(const RegisterSummary& summary) {
                        "inverts them in averages\n",
                        result.inverted, report::counted(std::ssize(registered(summary)), "frame"),
                        result.reference);
+}
+
+std::string rows_text(const RegistrationResult& result) {
+    if (!result.rows)
+        return "";
+    const RowFitSummary& rows = *result.rows;
+    return fmt::format("rows jitter by {:.2f} px and drift by ({:.2f}, {:.2f}) px within a frame "
+                       "(RMS); standard deviation of a row {:.3f} px\n",
+                       rows.jitter, rows.drift_x, rows.drift_y, rows.sigma);
 }
 
 std::string gap_text(const AlignedStack& stack) {
@@ -293,6 +304,7 @@ std::string to_text(const RegisterSummary& summary) {
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
     text += inverted_text(summary);
+    text += rows_text(summary.result);
     text += canvas_text(transforms);
     text += aligned_text(summary);
     const auto& seconds = summary.result.seconds;

@@ -73,6 +73,11 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
         json.set("field", {{"known", place.field->known},
                            {"sigma", place.field->sigma},
                            {"freedom", place.field->freedom}});
+    if (const auto& rows = place.row_fit)
+        json.set("rows", {{"jitter", rows->jitter},
+                          {"drift_x", rows->drift_x},
+                          {"drift_y", rows->drift_y},
+                          {"sigma", rows->sigma}});
     if (all.with_seconds)
         json.set("seconds", place.seconds);
     json.set("not_finite", place.gaps);
@@ -130,6 +135,15 @@ Json head_of(const SeriesTransforms& transforms) {
              {"spacing", transforms.fields->spacing},
              {"columns", transforms.fields->nodes.width},
              {"rows", transforms.fields->nodes.height}});
+    if (transforms.rows)
+        json.set("rows",
+                 {{"about",
+                   "what the reference shows at x, a frame shows at p = R(alpha)(x - c) + c + t + "
+                   "d, where d is that of the frame's row p_y, linear between rows; for each frame "
+                   "that is not left out, in order, and each of its rows: d to the right, d "
+                   "downward, and the standard deviation of the former, in pixels"},
+                  {"file", transforms.rows->path},
+                  {"rows", transforms.rows->rows}});
     return json;
 }
 
@@ -219,6 +233,10 @@ void check_measures(const JsonField& json) {
         require_known(*outliers, {"count", "largest", "x", "y"});
         check_numbers(*outliers, {"count", "largest", "x", "y"});
     }
+    if (const auto rows = json.find("rows")) {
+        require_known(*rows, {"jitter", "drift_x", "drift_y", "sigma"});
+        check_numbers(*rows, {"jitter", "drift_x", "drift_y", "sigma"});
+    }
     if (const auto misfit = json.find("misfit")) {
         require_known(*misfit, {"pixels", "deviations"});
         check_numbers(*misfit, {"pixels", "deviations"});
@@ -257,7 +275,7 @@ FrameRegistration frame_from(const JsonField& json) {
                          "sigma_alpha", "sigma_tx",   "sigma_ty",    "ncc_before",  "ncc_after",
                          "overlap",     "iterations", "tx_physical", "ty_physical", "misfit",
                          "field",       "seconds",    "not_finite",  "outliers",    "inverted",
-                         "flags"});
+                         "flags",       "rows"});
     check_measures(json);
     frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
     if (const auto matrix = json.find("matrix"))
@@ -311,7 +329,7 @@ std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageS
 SeriesTransforms head_from(const JsonField& json) {
     require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
                          "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
-                         "files", "aligned", "canvas"});
+                         "files", "aligned", "canvas", "rows"});
     json.text_or_empty("sextant");
     json.text_or_empty("convention");
     json.text_or_empty("relative_to");
@@ -349,6 +367,22 @@ std::optional<FieldFile> field_file_from(const JsonField& json, const std::strin
         fields.at("file").any_text(),
         fields.at("spacing").integer(1, most_pixels),
         {fields.at("columns").integer(1, most_pixels), fields.at("rows").integer(1, most_pixels)}};
+}
+
+/// The file of displacements of rows, if any.
+std::optional<RowFile> row_file_from(const JsonField& json, const SeriesTransforms& transforms) {
+    const auto rows = json.find("rows");
+    if (!rows)
+        return std::nullopt;
+    if (transforms.model != name(MotionModel::rigid) &&
+        transforms.model != name(MotionModel::translation))
+        rows->refuse("none, because the model is " + transforms.model);
+    require_known(*rows, {"about", "file", "rows"});
+    rows->text_or_empty("about");
+    RowFile file{rows->at("file").any_text(), rows->at("rows").integer(1, most_pixels)};
+    if (file.rows != transforms.shape.height)
+        rows->at("rows").refuse(fmt::format("{}, the height of a frame", transforms.shape.height));
+    return file;
 }
 
 /// Checks that each frame appears once, and the reference is among them.
@@ -424,6 +458,7 @@ SeriesTransforms read_transforms(const std::string& path) {
     check_version(json);
     SeriesTransforms transforms = head_from(json);
     transforms.fields = field_file_from(json, transforms.model);
+    transforms.rows = row_file_from(json, transforms);
     const JsonField frames = json.at("frames");
     for (std::size_t i = 0; i < frames.size(); ++i)
         transforms.frames.push_back(frame_from(frames[i]));

@@ -24,6 +24,14 @@ struct FieldFile {
     ImageShape nodes;
 };
 
+/// The file of the displacements of the rows of all frames that are not left out: a series of f32
+/// images with one line per row of a frame, of three numbers: the displacement to the right, that
+/// downward, and the standard deviation of the former, all in pixels.
+struct RowFile {
+    std::string path; ///< path relative to the folder of `transforms.json`
+    std::int64_t rows = 0;
+};
+
 /// The stack of aligned frames, and the pixel of the reference that is its first pixel.
 struct AlignedFile {
     std::string path; ///< as named by the user, or in the folder of `transforms.json`
@@ -39,7 +47,8 @@ struct SeriesTransforms {
     PixelSize pixel;
     std::vector<FrameRegistration> frames;
     std::optional<FieldFile> fields;
-    bool with_seconds = true; ///< false to omit times, so that files can be compared
+    std::optional<RowFile> rows; ///< of scanned frames
+    bool with_seconds = true;    ///< false to omit times, so that files can be compared
     /// The image relative to which motions are stated: "frame 3", "the average of stage 1"; empty
     /// if unknown.
     std::string relative_to = {};

@@ -339,6 +339,19 @@ std::string describe_threads(const RegistrationResult& result, bool with_predict
     return text;
 }
 
+namespace {
+
+Json json_of_rows(const std::optional<RowFitSummary>& rows) {
+    if (!rows)
+        return {};
+    return {{"jitter", rows->jitter},
+            {"drift_x", rows->drift_x},
+            {"drift_y", rows->drift_y},
+            {"sigma", rows->sigma}};
+}
+
+} // namespace
+
 Record record_of(const RegistrationResult& result) {
     const RegistrationResult::Times& seconds = result.seconds;
     const FrameThreadUse::Scan& scan = result.thread_use.scan;
@@ -354,7 +367,7 @@ Record record_of(const RegistrationResult& result) {
                            {"seconds", scan.seconds},
                            {"idle", scan.idle}},
                           "the scan of motions on several threads; all ranks"}});
-    return {
+    Record record = {
         {"reference", result.reference, "the frame that the others are registered to"},
         {"reference_reason", result.reference_reason, "why it is not the first usable frame"},
         {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
@@ -384,6 +397,10 @@ Record record_of(const RegistrationResult& result) {
           {"deviations", result.misfit.deviations}},
          "motions that remain within frames"},
         {"inverted", result.inverted, "number of frames with the contrast inverted"}};
+    if (result.rows)
+        record.add_result("rows", json_of_rows(result.rows),
+                          "RMS jitter of rows and drift within frames, pixels");
+    return record;
 }
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {

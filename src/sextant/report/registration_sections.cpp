@@ -205,6 +205,20 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
     return {"Quality of the registration", chart(ncc) + chart(rest) + chart(sigma)};
 }
 
+Section rows_section(const ScannedRows& rows) {
+    if (rows.jitter.empty())
+        return {};
+    CurveChart frames{"Jitter and drift",
+                      "RMS jitter of rows, and drift from the first row of a frame to the last",
+                      "frame", "px"};
+    frames.curves = {{"jitter", rows.jitter}, {"drift x", rows.drift_x}, {"drift y", rows.drift_y}};
+    CurveChart one{fmt::format("Rows of frame {}", rows.frame),
+                   "displacements to the right (x) and downward (y); band: one standard deviation",
+                   "row", "px"};
+    one.curves = {{"x", rows.dx, rows.sigma}, {"y", rows.dy}};
+    return {"Motion within frames", chart_of(frames) + chart_of(one)};
+}
+
 ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit) {
     const double size = pixel_size > 0 ? pixel_size : 1;
     const double length = tick_of(pixels * size * .8); // a quarter to a tenth of this range

@@ -37,6 +37,17 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 ///           ("by rigid motions alone").
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
+/// The displacements of the rows of scanned frames.
+struct ScannedRows {
+    std::vector<double> jitter, drift_x, drift_y; ///< of each frame, pixels; NaN if left out
+    std::int64_t frame = 0;                       ///< the frame whose rows are shown
+    std::vector<double> dx, dy, sigma;            ///< of its rows, pixels
+};
+
+/// Shows the jitter of rows and the drift within each frame, and the displacements of the rows of
+/// one frame. Empty without frames.
+Section rows_section(const ScannedRows& rows);
+
 /// A length in a picture, as a fraction of the picture's width.
 struct ScaleBar {
     std::string text; ///< "20 nm"; empty for no scale bar
