@@ -250,6 +250,76 @@ TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
     EXPECT_THAT(refusal(movie, shown), HasSubstr("width"));
 }
 
+/// Writes transforms of three frames whose row y is displaced by (y, dy · y / 8), and their rows.
+void write_rows(const std::string& path, const std::string& rows, float dy, float first = 0,
+                std::int64_t flyback = 0) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "rigid";
+    all.shape = shape;
+    all.rows = RowFile{"rows.npy", shape.height, flyback};
+    all.frames.resize(3);
+    for (std::size_t i = 0; i < 3; ++i)
+        all.frames[i].frame = static_cast<std::int64_t>(i);
+    std::ofstream file(path);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    FrameHeader header;
+    header.frames = 3;
+    header.shape = {3, shape.height};
+    const auto sink = format::create_frames(rows, header);
+    for (int frame = 0; frame < 3; ++frame) {
+        std::vector<float> numbers;
+        for (std::int64_t y = 0; y < shape.height; ++y) {
+            const auto row = static_cast<float>(y);
+            numbers.insert(numbers.end(), {first + row, dy * row / 8, .1F});
+        }
+        sink->write(numbers);
+    }
+    sink->commit();
+}
+
+TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
+    write_rows(transforms, folder.path("rows.npy"), 0);
+    write_movie(movie, 3);
+    apply(movie, shown);
+    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
+    format::open_frames(shown)->read_frame(1, pixels);
+    for (std::int64_t y = 0; y < shape.height; ++y) {
+        for (std::int64_t x = 0; x < shape.width; ++x) {
+            const float found = pixels[static_cast<std::size_t>(y * shape.width + x)];
+            if (x + y < shape.width) {
+                EXPECT_EQ(found, value_at(1, x + y, y)) << x << " " << y;
+            } else {
+                EXPECT_TRUE(std::isnan(found)) << x << " " << y;
+            }
+        }
+    }
+    write_rows(transforms, folder.path("rows.npy"), 0, 0, 2); // two disturbed columns
+    apply(movie, shown);
+    format::open_frames(shown)->read_frame(1, pixels);
+    EXPECT_TRUE(std::isnan(pixels[1]));
+    EXPECT_EQ(pixels[2], value_at(1, 2, 0));
+    EXPECT_EQ(pixels[static_cast<std::size_t>(2 * shape.width)], value_at(1, 2, 2));
+    const std::vector<FramePoint> points = points_of("frame,x,y\n2,7,4\n0,5,2.5\n");
+    EXPECT_EQ(points[0].at, (registration::Point{3, 4}));
+    EXPECT_EQ(points[1].at, (registration::Point{2.5, 2.5}));
+    EXPECT_EQ(points_of("frame,x,y\n2,3,4\n", {{"from_reference", {"true"}}})[0].at,
+              (registration::Point{7, 4}));
+}
+
+TEST_F(Apply, RefusesRowsThatDoNotFitTheFrames) {
+    write_movie(movie, 3);
+    const std::string rows = folder.path("rows.npy");
+    write_rows(transforms, rows, 8);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected a difference of less than a pixel"));
+    write_rows(transforms, rows, 0, std::numeric_limits<float>::quiet_NaN());
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected finite numbers"));
+    write_movie(rows, 3);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected 3 of 3×9 as stated in"));
+    std::filesystem::remove(rows);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("rows.npy"));
+}
+
 TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
     SeriesTransforms all;
     all.series = "movie.npy";

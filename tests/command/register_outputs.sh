@@ -114,9 +114,23 @@ says 'mean and median differ by more than noise' text
 grep -q 'parts of frames still move' text && fail "a misfit without a distortion"
 "$SEXTANT" synthesize -o warped.npy --frames 8 --width 128 --height 128 --specimen carbon --warp 6
 register warped.npy -o warped
-says 'parts of frames still move relative to one another, by 0.* px (RMS, .*: try --model auto$' text
+says 'parts of frames still move relative to one another, by 0.* px (RMS, .*: try --model auto, or --scan-rows if rows are scanned slowly$' text
 register warped.npy -o warped --model nonrigid
 grep -q 'parts of frames' text && fail "a misfit of displacement fields"
+
+# Rows of scanned frames: their file, the facts, the page, and the same frames from apply.
+register movie.npy -o scanned --scan-rows --format npy --json rows.json --report rows.html
+says '^rows jitter by 0.*px and drift by (.*) px within a frame (RMS); standard deviation of a row 0' text
+says '"rows": {' rows.json
+says 'Motion within frames' rows.html
+[ "$(here scanned)" = 'aligned.npy average.npy count.npy median.npy rows.npy transforms.csv transforms.json ' ] ||
+    fail "files: $(here scanned)"
+"$SEXTANT" apply scanned/transforms.json movie.npy -o shown.npy >/dev/null || fail "rows cannot be applied"
+cmp shown.npy scanned/aligned.npy || fail "apply differs from the aligned stack"
+refused '--scan-rows: the rows of frames are registered with the model rigid or translation, but the model is affine' \
+    movie.npy -o no --scan-rows --model affine
+register movie.npy -o scanned
+[ ! -e scanned/rows.npy ] || fail "rows of the earlier run remain"
 
 # The examples of the help run as printed.
 "$SEXTANT" register --help | grep '^  sextant' | sed "s,^  sextant,\"$SEXTANT\"," >examples

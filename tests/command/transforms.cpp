@@ -114,6 +114,24 @@ TEST_F(Transforms, OfAffineMotionsHaveAMatrix) {
     EXPECT_THAT(lines.back(), HasSubstr(",1.01000000,-0.02000000,0.03000000,0.99000000"));
 }
 
+TEST_F(Transforms, OfScannedRowsNameTheirFile) {
+    SeriesTransforms written = three_frames();
+    written.rows = RowFile{"rows.npy", 48};
+    written.frames[2].row_fit = RowFitSummary{.5, 1.25, -.5, .125};
+    const std::string json = text_of(write_json, written);
+    const SeriesTransforms all = read(json);
+    ASSERT_TRUE(all.rows);
+    EXPECT_EQ(all.rows->path, "rows.npy");
+    EXPECT_EQ(all.rows->rows, 48);
+    EXPECT_EQ(nlohmann::json::parse(json)["frames"][2]["rows"]["drift_x"], 1.25);
+    written.rows->rows = 47;
+    EXPECT_THAT(refusal(text_of(write_json, written)), HasSubstr("expected 48, the height"));
+    written.rows->rows = 48;
+    written.model = "affine";
+    EXPECT_THAT(refusal(text_of(write_json, written)),
+                HasSubstr("expected none, because the model is affine"));
+}
+
 TEST_F(Transforms, WithAMatrixThatIsNotTwoByTwoOrHasNoInverseAreRefused) {
     const std::string part = "\"tx\": -2.5";
     EXPECT_THAT(refusal(with(part, "\"matrix\": [[1, 2]], " + part)),

@@ -145,11 +145,13 @@ std::string misfit_text(const RegistrationResult& result) {
                            misfit.pixels, evidence,
                            result.rows ? "their jitter has not been removed completely"
                                        : "scan lines jitter, try --scan-rows");
-    const bool most_general = result.model == MotionModel::affine || !result.model_reason.empty();
+    const bool most_general =
+        result.model == MotionModel::affine || !result.model_reason.empty() || result.rows;
     return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
-                       "{}): try --model {}\n",
+                       "{}): try {}\n",
                        misfit.pixels, evidence,
-                       name(most_general ? MotionModel::nonrigid : MotionModel::automatic));
+                       most_general ? "--model nonrigid"
+                                    : "--model auto, or --scan-rows if rows are scanned slowly");
 }
 
 std::string closing_of(const RegisterSummary& summary,
