@@ -76,13 +76,16 @@ TEST(RegisterText, NamesTheOptionForRowsThatJitter) {
     RegisterSummary summary = summary_of(6);
     summary.result.misfit = {true, true, .12, 40};
     EXPECT_THAT(to_text(summary), HasSubstr("scan lines jitter, try --scan-rows\n"));
-    EXPECT_THAT(to_json(summary), Not(HasSubstr("\"rows\"")));
+    EXPECT_THAT(to_json(summary), Not(HasSubstr("\"jitter\"")));
     summary.result.rows = RowFitSummary{.5, .25, .125, .14};
     const std::string text = to_text(summary);
     EXPECT_THAT(text,
                 HasSubstr("rows jitter by 0.50 px and drift by (0.25, 0.12) px within a frame "
                           "(RMS); standard deviation of a row 0.140 px\n"));
     EXPECT_THAT(text, Not(HasSubstr("try")));
+    EXPECT_THAT(text, Not(HasSubstr("flyback")));
+    summary.result.flyback = 7;
+    EXPECT_THAT(to_text(summary), HasSubstr("the first 7 columns of all frames are disturbed"));
     EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["jitter"], .5);
     summary.result.misfit.of_rows = false;
     EXPECT_THAT(to_text(summary), HasSubstr("try --model nonrigid\n"));

@@ -116,13 +116,14 @@ TEST_F(Transforms, OfAffineMotionsHaveAMatrix) {
 
 TEST_F(Transforms, OfScannedRowsNameTheirFile) {
     SeriesTransforms written = three_frames();
-    written.rows = RowFile{"rows.npy", 48};
+    written.rows = RowFile{"rows.npy", 48, 5};
     written.frames[2].row_fit = RowFitSummary{.5, 1.25, -.5, .125};
     const std::string json = text_of(write_json, written);
     const SeriesTransforms all = read(json);
     ASSERT_TRUE(all.rows);
     EXPECT_EQ(all.rows->path, "rows.npy");
     EXPECT_EQ(all.rows->rows, 48);
+    EXPECT_EQ(all.rows->flyback, 5);
     EXPECT_EQ(nlohmann::json::parse(json)["frames"][2]["rows"]["drift_x"], 1.25);
     written.rows->rows = 47;
     EXPECT_THAT(refusal(text_of(write_json, written)), HasSubstr("expected 48, the height"));

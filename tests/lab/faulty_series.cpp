@@ -7,6 +7,7 @@
 #include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -190,6 +191,32 @@ TEST(FaultySeries, shifts_rows_independently_with_the_stated_deviation) {
     }
     EXPECT_NEAR(std::sqrt(squares / count), .5, .06);
     EXPECT_LT(std::abs(products / count), .05);
+}
+
+TEST(FaultySeries, disturbs_the_first_columns_of_each_row_differently) {
+    Faults faults;
+    faults.flyback = 12;
+    SeriesPlan plan = usual_plan();
+    plan.dose = 1e5;
+    const FaultySeries series = made(faults, plan), plain = made({}, plan);
+    std::array<double, 24> differences{};
+    for (Elements i = 0; i < shape.elements(); ++i) {
+        if (i % shape.width >= std::ssize(differences))
+            continue;
+        const auto at = static_cast<std::size_t>(i);
+        const auto one = static_cast<double>(series.frame(1)[at]),
+                   other = static_cast<double>(plain.frame(1)[at]);
+        differences[static_cast<std::size_t>(i % shape.width)] += std::abs(one - other) / plan.dose;
+    }
+    for (std::size_t column = 0; column < differences.size(); ++column) {
+        const double difference = differences[column] / static_cast<double>(shape.height);
+        if (column < 6) {
+            EXPECT_GT(difference, .02) << column;
+        } else if (column >= 12) {
+            EXPECT_LT(difference, .01) << column;
+        }
+    }
+    EXPECT_EQ(series.place(1, {3, 40}), plain.place(1, {3, 40}));
 }
 
 TEST(FaultySeries, changes_the_brightness_as_the_faults_say) {

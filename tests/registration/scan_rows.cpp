@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory_frames.hpp"
 #include "sextant/lab/faulty_series.hpp"
+#include "sextant/registration/flyback.hpp"
 #include "sextant/registration/row_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 
@@ -133,8 +134,9 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {
         ASSERT_EQ(std::isnan(parts[i]), std::isnan(shown[i]));
-        if (!std::isnan(shown[i]))
+        if (!std::isnan(shown[i])) {
             ASSERT_EQ(parts[i], shown[i]);
+        }
     }
 }
 
@@ -295,6 +297,22 @@ TEST(RowPrior, is_estimated_from_the_frames) {
     EXPECT_LT(smooth.stiffness[1], 1e5);
 }
 
+TEST(Flyback, is_seen_in_the_residuals_of_columns) {
+    std::vector<registration::ColumnErrors> errors(17, {1000, 1000});
+    errors.back() = {1e6, 1e6};
+    EXPECT_EQ(registration::disturbed_columns(errors), 0);
+    errors[0] = {0, 0}; // outside the reference
+    errors[1] = {4, 8}; // too few samples to know
+    errors[5] = {1050, 1000};
+    EXPECT_EQ(registration::disturbed_columns(errors), 0);
+    for (const std::size_t column : {2U, 3U, 4U, 6U})
+        errors[column] = {1300, 1000};
+    EXPECT_EQ(registration::disturbed_columns(errors), 9) << "up to column 6, and two more";
+    errors[2] = errors[3] = {1000, 1000};
+    EXPECT_EQ(registration::disturbed_columns(errors), 0) << "two columns are not a stretch";
+    EXPECT_EQ(registration::disturbed_columns({}), 0);
+}
+
 lab::FaultySeries series_of(const lab::Faults& faults, int frames = 8, Elements height = 112) {
     registration::SeriesPlan plan;
     plan.shape = {144, height};
@@ -392,6 +410,21 @@ TEST(ScanRows, that_drift_within_frames_are_found) {
     EXPECT_GT(found.result.rows->drift_x, .5);
     EXPECT_GT(found.result.rows->drift_y, .5);
     EXPECT_FALSE(found.result.misfit.significant);
+}
+
+TEST(ScanRows, have_no_data_where_the_flyback_disturbs_them) {
+    lab::Faults faults;
+    faults.flyback = 16;
+    const lab::FaultySeries series = series_of(faults, 10);
+    const RowsOfSeries found = registered_rows(series);
+    EXPECT_GE(found.result.flyback, 5);
+    EXPECT_LE(found.result.flyback, 16);
+    EXPECT_LT(error_of_rows(series, found, false), .06);
+    // The average has a gap where all frames have one; they drift to the right.
+    const auto pixel = static_cast<std::size_t>(144 * 56 + 1);
+    EXPECT_EQ(found.result.average.count[pixel], 0);
+    EXPECT_EQ(registered_rows(series, 3).result.flyback, found.result.flyback);
+    EXPECT_EQ(registered_rows(series_of({}, 10)).result.flyback, 0);
 }
 
 TEST(ScanRows, of_a_clean_series_hardly_move) {

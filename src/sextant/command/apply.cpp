@@ -9,6 +9,7 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/combined.hpp"
+#include "sextant/registration/flyback.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -251,7 +252,9 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
         numbers.push_back(one.frame);
     header.frame_interval = frame_interval_of(source->header(), numbers);
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header);
-    registration::Resampler resampler(*source);
+    registration::FlybackGaps without_flyback(*source,
+                                              applied.all().rows ? applied.all().rows->flyback : 0);
+    registration::Resampler resampler(without_flyback);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
     Progress progress(true);
     std::int64_t done = 0;

@@ -275,7 +275,7 @@ class RegisterRun {
     }
 
     /// Writes the displacements of the rows of all registered frames.
-    std::unique_ptr<FrameSink> rows(RegisteredFrames& frames) {
+    std::unique_ptr<FrameSink> rows(RegisteredFrames& frames, std::int64_t flyback) {
         constexpr std::size_t numbers_per_row = 3;
         FrameHeader header;
         header.frames = std::ssize(frames.numbers());
@@ -292,7 +292,7 @@ class RegisterRun {
             }
             table->write(numbers);
         }
-        summary_.transforms.rows = {"rows.npy", header_.shape.height};
+        summary_.transforms.rows = {"rows.npy", header_.shape.height, flyback};
         summary_.files.push_back(path_of("rows.npy"));
         return table;
     }
@@ -339,7 +339,7 @@ class RegisterRun {
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
         if (options_.scan_rows)
-            sinks.push_back(rows(frames));
+            sinks.push_back(rows(frames, result.flyback));
         for (const char* table : {"transforms.csv", "transforms.json"})
             summary_.files.push_back(path_of(table));
         std::vector<std::string> files = reports();

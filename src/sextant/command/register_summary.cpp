@@ -200,7 +200,12 @@ std::string rows_text(const RegistrationResult& result) {
     const RowFitSummary& rows = *result.rows;
     return fmt::format("rows jitter by {:.2f} px and drift by ({:.2f}, {:.2f}) px within a frame "
                        "(RMS); standard deviation of a row {:.3f} px\n",
-                       rows.jitter, rows.drift_x, rows.drift_y, rows.sigma);
+                       rows.jitter, rows.drift_x, rows.drift_y, rows.sigma) +
+           (result.flyback > 0
+                ? fmt::format("the first {} of all frames are disturbed, as by the flyback of the "
+                              "scan, and have no weight\n",
+                              report::counted(result.flyback, "column"))
+                : "");
 }
 
 std::string gap_text(const AlignedStack& stack) {

@@ -136,14 +136,17 @@ Json head_of(const SeriesTransforms& transforms) {
              {"columns", transforms.fields->nodes.width},
              {"rows", transforms.fields->nodes.height}});
     if (transforms.rows)
-        json.set("rows",
-                 {{"about",
-                   "what the reference shows at x, a frame shows at p = R(alpha)(x - c) + c + t + "
-                   "d, where d is that of the frame's row p_y, linear between rows; for each frame "
-                   "that is not left out, in order, and each of its rows: d to the right, d "
-                   "downward, and the standard deviation of the former, in pixels"},
-                  {"file", transforms.rows->path},
-                  {"rows", transforms.rows->rows}});
+        json.set(
+            "rows",
+            {{"about",
+              "what the reference shows at x, a frame shows at p = R(alpha)(x - c) + c + t + "
+              "d, where d is that of the frame's row p_y, linear between rows; for each frame "
+              "that is not left out, in order, and each of its rows: d to the right, d "
+              "downward, and the standard deviation of the former, in pixels; the first `flyback` "
+              "columns of all frames are disturbed and have no data"},
+             {"file", transforms.rows->path},
+             {"rows", transforms.rows->rows},
+             {"flyback", transforms.rows->flyback}});
     return json;
 }
 
@@ -377,9 +380,11 @@ std::optional<RowFile> row_file_from(const JsonField& json, const SeriesTransfor
     if (transforms.model != name(MotionModel::rigid) &&
         transforms.model != name(MotionModel::translation))
         rows->refuse("none, because the model is " + transforms.model);
-    require_known(*rows, {"about", "file", "rows"});
+    require_known(*rows, {"about", "file", "rows", "flyback"});
     rows->text_or_empty("about");
     RowFile file{rows->at("file").any_text(), rows->at("rows").integer(1, most_pixels)};
+    if (const auto flyback = rows->find("flyback"))
+        file.flyback = flyback->integer(0, transforms.shape.width - 1);
     if (file.rows != transforms.shape.height)
         rows->at("rows").refuse(fmt::format("{}, the height of a frame", transforms.shape.height));
     return file;

@@ -30,6 +30,7 @@ struct FieldFile {
 struct RowFile {
     std::string path; ///< path relative to the folder of `transforms.json`
     std::int64_t rows = 0;
+    std::int64_t flyback = 0; ///< number of columns at the left edge that are gaps
 };
 
 /// The stack of aligned frames, and the pixel of the reference that is its first pixel.

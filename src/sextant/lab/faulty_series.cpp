@@ -74,6 +74,8 @@ Record record_of(Faults& faults) {
         .add("slow_scan", faults.slow_scan, "PIXELS",
              "standard deviation of the shift between the first and the last row")
         .between(0, most);
+    record.add("flyback", faults.flyback, "N", "columns that the flyback of a scan disturbs")
+        .between(0, most);
     record
         .add("magnification", faults.magnification, "FRACTION",
              "increase of the magnification up to the last frame")
@@ -258,20 +260,32 @@ double FaultySeries::contamination(Point x) const {
     return sum / contamination_peak_;
 }
 
+/// Returns the displacement of a disturbed column, of an average row.
+double FaultySeries::flyback_shift(double x) const {
+    const auto columns = static_cast<double>(faults_.flyback);
+    if (x >= columns)
+        return 0;
+    return columns / 3 * std::pow(1 - x / columns, 2);
+}
+
 /// Draws the counts of a frame.
 void FaultySeries::expose(std::int64_t frame, const Specimen& specimen) {
     NoiseSource noise(plan().seed, first_frame + static_cast<std::uint64_t>(frame));
     const bool inverted = faults_.inverts && 2 * frame >= plan().frames;
+    NoiseSource flyback(plan().seed, scanning + 1 + static_cast<std::uint64_t>(frame));
     const double electrons = dose(frame), added = faults_.contamination * progress(frame);
     float* next = samples_.data() + frame * shape_.elements();
     for (Elements y = 0; y < shape_.height; ++y) {
         const bool dark = series_.is_blank(static_cast<int>(frame)) ||
                           frame == faults_.blank_frame ||
                           (frame == faults_.half_blank_frame && 2 * y >= shape_.height);
+        const double of_row = faults_.flyback > 0 ? 1 + .5 * flyback.normal() : 0;
         for (Elements x = 0; x < shape_.width; ++x) {
             double seen = beam_off;
             if (!dark) {
-                const Point at = place(frame, {static_cast<double>(x), static_cast<double>(y)});
+                const double shown =
+                    static_cast<double>(x) - of_row * flyback_shift(static_cast<double>(x));
+                const Point at = place(frame, {shown, static_cast<double>(y)});
                 seen = specimen({at.x - centre_.x, at.y - centre_.y});
                 if (inverted)
                     seen = std::max(beam_off, 2 - seen);

@@ -36,6 +36,9 @@ struct Faults {
     bool inverts = false; ///< contrast changes its sign for the second half of the series
     double jitter = 0;    ///< standard deviation of the horizontal shift of each row, pixels
     double slow_scan = 0; ///< standard deviation of the shift between first and last row, pixels
+    /// Number of columns at the left edge that the flyback of a scan disturbs: their content is
+    /// displaced by up to a third of this number, differently in each row.
+    std::int64_t flyback = 0;
     double magnification = 0; ///< relative increase of the magnification up to the last frame
     double shear = 0;         ///< shear of the last frame: shift to the right per row
     double saturated = 0;     ///< fraction of the pixels of the first frame that are clipped
@@ -90,6 +93,7 @@ class FaultySeries {
     Matrix enlargement(std::int64_t frame) const;
     double progress(std::int64_t frame) const;
     double dose(std::int64_t frame) const;
+    double flyback_shift(double x) const;
     double contamination(Point x) const;
     void make_scan();
     void make_contamination();

@@ -179,7 +179,9 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
         variance += row.squares - row.values * row.values / row.count;
         covariance += row.products - row.values * row.samples / row.count;
     }
-    RowEvidence evidence{at.motion, std::vector<RowSums>(totals_.size())};
+    const std::size_t columns = columns_at_edge(shape_) + 1;
+    RowEvidence evidence{at.motion, std::vector<RowSums>(totals_.size()),
+                         std::vector<ColumnErrors>(columns)};
     gain_ = covariance / variance;
     slope_gain_ = all.cross_slopes / all.slopes;
     if (!std::isfinite(gain_) || !std::isfinite(slope_gain_) || !(gain_ * slope_gain_ > 0))
@@ -204,20 +206,32 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
     noise_ = error - noise_slope_ * mean;
     least_noise_ = .2 * error;
     const double c = centre(shape_).x + at.motion.tx;
+    column_errors_.assign(columns * static_cast<std::size_t>(bands.count()), {});
     run_parts(team_, bands.count(), [&](int band, int) {
-        for (Elements row = bands.first(band); row < bands.first(band + 1); ++row)
-            evidence.rows[static_cast<std::size_t>(row)] = sums_of_row(
-                row, samples, c + static_cast<double>(at.dx[static_cast<std::size_t>(row)]));
+        const auto errors =
+            std::span(column_errors_).subspan(columns * static_cast<std::size_t>(band), columns);
+        for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
+            const auto i = static_cast<std::size_t>(row);
+            evidence.rows[i] = sums_of_row(row, samples, c + static_cast<double>(at.dx[i]), errors);
+        }
     });
-    std::array<double, lags + 1> products{};
-    for (const RowTotals& row : totals_) {
-        for (std::size_t lag = 0; lag <= lags; ++lag)
-            products[lag] += row.score_products[lag];
+    for (std::size_t i = 0; i < column_errors_.size(); ++i) {
+        evidence.columns[i % columns].squares += column_errors_[i].squares;
+        evidence.columns[i % columns].count += column_errors_[i].count;
     }
-    double inflation = 1;
-    for (std::size_t lag = 1; lag <= lags && products[0] > 0; ++lag)
-        inflation += 2 * products[lag] / products[0];
-    const double factor = 1 / std::max(1., inflation);
+    // The variance of the scores, with the correlation of adjacent residuals, relative to that
+    // which the noise model implies.
+    double variance_of_scores = 0, implied = 0;
+    for (std::size_t row = 0; row < totals_.size(); ++row) {
+        const auto& products = totals_[row].score_products;
+        variance_of_scores += products[0];
+        for (std::size_t lag = 1; lag <= lags; ++lag)
+            variance_of_scores += 2 * products[lag];
+        implied += static_cast<double>(evidence.rows[row].m[0]);
+    }
+    constexpr double least_inflation = .25;
+    const double factor =
+        implied > 0 ? 1 / std::max(least_inflation, variance_of_scores / implied) : 1;
     for (std::size_t row = 0; row < evidence.rows.size(); ++row) {
         RowSums& sums = evidence.rows[row];
         const Eigen::Vector3d current(static_cast<double>(at.dx[row]),
@@ -233,8 +247,9 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
 
 /// Sums a row, with weights of the inverse variance of its noise, and with the brightness of the
 /// row eliminated. Displacements are relative to the current ones. `middle`: the x coordinate about
-/// which the frame rotates.
-RowSums RowFit::sums_of_row(Elements row, std::span<const float> samples, double middle) {
+/// which the frame rotates. Adds the residuals to those of the columns.
+RowSums RowFit::sums_of_row(Elements row, std::span<const float> samples, double middle,
+                            std::span<ColumnErrors> columns) {
     const float* const sample = samples.data() + row * shape_.width;
     const float* const value = value_.data() + row * shape_.width;
     const float* const slope_x = slope_x_.data() + row * shape_.width;
@@ -270,6 +285,9 @@ RowSums RowFit::sums_of_row(Elements row, std::span<const float> samples, double
     each([&](Elements x, double weight, Eigen::Vector3d h, double e) {
         h -= mean_slope;
         e -= mean_error;
+        ColumnErrors& column = columns[std::min(static_cast<std::size_t>(x), columns.size() - 1)];
+        column.squares += static_cast<float>(weight * e * e);
+        ++column.count;
         m.noalias() += weight * h * h.transpose();
         z -= weight * e * h;
         for (std::size_t lag = lags; lag > 0; --lag)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/thread_team.hpp"
+#include "sextant/registration/flyback.hpp"
 #include "sextant/registration/refinement.hpp"
 #include "sextant/registration/row_motion.hpp"
 #include "sextant/registration/row_template.hpp"
@@ -35,6 +36,7 @@ struct RowSums {
 struct RowEvidence {
     RigidMotion motion; ///< φ
     std::vector<RowSums> rows;
+    std::vector<ColumnErrors> columns = {}; ///< residuals, as for disturbed_columns()
 };
 
 /// The motion of a frame's rows, with the numbers from which a prior is estimated.
@@ -64,9 +66,10 @@ double rough_parameters(Elements rows);
 /// The samples T(x, y) of a row are compared with the template at φ⁻¹(x − dx, y − dy), as recorded:
 /// only the template is interpolated. The brightness of a row may differ by a constant. The noise
 /// of a frame is taken to be independent with a variance that is linear in the brightness, as of
-/// electron counts; both coefficients are estimated from the residual. If residuals of adjacent
-/// samples of a row are correlated, the information is reduced accordingly. The gradients of the
-/// template are scaled to those of the frame, which corrects the effect of the template's noise.
+/// electron counts; both coefficients are estimated from the residual. If the residuals imply
+/// scores of another variance, because adjacent ones are correlated or the variance is not linear,
+/// the information is scaled accordingly. The gradients of the template are scaled to those of the
+/// frame, which corrects the effect of the template's noise.
 ///
 /// Not thread-safe. The team shares rows.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
@@ -81,7 +84,8 @@ class RowFit {
 
   private:
     void sample(const RowTemplate& reference, std::span<const float> samples, const RowMotion& at);
-    RowSums sums_of_row(Elements row, std::span<const float> samples, double arm_offset);
+    RowSums sums_of_row(Elements row, std::span<const float> samples, double middle,
+                        std::span<ColumnErrors> columns);
 
     /// Sums over a row, for the frame's gain and noise.
     struct RowTotals {
@@ -95,8 +99,9 @@ class RowFit {
     Team* team_;
     std::vector<float> value_, slope_x_, slope_y_; ///< of the template, at the frame's pixels
     std::vector<RowTotals> totals_;
-    double gain_ = 1, slope_gain_ = 1;   ///< of the frame relative to the template
-    double noise_ = 1, noise_slope_ = 0; ///< variance: noise_ + noise_slope_ · value
+    std::vector<ColumnErrors> column_errors_; ///< [band][column]
+    double gain_ = 1, slope_gain_ = 1;        ///< of the frame relative to the template
+    double noise_ = 1, noise_slope_ = 0;      ///< variance: noise_ + noise_slope_ · value
     double least_noise_ = 0;
 };
 

@@ -21,9 +21,10 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::uint32_t passes = 3;
+constexpr std::uint32_t row_passes = 3;
 
-/// A frame's evidence as it is stored in the ledger: this head, then the sums of the rows.
+/// A frame's evidence as it is stored in the ledger: this head, then the sums of the rows and of
+/// the columns.
 struct EvidenceHead {
     RigidMotion motion;
     Seconds seconds = 0;
@@ -88,7 +89,7 @@ class RowSeries {
             context_.step("compare registered rows", done++, std::ssize(own_));
             if (!frame.left_out.empty())
                 continue;
-            const EntryName name{Work::rows, passes + 1, 0, 0, frame.frame};
+            const EntryName name{Work::rows, row_passes + 1, 0, 0, frame.frame};
             const RowQuality quality = found_or_made(context_.ledger, name, [&] {
                 const Seconds begin = now();
                 const PixelArea window =
@@ -147,9 +148,12 @@ class RowSeries {
 
     static std::vector<std::byte> bytes_of(const EvidenceHead& head, const RowEvidence& evidence) {
         const std::span<const RowSums> rows(evidence.rows);
-        std::vector<std::byte> bytes(sizeof head + rows.size_bytes());
+        const std::span<const ColumnErrors> columns(evidence.columns);
+        std::vector<std::byte> bytes(sizeof head + rows.size_bytes() + columns.size_bytes());
         std::memcpy(bytes.data(), &head, sizeof head);
         std::memcpy(bytes.data() + sizeof head, rows.data(), rows.size_bytes());
+        std::memcpy(bytes.data() + sizeof head + rows.size_bytes(), columns.data(),
+                    columns.size_bytes());
         return bytes;
     }
 
@@ -158,12 +162,16 @@ class RowSeries {
               FrameRegistration& frame) const {
         EvidenceHead head;
         const auto height = static_cast<std::size_t>(shape_.height);
-        if (bytes.size() != sizeof head + height * sizeof(RowSums))
+        const std::size_t columns = columns_at_edge(shape_) + 1;
+        if (bytes.size() != sizeof head + height * sizeof(RowSums) + columns * sizeof(ColumnErrors))
             return false;
         std::memcpy(&head, bytes.data(), sizeof head);
         evidence.motion = head.motion;
         evidence.rows.resize(height);
         std::memcpy(evidence.rows.data(), bytes.data() + sizeof head, height * sizeof(RowSums));
+        evidence.columns.resize(columns);
+        std::memcpy(evidence.columns.data(), bytes.data() + sizeof head + height * sizeof(RowSums),
+                    columns * sizeof(ColumnErrors));
         frame.seconds += head.seconds;
         return true;
     }
@@ -178,14 +186,19 @@ class RowSeries {
     std::vector<float> shown_;
 };
 
-/// Estimates the prior from the evidence of some of the frames of all ranks. Collective.
-RowPrior prior_of_series(const SeriesContext& context, const Registered& registered,
-                         std::span<const FrameRegistration> own,
-                         std::span<const RowEvidence> evidence, const RowPrior& start) {
+/// Gathers the evidence of some of the frames of all ranks, in order. Collective.
+std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
+                                           const Registered& registered,
+                                           std::span<const FrameRegistration> own,
+                                           std::span<const RowEvidence> evidence) {
     constexpr std::size_t most_frames = 64;
     const std::size_t every = (registered.frames.size() + most_frames - 1) / most_frames;
     std::vector<RigidMotion> motions;
     std::vector<RowSums> sums;
+    std::vector<ColumnErrors> columns;
+    const ImageShape shape = context.source.header().shape;
+    const std::size_t height = static_cast<std::size_t>(shape.height),
+                      at_edge = columns_at_edge(shape) + 1;
     for (std::size_t i = 0; i < own.size(); ++i) {
         if (!own[i].left_out.empty())
             continue;
@@ -194,17 +207,33 @@ RowPrior prior_of_series(const SeriesContext& context, const Registered& registe
             continue;
         motions.push_back(evidence[i].motion);
         sums.insert(sums.end(), evidence[i].rows.begin(), evidence[i].rows.end());
+        columns.insert(columns.end(), evidence[i].columns.begin(), evidence[i].columns.end());
     }
     motions = all_gather_lists(context.communicator, std::span<const RigidMotion>(motions));
     sums = all_gather_lists(context.communicator, std::span<const RowSums>(sums));
-    const ImageShape shape = context.source.header().shape;
-    const auto height = static_cast<std::ptrdiff_t>(shape.height);
+    columns = all_gather_lists(context.communicator, std::span<const ColumnErrors>(columns));
     std::vector<RowEvidence> all;
     for (std::size_t i = 0; i < motions.size(); ++i) {
-        const auto first = sums.begin() + static_cast<std::ptrdiff_t>(i) * height;
-        all.push_back({motions[i], std::vector<RowSums>(first, first + height)});
+        const auto row = sums.begin() + static_cast<std::ptrdiff_t>(i * height);
+        const auto column = columns.begin() + static_cast<std::ptrdiff_t>(i * at_edge);
+        all.push_back({motions[i],
+                       {row, row + static_cast<std::ptrdiff_t>(height)},
+                       {column, column + static_cast<std::ptrdiff_t>(at_edge)}});
     }
-    return estimate_prior(all, start, shape);
+    return all;
+}
+
+/// Returns the number of columns that the flyback disturbs in these frames.
+std::int64_t flyback_of(std::span<const RowEvidence> frames) {
+    std::vector<ColumnErrors> sums;
+    for (const RowEvidence& frame : frames) {
+        sums.resize(frame.columns.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            sums[i].squares += frame.columns[i].squares;
+            sums[i].count += frame.columns[i].count;
+        }
+    }
+    return disturbed_columns(sums);
 }
 
 /// Returns the variance of the displacements that all frames have in common, which cannot be told
@@ -238,8 +267,8 @@ void take_estimate(RowEstimate estimate, const RowPrior& prior, double common,
 
 } // namespace
 
-Registered register_by_rows(const SeriesContext& context, const Registered& registered,
-                            std::span<FrameRegistration> own, bool rotates, RowPrior& prior) {
+RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
+                                std::span<FrameRegistration> own, bool rotates) {
     constexpr std::size_t least_frames = 3;
     agree(context.communicator, [&] {
         if (registered.frames.size() < least_frames)
@@ -248,30 +277,35 @@ Registered register_by_rows(const SeriesContext& context, const Registered& regi
                 "compared with the average of the others",
                 registered.frames.size(), least_frames));
     });
-    const PixelArea area = matching_area(registered, context.source.header().shape);
+    FlybackGaps source(context.source);
+    const SeriesContext gapped = with_source(context, source);
+    const ImageShape shape = source.header().shape;
+    const PixelArea area = matching_area(registered, shape);
     std::optional<RowSeries> series;
-    agree(context.communicator, [&] { series.emplace(context, own); });
-    prior = {};
+    agree(context.communicator, [&] { series.emplace(gapped, own); });
+    RowPrior prior;
     prior.rotates = rotates;
     Registered current = registered;
-    for (std::uint32_t pass = 1; pass <= passes; ++pass) {
+    for (std::uint32_t pass = 1; pass <= row_passes; ++pass) {
         const MatchingAverage average =
-            average_of(context, current, current.contributing(), transforms(current), area);
+            average_of(gapped, current, current.contributing(), transforms(current), area);
         std::vector<RowEvidence> evidence;
         agree(context.communicator,
               [&] { evidence = series->compare(average, current, prior, pass); });
-        prior = prior_of_series(context, current, own, evidence, prior);
+        const std::vector<RowEvidence> some = gathered_evidence(gapped, current, own, evidence);
+        prior = estimate_prior(some, prior, shape);
+        source.set_columns(std::max(source.columns(), flyback_of(some)));
         for (std::size_t i = 0; i < own.size(); ++i) {
             if (own[i].left_out.empty())
-                take_estimate(solve_rows(evidence[i], prior, context.source.header().shape), prior,
+                take_estimate(solve_rows(evidence[i], prior, shape), prior,
                               common_variance(prior, current), own[i]);
         }
         current = gather_registered(context.communicator, own);
     }
     const MatchingAverage average =
-        average_of(context, current, current.contributing(), transforms(current), area);
+        average_of(gapped, current, current.contributing(), transforms(current), area);
     agree(context.communicator, [&] { series->judge(average, current); });
-    return current;
+    return {std::move(current), source.columns()};
 }
 
 } // namespace sextant::registration

@@ -9,6 +9,7 @@
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/family_series.hpp"
 #include "sextant/registration/field_series.hpp"
+#include "sextant/registration/flyback.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/inversion.hpp"
 #include "sextant/registration/refinement.hpp"
@@ -341,13 +342,12 @@ std::string describe_threads(const RegistrationResult& result, bool with_predict
 
 namespace {
 
-Json json_of_rows(const std::optional<RowFitSummary>& rows) {
-    if (!rows)
-        return {};
-    return {{"jitter", rows->jitter},
-            {"drift_x", rows->drift_x},
-            {"drift_y", rows->drift_y},
-            {"sigma", rows->sigma}};
+Json json_of_rows(const RowFitSummary& rows, std::int64_t flyback) {
+    return {{"jitter", rows.jitter},
+            {"drift_x", rows.drift_x},
+            {"drift_y", rows.drift_y},
+            {"sigma", rows.sigma},
+            {"flyback", flyback}};
 }
 
 } // namespace
@@ -398,7 +398,7 @@ Record record_of(const RegistrationResult& result) {
          "motions that remain within frames"},
         {"inverted", result.inverted, "number of frames with the contrast inverted"}};
     if (result.rows)
-        record.add_result("rows", json_of_rows(result.rows),
+        record.add_result("rows", json_of_rows(*result.rows, result.flyback),
                           "RMS jitter of rows and drift within frames, pixels");
     return record;
 }
@@ -930,9 +930,17 @@ class SeriesRegistration::Run {
     void fit_rows() {
         if (!options_.scan_rows)
             return;
-        RowPrior prior;
-        registered_ = register_by_rows(*context_, registered_, own_,
-                                       options_.model != MotionModel::translation, prior);
+        RegisteredRows rows = register_by_rows(*context_, registered_, own_,
+                                               options_.model != MotionModel::translation);
+        registered_ = std::move(rows.frames);
+        result_.flyback = rows.flyback;
+        if (result_.flyback > 0)
+            without_flyback_ = std::make_unique<FlybackGaps>(*source_, result_.flyback);
+    }
+
+    /// Returns the frames as they are shown in results.
+    FrameSource& shown_frames() const {
+        return without_flyback_ ? static_cast<FrameSource&>(*without_flyback_) : *source_;
     }
 
     /// Returns the transforms of all frames after a stage. Collective.
@@ -957,8 +965,8 @@ class SeriesRegistration::Run {
     }
 
     Combined combined(const TransformOf& transform_of, bool median) {
-        return combine(communicator_, *source_, averaged_, transform_of, combine_options(median),
-                       control_);
+        return combine(communicator_, shown_frames(), averaged_, transform_of,
+                       combine_options(median), control_);
     }
 
     /// Returns the options of averages. Weighted averages bring frames to the level and contrast of
@@ -1114,8 +1122,9 @@ class SeriesRegistration::Run {
         // free.
         const int threads =
             options_.threads * (communicator_.shares_memory() ? communicator_.size() : 1);
-        RegisteredFrames frames(*source_, registered_.frames, known_transform_of(result_.stages),
-                                result_.canvas, threads, control_);
+        RegisteredFrames frames(shown_frames(), registered_.frames,
+                                known_transform_of(result_.stages), result_.canvas, threads,
+                                control_);
         hooks_.write(result_, frames);
     }
 
@@ -1124,11 +1133,12 @@ class SeriesRegistration::Run {
     const RunControl& control_;
     const RegistrationHooks& hooks_;
     std::unique_ptr<FrameSource> source_;
-    Sample sample_ = Sample::f32;                ///< type of the recorded samples
-    CorrectedFrames* corrections_ = nullptr;     ///< `source_`, if it corrects samples
-    std::uint64_t detector_ = 0;                 ///< hash of the images of the detector
-    std::unique_ptr<FlattenedFrames> flattened_; ///< `source_` without shading, if needed
-    std::unique_ptr<FrameSource> inverted_;      ///< one of these, with inverted frames inverted
+    Sample sample_ = Sample::f32;                  ///< type of the recorded samples
+    CorrectedFrames* corrections_ = nullptr;       ///< `source_`, if it corrects samples
+    std::uint64_t detector_ = 0;                   ///< hash of the images of the detector
+    std::unique_ptr<FlattenedFrames> flattened_;   ///< `source_` without shading, if needed
+    std::unique_ptr<FrameSource> inverted_;        ///< one of these, with inverted frames inverted
+    std::unique_ptr<FlybackGaps> without_flyback_; ///< `source_` without disturbed columns, if any
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames

@@ -207,6 +207,9 @@ struct RegistrationResult {
     registration::SeriesMisfit misfit = {};
     /// The RMS jitter of rows and drift within frames, pixels; none without scan_rows.
     std::optional<RowFitSummary> rows = {};
+    /// Number of columns at the left edge of frames that the flyback of the scan disturbs, and that
+    /// are gaps in all frames; 0 without scan_rows.
+    std::int64_t flyback = 0;
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
 };
