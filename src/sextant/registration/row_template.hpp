@@ -11,7 +11,7 @@ namespace sextant::registration {
 
 /// The standard deviations of the filters of a RowTemplate, pixels.
 struct RowFilter {
-    double along_rows = .75;
+    double along_rows = 1;
     /// The filter between rows is 1 − (1 − G)³, where G is a Gaussian of this standard deviation.
     /// Its response is flat at low frequencies, so it hardly changes the specimen, but it averages
     /// displacements of single rows that all frames have in common.
