@@ -99,7 +99,7 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     const auto source = source_of(samples);
     registration::Resampler resampler(*source);
     std::vector<float> shown(samples.size()), parts(samples.size());
-    resampler.show(0, motion, {0, side}, shown);
+    resampler.show(0, motion, {0, 0, square}, shown);
     double worst = 0;
     std::size_t seen = 0;
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -116,7 +116,7 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     // If all rows were displaced by their mean, the error would be much larger.
     RowMotion rigid = motion;
     std::fill(rigid.dx.begin(), rigid.dx.end(), 0.F);
-    resampler.show(0, rigid, {0, side}, parts);
+    resampler.show(0, rigid, {0, 0, square}, parts);
     double with_jitter = 0;
     for (std::size_t i = side * 20; i < side * 100; ++i) {
         if (std::isfinite(parts[i]))
@@ -128,7 +128,7 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     registration::Resampler shared(*source, &team);
     for (const Elements first : {Elements{0}, Elements{37}, Elements{101}}) {
         const Elements last = first == 0 ? 37 : first == 37 ? 101 : 128;
-        shared.show(0, motion, {first, last},
+        shared.show(0, motion, {0, first, {side, last - first}},
                     std::span(parts).subspan(static_cast<std::size_t>(first) * side,
                                              static_cast<std::size_t>(last - first) * side));
     }
@@ -147,7 +147,7 @@ TEST(RowMotion, of_another_number_of_rows_is_refused) {
     RowMotion motion = scanned();
     motion.dx.pop_back();
     std::vector<float> shown(samples.size());
-    EXPECT_THROW(resampler.show(0, motion, {0, side}, shown), InvalidTask);
+    EXPECT_THROW(resampler.show(0, motion, {0, 0, square}, shown), InvalidTask);
 }
 
 TEST(RowTemplate, keeps_slow_content_and_its_gradient_and_skips_gaps) {
@@ -313,12 +313,13 @@ TEST(Flyback, is_seen_in_the_residuals_of_columns) {
     EXPECT_EQ(registration::disturbed_columns({}), 0);
 }
 
-lab::FaultySeries series_of(const lab::Faults& faults, int frames = 8, Elements height = 112) {
+lab::FaultySeries series_of(const lab::Faults& faults, int frames = 8, Elements height = 112,
+                            double drift = .6) {
     registration::SeriesPlan plan;
     plan.shape = {144, height};
     plan.frames = frames;
     plan.dose = 20;
-    plan.drift = {0, .6, -.4};
+    plan.drift = {0, drift, -.4};
     plan.wander = .3;
     plan.seed = 6;
     registration::SpecimenPlan specimen;
@@ -425,6 +426,23 @@ TEST(ScanRows, have_no_data_where_the_flyback_disturbs_them) {
     EXPECT_EQ(found.result.average.count[pixel], 0);
     EXPECT_EQ(registered_rows(series, 3).result.flyback, found.result.flyback);
     EXPECT_EQ(registered_rows(series_of({}, 10)).result.flyback, 0);
+}
+
+/// These are compared with the part of the average that is nearest to them.
+TEST(ScanRows, are_registered_in_frames_that_do_not_overlap_the_reference) {
+    lab::Faults faults;
+    faults.jitter = .5;
+    const lab::FaultySeries series = series_of(faults, 12, 112, 16);
+    RegistrationOptions options;
+    options.reference = 0;
+    const RowsOfSeries found = registered_rows(series, 2, options);
+    for (const std::size_t frame : {1U, 6U, 11U}) {
+        const FrameRegistration& one = found.result.frames[frame];
+        ASSERT_TRUE(one.rows) << frame;
+        EXPECT_TRUE(one.result.converged) << frame;
+        EXPECT_GT(one.row_fit->jitter, .3) << frame;
+        EXPECT_LT(one.row_fit->jitter, .7) << frame;
+    }
 }
 
 TEST(ScanRows, of_a_clean_series_hardly_move) {

@@ -61,34 +61,17 @@ double predicted_overlap(const RigidMotion& motion, ImageShape shape) {
     return static_cast<double>(inside) / (steps * steps);
 }
 
-namespace {
-
-/// Returns the area of the rigid motion, wider by the displacements of rows.
-PixelArea area_of_rows(const RowMotion& motion, ImageShape shape) {
-    double most = 0;
-    for (const std::vector<float>* const d : {&motion.dx, &motion.dy})
-        for (const float offset : *d)
-            most = std::max(most, std::abs(static_cast<double>(offset)));
-    const auto margin = static_cast<std::int64_t>(std::ceil(most));
-    const PixelArea area = area_of_frame(motion.motion, shape);
-    return {area.x - margin,
-            area.y - margin,
-            {area.shape.width + 2 * margin, area.shape.height + 2 * margin}};
-}
-
-} // namespace
-
 PixelArea area_of_frame(const Transform& transform, ImageShape shape) {
     if (std::holds_alternative<DisplacementField>(transform))
         throw std::logic_error("the area of a frame is requested for a displacement field");
-    if (const auto* const rows = std::get_if<RowMotion>(&transform))
-        return area_of_rows(*rows, shape);
     constexpr double none = std::numeric_limits<double>::infinity();
     double left = none, right = -none, top = none, bottom = -none;
     const auto last_x = static_cast<double>(shape.width - 1);
     const auto last_y = static_cast<double>(shape.height - 1);
+    // The extremes of linear motions are at the corners; scanned rows are displaced one by one.
+    const double step = std::holds_alternative<RowMotion>(transform) ? 1 : last_y;
     for (const double x : {0., last_x}) {
-        for (const double y : {0., last_y}) {
+        for (double y = 0; y <= last_y; y += step) {
             const Point at = apply_inverse(transform, {x, y}, shape);
             left = std::min(left, at.x);
             right = std::max(right, at.x);
@@ -126,7 +109,8 @@ class Covered {
         : shape_(shape), mask_(static_cast<std::size_t>(shape.elements()), 1) {}
 
     void add(const Transform& transform) {
-        const bool linear = !std::holds_alternative<DisplacementField>(transform);
+        const bool linear = !std::holds_alternative<DisplacementField>(transform) &&
+                            !std::holds_alternative<RowMotion>(transform);
         for (std::int64_t y = 0; y < shape_.height; ++y) {
             std::uint8_t* const row = mask_.data() + y * shape_.width;
             const auto covers = [&](std::int64_t x) {

@@ -32,7 +32,7 @@ struct EvidenceHead {
 
 /// The comparison of a frame whose rows were displaced back with the average of the others.
 struct RowQuality {
-    double ncc_before = 0, ncc_after = 0, overlap = 0;
+    double ncc_after = 0, overlap = 0;
     Misfit misfit;
     Seconds seconds = 0;
 };
@@ -99,7 +99,7 @@ class RowSeries {
                 resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
                 moved.fill(view_of(shown_));
                 const FamilyResult found = fit.fit(others, moved, {}, MotionFamily::rigid);
-                RowQuality made{frame.result.ncc_before, found.ncc, found.overlap, found.misfit};
+                RowQuality made{found.ncc, found.overlap, found.misfit};
                 made.seconds = now() - begin;
                 return made;
             });
