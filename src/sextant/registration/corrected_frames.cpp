@@ -4,7 +4,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/core/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
