@@ -58,7 +58,7 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
         // Rotate the residual back by the angle of the rigid motion.
         const Point there = phi(x);
         const Point missed{y.x - there.x, y.y - there.y};
-        const Point step = apply({back.alpha, 0, 0}, missed, {0, 0});
+        const Point step = apply(RigidMotion{back.alpha, 0, 0}, missed, {0, 0});
         x = {x.x + step.x, x.y + step.y};
         if (std::hypot(step.x, step.y) < 1e-3)
             break;

@@ -18,14 +18,14 @@ namespace {
 constexpr Elements smallest_side = 16;
 
 /// The sum of a term over the known pixels of some rows, and the number of these pixels.
-struct RowSums {
+struct SumsOfRow {
     double sum = 0, count = 0;
 };
 
 /// Returns the sum of a term over rows. Eight independent partial sums can be vectorised, unlike a
 /// single sum, whose order of additions is fixed.
 template <bool gaps, class Term>
-RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
+SumsOfRow sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
     constexpr Elements lanes = 8;
     std::array<double, lanes> sums{}, counts{};
     const auto add = [&](std::size_t lane, float sample) {
@@ -53,8 +53,8 @@ RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, 
 }
 
 template <class Term>
-RowSums sums_of(const kernel::FloatImage& image, bool gaps, Elements first, Elements last,
-                Term term) {
+SumsOfRow sums_of(const kernel::FloatImage& image, bool gaps, Elements first, Elements last,
+                  Term term) {
     return gaps ? sums_of<true>(image, first, last, term)
                 : sums_of<false>(image, first, last, term);
 }
@@ -67,7 +67,7 @@ struct Moments {
 /// Returns the moments of rows. Two passes avoid the loss of digits if deviations are small and the
 /// mean is large.
 Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements first, Elements last) {
-    const RowSums all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
+    const SumsOfRow all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
     const double mean = all.count > 0 ? all.sum / all.count : 0;
     const auto square = [mean](double sample) { return (sample - mean) * (sample - mean); };
     return {all.count, mean, sums_of(image, gaps, first, last, square).sum};

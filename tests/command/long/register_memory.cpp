@@ -79,7 +79,7 @@ TEST_P(RegisterMemory, GrowsOnlyByTheTransformsOfAdditionalFrames) {
     if (!forget_peak())
         GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";
-    const std::int64_t few = 100, many = fields ? 400 : 700;
+    const std::int64_t few = 100, many = fields ? 1000 : 700;
     peak_of(few); // the first run allocates memory that is kept
     const Bytes first = peak_of(few), last = peak_of(many);
     const Bytes grown = (last - first) / (many - few);
