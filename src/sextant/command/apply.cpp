@@ -335,8 +335,7 @@ int run_apply(const ApplyCommand& command, const Call& call) {
 
 constexpr std::string_view notes_of_apply =
     "Aligned frames have the area of the average (register --canvas). Points are mapped from "
-    "pixels "
-    "of\n"
+    "pixels of\n"
     "their frames to pixels of the average, so that each is at the feature that the average shows.";
 
 Operation apply_operation() {

@@ -82,9 +82,8 @@ constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 1
                                           "rotated, or leave them out of the series";
 
 constexpr std::string_view out_of_reach_of_fields =
-    "frames out of reach: displacement fields need an overlap with the reference; try --model "
-    "rigid, "
-    "or --reference N";
+    "frames out of reach: displacement fields need an overlap with the reference; try "
+    "--model rigid, or --reference N";
 
 constexpr Advice advices[] = {
     {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "

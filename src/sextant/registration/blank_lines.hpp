@@ -33,8 +33,8 @@ struct BlankLines {
 /// blank, and the others must have at least a fifth of what is usual, except for up to one in 50:
 /// in frames without so sharp an edge, dark lines show the specimen.
 ///
-/// Lines beside a bright specimen in a dark field are found too. They have no less noise than the
-/// dimmest lines of the other frames, which a single frame cannot show.
+/// Lines beside a bright specimen in a dark field are found too. CorrectedFrames rejects them,
+/// because the dimmest lines of the other frames have no more noise.
 ///
 /// Input     a frame; samples that are not finite are ignored.
 /// Output    bands in order of position, rows first. None if more than seven eighths of the lines

@@ -218,17 +218,6 @@ bool SplineFit::step() {
     return weak_steps_left_ > 0 || std::sqrt(dot(direction_, direction_) / points) >= options_.stop;
 }
 
-/// Returns the RMS length of the last step in pixels, measured on the field because coefficients
-/// beyond the border hardly affect it.
-double SplineFit::length_of_step() {
-    Level& level = levels_.back();
-    level.cells.displacements(direction_, {}, {}, level.u_x, level.u_y);
-    const auto square = [](double sum, float u) { return sum + static_cast<double>(u * u); };
-    const double squares = std::accumulate(level.u_x.begin(), level.u_x.end(), 0., square) +
-                           std::accumulate(level.u_y.begin(), level.u_y.end(), 0., square);
-    return level.cells.unit() * std::sqrt(squares / static_cast<double>(level.u_x.size()));
-}
-
 void SplineFit::estimate_strength() {
     const auto free = static_cast<double>(coefficients_.size() - null_space);
     const double held = report_.strength * trace_of_product(cholesky_.inverse(), energy_);

@@ -122,7 +122,6 @@ class SplineFit {
                         const InformativeTiles& tiles);
     void estimate_noise(const Found& found, Elements tiles);
     bool step();
-    double length_of_step();
     void estimate_strength();
     double correlation() const;
     std::array<double, 9> covariance_of_motion();
