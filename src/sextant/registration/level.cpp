@@ -2,6 +2,7 @@
 #include "sextant/registration/level.hpp"
 
 #include "sextant/registration/partition.hpp"
+#include "sextant/registration/pyramid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,11 @@ namespace sextant::registration {
 
 namespace {
 
+/// Returns the number of pixels whose filtered noise amounts to that of one independent pixel.
+double pixels_per_independent_one(double sigma) {
+    return std::max(1., 4 * std::numbers::pi * sigma * sigma);
+}
+
 /// Returns a symmetric matrix from its entries (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
 Eigen::Matrix3d symmetric(const double (&upper)[6]) {
     Eigen::Matrix3d matrix;
@@ -23,9 +29,12 @@ Eigen::Matrix3d symmetric(const double (&upper)[6]) {
     return matrix;
 }
 
-/// True if k ΣJD is reliable: its diagonal is more than a fifth of that of ΣJJᵀ.
+/// True if k ΣJD is reliable: relative to that of ΣJJᵀ, its diagonal is more than a fifth, or ten
+/// standard deviations of its noise.
 bool is_root(const kernel::RigidSums& sums, double scale) {
-    constexpr double least = .2;
+    constexpr double most = .2, deviations = 10;
+    const double independent = sums.count / pixels_per_independent_one(usual_prefilter);
+    const double least = std::min(most, deviations / std::sqrt(std::max(1., independent)));
     for (const int diagonal : {0, 3, 5}) {
         if (!(scale * sums.jd[diagonal] > least * sums.jj[diagonal]))
             return false;
@@ -93,8 +102,7 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
 }
 
 double ncc_of_noise(double pixels, double sigma) {
-    // The number of independent pixels after the filter.
-    const double independent = pixels / std::max(1., 4 * std::numbers::pi * sigma * sigma);
+    const double independent = pixels / pixels_per_independent_one(sigma);
     constexpr double deviations = 6; // in pure noise, the best of many motions reaches 4 to 5
     return deviations / std::sqrt(std::max(1., independent));
 }
