@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The errors, flags, deviations and costs of the registration of series with faults.
 //
-//   bench_series CASES.json FIRST LAST [NAME,...] [--json] [--peer NAME] [OPTION=VALUE ...]
+//   bench_series CASES.json FIRST LAST [NAME,...] [--json] [--bound] [--peer NAME]
+//                [OPTION=VALUE ...]
 //
 // Runs all cases, or those whose name is or begins with one of the given names, with the seeds
 // FIRST to LAST, and prints a JSON object per series and a table. With --json there is no table,
 // but the objects list every frame. OPTION=VALUE overrides an option of registration in all cases.
+// With --bound, the Cramér-Rao bound of each series is computed too (FaultySeries::bound).
 // With --peer, another program registers the series (bench/series_peers.hpp).
 //
 // Method: a series with seeded faults (lab/faulty_series.hpp) is registered on one thread. The
@@ -20,6 +22,7 @@
 //   error     RMS over the frames that are used, pixels
 //   median    of these frames
 //   /clean    error relative to that of the clean case with the same seeds
+//   /bound    error relative to the Cramér-Rao bound of the same frames
 //   ok %      recoverable frames that are right and used without a flag
 //   flag %    recoverable frames that are right and used, but flagged
 //   silent %  frames that are wrong or unrecoverable, but used without a flag
@@ -124,7 +127,13 @@ std::vector<SeriesCase> read_cases(const std::string& path) {
     return cases;
 }
 
-lab::FaultySeries make(const SeriesCase& one, int seed) {
+/// A series and the specimen that it shows.
+struct Made {
+    registration::Specimen specimen;
+    lab::FaultySeries series;
+};
+
+Made make(const SeriesCase& one, int seed) {
     constexpr double degree = std::numbers::pi / 180;
     registration::SeriesPlan plan;
     plan.shape = {one.side, one.side};
@@ -152,7 +161,18 @@ lab::FaultySeries make(const SeriesCase& one, int seed) {
     specimen.field = {field.width + 2 * margin, field.height + 2 * margin};
     specimen.amorphous = one.amorphous;
     specimen.seed = plan.seed;
-    return {plan, one.faults, registration::find_specimen(one.specimen).make(specimen)};
+    const registration::Specimen shown = registration::find_specimen(one.specimen).make(specimen);
+    return {shown, {plan, one.faults, shown}};
+}
+
+/// Returns the RMS of the Cramér-Rao bounds of the frames that are recoverable.
+double bound_of(const Made& made) {
+    std::vector<double> bounds;
+    for (std::int64_t frame = 0; frame < made.series.plan().frames; ++frame) {
+        if (made.series.recoverable(frame))
+            bounds.push_back(made.series.bound(frame, made.specimen, central));
+    }
+    return bench::root_mean_square(bounds);
 }
 
 /// The registration of a series by the library.
@@ -309,6 +329,7 @@ struct SeriesOutcome {
     double registrations = 0, seconds = 0;
     registration::SeriesMisfit misfit;
     std::string failure;
+    std::optional<double> bound; ///< RMS of the Cramér-Rao bounds of the frames, if computed
 };
 
 class Judge {
@@ -559,10 +580,12 @@ class Judge {
 struct Summary {
     std::int64_t series = 0, frames = 0, recoverable = 0, ok = 0, flagged_right = 0, silent = 0,
                  wrong = 0, out = 0, failed = 0;
-    std::vector<double> errors, errors_without_rows, z, z_reference, registrations, seconds;
+    std::vector<double> errors, errors_without_rows, z, z_reference, registrations, seconds, bounds;
 
     void add(const SeriesOutcome& outcome) {
         ++series;
+        if (outcome.bound)
+            bounds.push_back(*outcome.bound);
         failed += outcome.failure.empty() ? 0 : 1;
         registrations.push_back(outcome.registrations);
         seconds.push_back(outcome.seconds);
@@ -621,6 +644,8 @@ void print_json(const SeriesCase& one, int seed, const SeriesOutcome& outcome, b
           {"deviations", outcome.misfit.deviations}}}};
     if (!outcome.failure.empty())
         line.set("failure", outcome.failure);
+    if (outcome.bound)
+        line.set("bound", *outcome.bound);
     if (frames) {
         Json list = Json::array();
         for (const FrameOutcome& frame : outcome.frames)
@@ -636,22 +661,28 @@ std::string number(const std::vector<double>& values, int digits) {
 }
 
 void print_table(const std::vector<SeriesCase>& cases, const std::map<std::string, Summary>& all) {
-    fmt::print("\n{:<30} {:>5} {:>8} {:>8} {:>7} {:>6} {:>6} {:>8} {:>7} {:>6} {:>5} {:>5} {:>5} "
-               "{:>7}\n",
-               "case", "seeds", "error", "median", "/clean", "ok %", "flag %", "silent %",
-               "wrong %", "out %", "z", "z ref", "regs", "CPU s");
+    fmt::print(
+        "\n{:<30} {:>5} {:>8} {:>8} {:>7} {:>7} {:>6} {:>6} {:>8} {:>7} {:>6} {:>5} {:>5} {:>5} "
+        "{:>7}\n",
+        "case", "seeds", "error", "median", "/clean", "/bound", "ok %", "flag %", "silent %",
+        "wrong %", "out %", "z", "z ref", "regs", "CPU s");
     for (const SeriesCase& one : cases) {
         const Summary& sums = all.at(one.name);
         const auto clean = all.find(one.clean);
         const bool compared = clean != all.end() && !sums.errors.empty();
         fmt::print(
-            "{:<30} {:>5} {:>8} {:>8} {:>7} {:>6.1f} {:>6.1f} {:>8.1f} {:>7.1f} {:>6.1f} {:>5} "
+            "{:<30} {:>5} {:>8} {:>8} {:>7} {:>7} {:>6.1f} {:>6.1f} {:>8.1f} {:>7.1f} {:>6.1f} "
+            "{:>5} "
             "{:>5} {:>5.1f} {:>7.2f}{}\n",
             one.name, sums.series, number(sums.errors, 4),
             sums.errors.empty() ? "-" : fmt::format("{:.4f}", median(sums.errors)),
             compared ? fmt::format("{:.2f}", bench::root_mean_square(sums.errors) /
                                                  bench::root_mean_square(clean->second.errors))
                      : "-",
+            sums.bounds.empty() || sums.errors.empty()
+                ? "-"
+                : fmt::format("{:.2f}", bench::root_mean_square(sums.errors) /
+                                            bench::root_mean_square(sums.bounds)),
             percent(sums.ok, sums.recoverable), percent(sums.flagged_right, sums.recoverable),
             percent(sums.silent, sums.frames), percent(sums.wrong, sums.frames),
             percent(sums.out, sums.recoverable), number(sums.z, 2), number(sums.z_reference, 2),
@@ -663,7 +694,7 @@ void print_table(const std::vector<SeriesCase>& cases, const std::map<std::strin
 struct Arguments {
     std::vector<std::string> positional;
     std::vector<std::pair<std::string, std::string>> settings;
-    bool json = false;
+    bool json = false, bound = false;
     std::string peer;
 };
 
@@ -674,6 +705,8 @@ Arguments parse(int argc, char** argv) {
         const std::size_t equals = argument.find('=');
         if (argument == "--json")
             arguments.json = true;
+        else if (argument == "--bound")
+            arguments.bound = true;
         else if (argument == "--peer" && i + 1 < argc)
             arguments.peer = argv[++i];
         else if (equals != std::string::npos)
@@ -701,8 +734,9 @@ bool selected(const std::string& name, const std::string& names) {
 int main(int argc, char** argv) try {
     const Arguments arguments = parse(argc, argv);
     if (arguments.positional.size() < 3 || arguments.positional.size() > 4) {
-        fmt::print(stderr, "usage: bench_series CASES.json FIRST LAST [NAME,...] [--json] "
-                           "[--peer NAME] [OPTION=VALUE ...]\n");
+        fmt::print(stderr,
+                   "usage: bench_series CASES.json FIRST LAST [NAME,...] [--json] [--bound] "
+                   "[--peer NAME] [OPTION=VALUE ...]\n");
         return 2;
     }
     const int first = std::stoi(arguments.positional[1]), last = std::stoi(arguments.positional[2]);
@@ -717,11 +751,13 @@ int main(int argc, char** argv) try {
         for (const auto& [name, value] : arguments.settings)
             options[name].set(value);
         for (int seed = first; seed <= last; ++seed) {
-            const lab::FaultySeries series = make(one, seed);
+            const Made made = make(one, seed);
             const Registered result = arguments.peer.empty()
-                                          ? registered(series, one.options)
-                                          : registered_by(arguments.peer, series);
-            const SeriesOutcome outcome = Judge(one, series, result).judge();
+                                          ? registered(made.series, one.options)
+                                          : registered_by(arguments.peer, made.series);
+            SeriesOutcome outcome = Judge(one, made.series, result).judge();
+            if (arguments.bound)
+                outcome.bound = bound_of(made);
             sums[one.name].add(outcome);
             print_json(one, seed, outcome, arguments.json);
         }

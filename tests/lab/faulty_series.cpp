@@ -4,6 +4,7 @@
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/lab/cramer_rao.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>
@@ -313,6 +314,34 @@ TEST(FaultySeries, refuses_faults_of_frames_that_do_not_exist) {
     faults = {};
     faults.dose_first = 3;
     EXPECT_THROW(made(faults), InvalidTask);
+}
+
+TEST(FaultySeries, the_bound_of_a_frame_is_that_of_a_pair_without_the_noise_of_the_other_frame) {
+    SeriesPlan plan = usual_plan();
+    plan.drift = {};
+    plan.wander = 0;
+    const registration::Specimen specimen = usual_specimen(plan);
+    const FaultySeries series(plan, {}, specimen);
+    constexpr double share = .88;
+    const double of_pair = lab::cramer_rao(specimen, shape, plan.dose, share);
+    EXPECT_NEAR(series.bound(1, specimen, share) * std::sqrt(2), of_pair, 1e-3 * of_pair);
+}
+
+TEST(FaultySeries, the_bound_grows_with_contamination_and_where_frames_do_not_overlap) {
+    SeriesPlan plan = usual_plan();
+    const registration::Specimen specimen = usual_specimen(plan);
+    constexpr double share = .88;
+    const double clean = FaultySeries(plan, {}, specimen).bound(3, specimen, share);
+    Faults contamination;
+    contamination.contamination = 4;
+    EXPECT_GT(FaultySeries(plan, contamination, specimen).bound(3, specimen, share), 1.2 * clean);
+    plan.drift = {0, 20, 0};
+    const registration::Specimen wide = usual_specimen(plan);
+    const FaultySeries far(plan, {}, wide);
+    EXPECT_GT(far.bound(3, wide, share), 1.2 * far.bound(0, wide, share));
+    Faults blank;
+    blank.blank_frame = 2;
+    EXPECT_TRUE(std::isinf(FaultySeries(plan, blank, wide).bound(2, wide, share)));
 }
 
 } // namespace

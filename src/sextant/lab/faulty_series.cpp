@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
+#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace sextant::lab {
@@ -268,29 +270,69 @@ double FaultySeries::flyback_shift(double x) const {
     return columns / 3 * std::pow(1 - x / columns, 2);
 }
 
+/// Returns the brightness at a position in frame 0, as a frame shows it. The mean is about 1.
+double FaultySeries::brightness(std::int64_t frame, Point x, const Specimen& specimen) const {
+    double seen = specimen({x.x - centre_.x, x.y - centre_.y});
+    if (faults_.inverts && 2 * frame >= plan().frames)
+        seen = std::max(beam_off, 2 - seen);
+    const double added = faults_.contamination * progress(frame);
+    return added > 0 ? seen + added * contamination(x) : seen;
+}
+
+/// True if the beam does not reach a row of a frame.
+bool FaultySeries::is_dark(std::int64_t frame, Elements row) const {
+    return series_.is_blank(static_cast<int>(frame)) || frame == faults_.blank_frame ||
+           (frame == faults_.half_blank_frame && 2 * row >= shape_.height);
+}
+
+double FaultySeries::bound(std::int64_t frame, const Specimen& specimen, double share) const {
+    constexpr double h = 1e-3;    // pixels
+    constexpr Elements every = 2; // pixels along each axis
+    Eigen::Matrix3d information = Eigen::Matrix3d::Zero();
+    const auto width = static_cast<double>(shape_.width),
+               height = static_cast<double>(shape_.height);
+    for (Elements j = 0; j < shape_.height; j += every) {
+        if (is_dark(frame, j))
+            continue;
+        for (Elements i = 0; i < shape_.width; i += every) {
+            const Point p{static_cast<double>(i), static_cast<double>(j)};
+            const Point x = place(frame, p, false);
+            if (x.x < 0 || x.y < 0 || x.x > width - 1 || x.y > height - 1)
+                continue;
+            const auto at = [&](double right, double down) {
+                return brightness(frame, place(frame, {p.x + right, p.y + down}, false), specimen);
+            };
+            const double by_x = (at(h, 0) - at(-h, 0)) / (2 * h);
+            const double by_y = (at(0, h) - at(0, -h)) / (2 * h);
+            const Eigen::Vector3d by_motion(by_y * (p.x - centre_.x) - by_x * (p.y - centre_.y),
+                                            by_x, by_y);
+            // The Fisher information of a Poisson variable about its mean is 1 / mean.
+            information += by_motion * by_motion.transpose() / brightness(frame, x, specimen);
+        }
+    }
+    const Eigen::LLT<Eigen::Matrix3d> factor(every * every * dose(frame) * information);
+    if (factor.info() != Eigen::Success)
+        return std::numeric_limits<double>::infinity();
+    const Eigen::Matrix3d least = factor.solve(Eigen::Matrix3d::Identity());
+    return std::sqrt(least(0, 0) * share * share * (width * width + height * height) / 12 +
+                     least(1, 1) + least(2, 2));
+}
+
 /// Draws the counts of a frame.
 void FaultySeries::expose(std::int64_t frame, const Specimen& specimen) {
     NoiseSource noise(plan().seed, first_frame + static_cast<std::uint64_t>(frame));
-    const bool inverted = faults_.inverts && 2 * frame >= plan().frames;
     NoiseSource flyback(plan().seed, scanning + 1 + static_cast<std::uint64_t>(frame));
-    const double electrons = dose(frame), added = faults_.contamination * progress(frame);
+    const double electrons = dose(frame);
     float* next = samples_.data() + frame * shape_.elements();
     for (Elements y = 0; y < shape_.height; ++y) {
-        const bool dark = series_.is_blank(static_cast<int>(frame)) ||
-                          frame == faults_.blank_frame ||
-                          (frame == faults_.half_blank_frame && 2 * y >= shape_.height);
+        const bool dark = is_dark(frame, y);
         const double of_row = faults_.flyback > 0 ? 1 + .5 * flyback.normal() : 0;
         for (Elements x = 0; x < shape_.width; ++x) {
             double seen = beam_off;
             if (!dark) {
                 const double shown =
                     static_cast<double>(x) - of_row * flyback_shift(static_cast<double>(x));
-                const Point at = place(frame, {shown, static_cast<double>(y)});
-                seen = specimen({at.x - centre_.x, at.y - centre_.y});
-                if (inverted)
-                    seen = std::max(beam_off, 2 - seen);
-                if (added > 0)
-                    seen += added * contamination(at);
+                seen = brightness(frame, place(frame, {shown, static_cast<double>(y)}), specimen);
             }
             // The expected counts are rounded as SyntheticSeries rounds them, so that frames
             // without faults have the same bits.

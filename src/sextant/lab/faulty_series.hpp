@@ -79,6 +79,12 @@ class FaultySeries {
     Point place(std::int64_t frame, Point p, bool rows = true) const;
     /// Returns the shift of a row to the right, in pixels.
     double shift_of_row(std::int64_t frame, double y) const;
+    /// Returns the Cramér-Rao bound of the rigid motion of a frame relative to the specimen, of
+    /// which the area of frame 0 is known without noise: the least possible RMS error, in pixels,
+    /// over the central part of the frame (`share` of it along each axis). Shifts of rows, faults
+    /// of the detector and clipping are ignored. Infinite for frames without information.
+    /// Input     the specimen that the series was made from.
+    double bound(std::int64_t frame, const registration::Specimen& specimen, double share) const;
 
   private:
     struct Bump {
@@ -95,6 +101,8 @@ class FaultySeries {
     double dose(std::int64_t frame) const;
     double flyback_shift(double x) const;
     double contamination(Point x) const;
+    double brightness(std::int64_t frame, Point x, const registration::Specimen& specimen) const;
+    bool is_dark(std::int64_t frame, Elements row) const;
     void make_scan();
     void make_contamination();
     void expose(std::int64_t frame, const registration::Specimen& specimen);
