@@ -57,8 +57,7 @@ foreach(chapter IN ITEMS communicator compositor scan filter label contours sche
     sextant_component(${chapter} sextant_base)
 endforeach()
 if(SEXTANT_REGISTRATION)
-    sextant_library(sextant_registration_library OUTPUT sextant-registration LAYERS registration
-                    LINKS PkgConfig::kissfft)
+    sextant_library(sextant_registration_library OUTPUT sextant-registration LAYERS registration)
     target_link_libraries(sextant_registration_library PUBLIC sextant_base)
     sextant_component(registration sextant_registration_library)
     target_link_libraries(sextant_all INTERFACE sextant_registration_library)

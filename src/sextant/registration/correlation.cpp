@@ -8,10 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <new>
 #include <numbers>
-
-#include <kiss_fft.h>
 
 namespace sextant::registration {
 
@@ -31,15 +28,6 @@ std::vector<float> tukey(Elements size) {
         window.push_back(static_cast<float>((1 - std::cos(std::numbers::pi * rise)) / 2));
     }
     return window;
-}
-
-kiss_fft_cpx* as_kiss(std::vector<std::complex<float>>& values) {
-    static_assert(sizeof(kiss_fft_cpx) == sizeof(std::complex<float>));
-    return reinterpret_cast<kiss_fft_cpx*>(values.data());
-}
-
-Elements fast_size(Elements size) {
-    return kiss_fft_next_fast_size(static_cast<int>(size));
 }
 
 /// Converts an index of a periodic correlation to the signed shift of least magnitude.
@@ -69,32 +57,12 @@ std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
 
 } // namespace
 
-/// FFT plans of columns and rows. Threads may use the same plan for different lines.
-struct Correlation::Transform {
-    struct Free {
-        void operator()(kiss_fft_cfg plan) const { kiss_fft_free(plan); }
-    };
-    using Plan = std::unique_ptr<kiss_fft_state, Free>;
-
-    Transform(ImageShape shape, bool inverse)
-        : of_column(make(shape.height, inverse)), of_row(make(shape.width, inverse)) {}
-
-    static Plan make(Elements size, bool inverse) {
-        Plan plan(kiss_fft_alloc(static_cast<int>(size), inverse, nullptr, nullptr));
-        if (!plan)
-            throw std::bad_alloc();
-        return plan;
-    }
-
-    Plan of_column, of_row;
-};
-
 Correlation::Correlation(ImageShape shape, Team* team)
     : shape_(shape),
-      padded_{fast_size(shape.width), fast_size(shape.height)},
+      padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
       team_(team),
-      forward_(std::make_unique<const Transform>(padded_, false)),
-      backward_(std::make_unique<const Transform>(padded_, true)),
+      forward_{{padded_.height, false}, {padded_.width, false}},
+      backward_{{padded_.height, true}, {padded_.width, true}},
       window_x_(tukey(shape.width)),
       window_y_(tukey(shape.height)),
       peaks_(static_cast<std::size_t>(angles * halves)),
@@ -108,16 +76,14 @@ Correlation::Correlation(ImageShape shape, Team* team)
     results_.reserve(2 * most);
 }
 
-Correlation::~Correlation() = default;
-
 std::span<const Resemblance> Correlation::search(const kernel::FloatImage& reference,
                                                  const kernel::FloatImage& moved, Point centre,
                                                  double around, bool inverts) {
     around_ = around;
     place_all(reference, moved, centre);
-    transform(*forward_);
+    transform(forward_);
     whiten_all();
-    transform(*backward_);
+    transform(backward_);
     results_.clear();
     collect_all(false);
     const double deepest = *std::max_element(deepest_.begin(), deepest_.end());
@@ -192,17 +158,15 @@ void Correlation::place(Values& samples, const kernel::FloatImage& image, bool i
 /// Transforms every pair in place: the columns into transposed scratch, then the rows back into
 /// `values`.
 void Correlation::transform(const Transform& by) {
-    const auto lines = [&](Elements count, const Transform::Plan& plan, Elements length,
-                           Values Pair::*from, Values Pair::*to) {
+    const auto lines = [&](Elements count, const FourierLines& of_lines, Values Pair::*from,
+                           Values Pair::*to) {
         for_each_band(count, [&](int number, Elements first, Elements last) {
             Pair& pair = pairs_[static_cast<std::size_t>(number)];
-            for (Elements line = first; line < last; ++line)
-                kiss_fft_stride(plan.get(), as_kiss(pair.*from) + line,
-                                as_kiss(pair.*to) + line * length, static_cast<int>(count));
+            of_lines.transform((pair.*from).data(), (pair.*to).data(), count, first, last);
         });
     };
-    lines(padded_.width, by.of_column, padded_.height, &Pair::values, &Pair::columns);
-    lines(padded_.height, by.of_row, padded_.width, &Pair::columns, &Pair::values);
+    lines(padded_.width, by.of_column, &Pair::values, &Pair::columns);
+    lines(padded_.height, by.of_row, &Pair::columns, &Pair::values);
 }
 
 /// Whitens all pairs. k and −k are processed together, because the result at each depends on both.

@@ -3,10 +3,10 @@
 
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/registration/fourier_lines.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <complex>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,7 +32,6 @@ class Correlation {
   public:
     /// The team must outlive this object.
     explicit Correlation(ImageShape shape, Team* team = nullptr);
-    ~Correlation();
 
     /// Returns the highest peaks at distinct shifts, highest first.
     /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
@@ -51,7 +50,9 @@ class Correlation {
     static constexpr double degrees_apart = .6;
 
   private:
-    struct Transform;
+    struct Transform {
+        FourierLines of_column, of_row;
+    };
     using Values = std::vector<std::complex<float>>;
 
     struct Peak {
@@ -88,7 +89,7 @@ class Correlation {
 
     ImageShape shape_, padded_; ///< padded_: sides are products of 2, 3 and 5
     Team* team_;
-    std::unique_ptr<const Transform> forward_, backward_;
+    Transform forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
     double around_ = 0;           ///< the middle of the angles

@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/power_spectrum.hpp"
 
+#include "sextant/registration/fourier_lines.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <memory>
-#include <new>
 #include <numbers>
 #include <stdexcept>
-
-#include <kiss_fft.h>
 
 namespace sextant::registration {
 
 namespace {
 
 using Values = std::vector<std::complex<float>>;
-
-struct Free {
-    void operator()(kiss_fft_cfg plan) const { kiss_fft_free(plan); }
-};
-
-/// Transforms all rows, and then all columns, in place.
-void transform(Values& values, Elements side) {
-    static_assert(sizeof(kiss_fft_cpx) == sizeof(std::complex<float>));
-    const std::unique_ptr<kiss_fft_state, Free> plan(
-        kiss_fft_alloc(static_cast<int>(side), 0, nullptr, nullptr));
-    if (!plan)
-        throw std::bad_alloc();
-    Values line(static_cast<std::size_t>(side));
-    const auto as_kiss = [](std::complex<float>* at) {
-        return reinterpret_cast<kiss_fft_cpx*>(at);
-    };
-    for (Elements row = 0; row < side; ++row) {
-        std::complex<float>* const at = values.data() + row * side;
-        kiss_fft(plan.get(), as_kiss(at), as_kiss(line.data()));
-        std::copy(line.begin(), line.end(), at);
-    }
-    for (Elements column = 0; column < side; ++column) {
-        kiss_fft_stride(plan.get(), as_kiss(values.data() + column), as_kiss(line.data()),
-                        static_cast<int>(side));
-        for (Elements row = 0; row < side; ++row)
-            values[static_cast<std::size_t>(row * side + column)] =
-                line[static_cast<std::size_t>(row)];
-    }
-}
 
 } // namespace
 
@@ -83,7 +52,10 @@ PowerSpectrum log_power_spectrum(const Combined& combined, ImageShape shape, Ele
                     window[static_cast<std::size_t>(x)] * window[static_cast<std::size_t>(y)]);
         }
     }
-    transform(values, side);
+    const FourierLines of_lines(side, false);
+    Values columns(values.size());
+    of_lines.transform(values.data(), columns.data(), side, 0, side);
+    of_lines.transform(columns.data(), values.data(), side, 0, side);
     PowerSpectrum spectrum{side, std::vector<float>(values.size())};
     for (Elements y = 0; y < side; ++y) {
         for (Elements x = 0; x < side; ++x) {

@@ -5,37 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <numbers>
-
-#include <kiss_fft.h>
 
 namespace sextant::registration {
 
 namespace {
 
-using Plan = std::unique_ptr<kiss_fft_state, decltype(&kiss_fft_free)>;
-
 constexpr int steps = 360; ///< angles over a half turn
 constexpr double step = std::numbers::pi / steps;
 /// Angles closer together than this are found by the same search (Correlation).
 constexpr int least_apart = 8;
-
-Plan plan_of(Elements size, bool inverse) {
-    Plan plan(kiss_fft_alloc(static_cast<int>(size), inverse, nullptr, nullptr), &kiss_fft_free);
-    if (!plan)
-        throw std::bad_alloc();
-    return plan;
-}
-
-kiss_fft_cpx* kiss(std::complex<float>* values) {
-    static_assert(sizeof(kiss_fft_cpx) == sizeof(std::complex<float>));
-    return reinterpret_cast<kiss_fft_cpx*>(values);
-}
-
-Elements padded(Elements size) {
-    return kiss_fft_next_fast_size(static_cast<int>(size));
-}
 
 /// Subtracts the mean of a ring, and divides by the square root of the standard deviation: rings
 /// with more signal count more, but the lowest frequencies do not decide alone.
@@ -55,21 +34,14 @@ void normalise(std::vector<float>& ring) {
 
 } // namespace
 
-struct RotationSearch::Plans {
-    explicit Plans(ImageShape shape)
-        : of_column(plan_of(shape.height, false)),
-          of_row(plan_of(shape.width, false)),
-          of_ring(plan_of(steps, false)),
-          back(plan_of(steps, true)) {}
-
-    Plan of_column, of_row, of_ring, back;
-};
-
 RotationSearch::RotationSearch(ImageShape shape, Team* team)
     : shape_(shape),
-      padded_{padded(shape.width), padded(shape.height)},
+      padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
       team_(team),
-      plans_(std::make_unique<const Plans>(padded_)),
+      of_column_(padded_.height, false),
+      of_row_(padded_.width, false),
+      of_ring_(steps, false),
+      back_(steps, true),
       first_ring_(3),
       rings_(std::max<Elements>(0, std::min(shape.width, shape.height) * 9 / 20 - first_ring_)),
       window_(static_cast<std::size_t>(shape.elements())),
@@ -90,8 +62,6 @@ RotationSearch::RotationSearch(ImageShape shape, Team* team)
     }
     angles_.reserve(most);
 }
-
-RotationSearch::~RotationSearch() = default;
 
 std::span<const double> RotationSearch::angles(const kernel::FloatImage& reference,
                                                const kernel::FloatImage& moved) {
@@ -121,17 +91,15 @@ void RotationSearch::place(const kernel::FloatImage& reference, const kernel::Fl
 }
 
 void RotationSearch::transform() {
-    const auto lines = [&](Elements count, const Plan& plan, Elements length, Values& from,
-                           Values& to) {
+    const auto lines = [&](Elements count, const FourierLines& of_lines, Values& from, Values& to) {
         const Bands bands(count);
         run_parts(team_, bands.count(), [&](int band, int) {
-            for (Elements line = bands.first(band); line < bands.first(band + 1); ++line)
-                kiss_fft_stride(plan.get(), kiss(from.data() + line),
-                                kiss(to.data() + line * length), static_cast<int>(count));
+            of_lines.transform(from.data(), to.data(), count, bands.first(band),
+                               bands.first(band + 1));
         });
     };
-    lines(padded_.width, plans_->of_column, padded_.height, samples_, columns_);
-    lines(padded_.height, plans_->of_row, padded_.width, columns_, samples_);
+    lines(padded_.width, of_column_, samples_, columns_);
+    lines(padded_.height, of_row_, columns_, samples_);
 }
 
 /// Returns |F(k)| or |G(k)|, given F + iG at k and −k (Correlation::whiten).
@@ -178,7 +146,7 @@ void RotationSearch::correlate(Elements ring) {
     Values spectrum(steps), both(steps);
     for (std::size_t i = 0; i < both.size(); ++i)
         both[i] = {of_reference[i], of_moved[i]};
-    kiss_fft(plans_->of_ring.get(), kiss(both.data()), kiss(spectrum.data()));
+    of_ring_.transform(both.data(), spectrum.data(), 1, 0, 1);
     // conj(R) T, whose transform is the sum of R(θ) T(θ + α) over θ.
     for (std::size_t i = 0; i < both.size(); ++i) {
         const std::complex<float> here = spectrum[i], there = spectrum[(steps - i) % steps];
@@ -186,8 +154,7 @@ void RotationSearch::correlate(Elements ring) {
         const std::complex<float> t(d.imag(), -d.real());
         both[i] = std::conj(r) * t;
     }
-    kiss_fft(plans_->back.get(), kiss(both.data()),
-             kiss(of_rings_[static_cast<std::size_t>(ring)].data()));
+    back_.transform(both.data(), of_rings_[static_cast<std::size_t>(ring)].data(), 1, 0, 1);
 }
 
 /// Chooses the highest maxima over the angle, and no others if they stand out.

@@ -4,10 +4,10 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/registration/fourier_lines.hpp"
 
 #include <complex>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,7 +24,6 @@ class RotationSearch {
   public:
     /// The team must outlive this object.
     explicit RotationSearch(ImageShape shape, Team* team = nullptr);
-    ~RotationSearch();
 
     /// Returns the angles α for which T∘R(α) and R are most alike, in radians between −π and π: the
     /// most likely first, each followed by the opposite one; none with a correlation of less than
@@ -39,7 +38,6 @@ class RotationSearch {
     static constexpr std::size_t most = 8;
 
   private:
-    struct Plans;
     using Values = std::vector<std::complex<float>>;
 
     void place(const kernel::FloatImage& reference, const kernel::FloatImage& moved);
@@ -51,7 +49,7 @@ class RotationSearch {
 
     ImageShape shape_, padded_;
     Team* team_;
-    std::unique_ptr<const Plans> plans_;
+    FourierLines of_column_, of_row_, of_ring_, back_;
     Elements first_ring_, rings_;
     std::vector<float> window_;    ///< per pixel
     Values samples_, columns_;     ///< both images, as real and imaginary parts; scratch
