@@ -2,8 +2,10 @@
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -18,6 +20,15 @@ double median_reordering(std::vector<double>& values) {
 }
 
 } // namespace
+
+bool all_finite(std::span<const float> samples) {
+    constexpr std::uint32_t exponent = 0x7f800000;
+    std::uint32_t any = 0;
+    for (const float sample : samples)
+        any |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(sample) & exponent) ==
+                                          exponent);
+    return any == 0;
+}
 
 double median(std::span<const double> values) {
     std::vector<double> copy(values.begin(), values.end());

@@ -5,6 +5,9 @@
 
 namespace sextant {
 
+/// True if no sample is infinite or NaN. Vectorised.
+bool all_finite(std::span<const float> samples);
+
 /// The median; of an even number of values, the upper of the two middle ones. Requires at least one
 /// value.
 double median(std::span<const double> values);

@@ -4,8 +4,10 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/partition.hpp"
+#include "sextant/registration/pixel_medians.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -349,18 +351,8 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
 
 namespace {
 
-/// Returns the median; for an even number of values, the mean of the middle two. Reorders the
-/// values.
-float middle_of(std::span<float> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1)
-        return *middle;
-    const float below = *std::max_element(values.begin(), middle);
-    return static_cast<float>((static_cast<double>(below) + static_cast<double>(*middle)) / 2);
-}
-
-/// Accumulates the rows that are combined in one pass.
+/// Accumulates the rows that are combined in one pass. Adjacent pixels that are covered by equally
+/// many frames, as nearly all are, are processed together, which is much faster.
 class Band {
   public:
     Band(Elements pixels, std::size_t frames, const CombineOptions& options, Team* team)
@@ -369,34 +361,28 @@ class Band {
           weights_(options.contributions.empty() ? 0 : shown_.size()),
           counts_(shown_.size()),
           values_(options.median ? shown_.size() * frames : 0),
-          frames_(frames),
           team_(team) {}
 
     /// Buffer for the resampled rows of one frame, which add() then accumulates.
     std::span<float> shown() { return shown_; }
 
     void add() {
-        for_each_pixel([&](std::size_t pixel) {
-            if (!std::isfinite(shown_[pixel]))
-                return;
-            sums_[pixel] += static_cast<double>(shown_[pixel]);
-            if (!values_.empty())
-                values_[pixel * frames_ + counts_[pixel]] = shown_[pixel];
-            ++counts_[pixel];
+        for_each_block([&](std::size_t first, std::size_t last) {
+            accumulate(first, last, [&](std::size_t pixel) {
+                sums_[pixel] += static_cast<double>(shown_[pixel]);
+            });
         });
     }
 
     void add(const Contribution& contribution) {
-        for_each_pixel([&](std::size_t pixel) {
-            if (!std::isfinite(shown_[pixel]))
-                return;
-            const double value =
-                contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
-            sums_[pixel] += contribution.weight * value;
-            weights_[pixel] += contribution.weight;
-            if (!values_.empty())
-                values_[pixel * frames_ + counts_[pixel]] = static_cast<float>(value);
-            ++counts_[pixel];
+        for_each_block([&](std::size_t first, std::size_t last) {
+            accumulate(first, last, [&](std::size_t pixel) {
+                const double value =
+                    contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
+                sums_[pixel] += contribution.weight * value;
+                weights_[pixel] += contribution.weight;
+                shown_[pixel] = static_cast<float>(value);
+            });
         });
     }
 
@@ -409,38 +395,97 @@ class Band {
             combined.median.resize(before + shown_.size());
         for (const double weight : weights_)
             combined.weight.push_back(static_cast<float>(weight));
-        for_each_pixel([&](std::size_t pixel) {
-            const std::size_t count = counts_[pixel];
-            combined.count[before + pixel] = static_cast<float>(count);
-            if (count == 0)
-                return; // mean and median stay 0
-            const double weight = weights_.empty() ? static_cast<double>(count) : weights_[pixel];
-            if (weight > 0)
-                combined.mean[before + pixel] = static_cast<float>(sums_[pixel] / weight);
+        for_each_block([&](std::size_t first, std::size_t last) {
+            for (std::size_t pixel = first; pixel < last; ++pixel) {
+                const std::size_t count = counts_[pixel];
+                combined.count[before + pixel] = static_cast<float>(count);
+                const double weight =
+                    weights_.empty() ? static_cast<double>(count) : weights_[pixel];
+                if (count > 0 && weight > 0)
+                    combined.mean[before + pixel] = static_cast<float>(sums_[pixel] / weight);
+            }
             if (!values_.empty())
-                combined.median[before + pixel] =
-                    middle_of(std::span(values_).subspan(pixel * frames_, count));
+                find_medians(first, last, std::span(combined.median).subspan(before));
         });
     }
 
   private:
+    static constexpr std::size_t at_a_time = 4096;
+
+    /// Adds the finite ones of some shown pixels; `sum` adds one of them.
+    template <class Sum>
+    void accumulate(std::size_t first, std::size_t last, const Sum& sum) {
+        constexpr std::size_t run = 64;
+        for (; first < last; first += run)
+            accumulate_run(first, std::min(first + run, last), sum);
+    }
+
+    template <class Sum>
+    void accumulate_run(std::size_t first, std::size_t last, const Sum& sum) {
+        if (!all_finite(std::span(shown_).subspan(first, last - first)) ||
+            !have_one_count(first, last)) {
+            for (std::size_t pixel = first; pixel < last; ++pixel) {
+                if (!std::isfinite(shown_[pixel]))
+                    continue;
+                sum(pixel);
+                if (!values_.empty())
+                    value(counts_[pixel], pixel) = shown_[pixel];
+                ++counts_[pixel];
+            }
+            return;
+        }
+        for (std::size_t pixel = first; pixel < last; ++pixel)
+            sum(pixel);
+        if (!values_.empty())
+            std::copy(shown_.data() + first, shown_.data() + last, &value(counts_[first], first));
+        for (std::size_t pixel = first; pixel < last; ++pixel)
+            ++counts_[pixel];
+    }
+
+    bool have_one_count(std::size_t first, std::size_t last) const {
+        std::uint32_t differ = 0;
+        for (std::size_t pixel = first; pixel < last; ++pixel)
+            differ |= counts_[pixel] ^ counts_[first];
+        return differ == 0;
+    }
+
+    void find_medians(std::size_t first, std::size_t last, std::span<float> medians) {
+        constexpr std::size_t group = PixelMedians::pixels;
+        PixelMedians of_group;
+        std::vector<float> of_pixel;
+        for (std::size_t pixel = first; pixel < last; pixel += group) {
+            const std::size_t end = std::min(pixel + group, last);
+            if (end == pixel + group && counts_[pixel] > 0 && have_one_count(pixel, end)) {
+                of_group.find(&value(0, pixel), counts_[pixel], shown_.size(), &medians[pixel]);
+                continue;
+            }
+            for (std::size_t one = pixel; one < end; ++one) {
+                of_pixel.resize(counts_[one]);
+                for (std::size_t i = 0; i < of_pixel.size(); ++i)
+                    of_pixel[i] = value(i, one);
+                if (!of_pixel.empty())
+                    medians[one] = middle_of(of_pixel);
+            }
+        }
+    }
+
+    /// The i-th finite sample of a pixel.
+    float& value(std::size_t i, std::size_t pixel) { return values_[i * shown_.size() + pixel]; }
+
+    /// Calls body(first pixel, end pixel) for blocks.
     template <class Body>
-    void for_each_pixel(const Body& body) {
-        constexpr std::size_t at_a_time = 4096;
-        const auto parts = static_cast<int>((shown_.size() + at_a_time - 1) / at_a_time);
-        run_parts(team_, parts, [&](int part, int) {
-            const std::size_t first = static_cast<std::size_t>(part) * at_a_time;
-            for (std::size_t pixel = first; pixel < std::min(shown_.size(), first + at_a_time);
-                 ++pixel)
-                body(pixel);
+    void for_each_block(const Body& body) {
+        const auto blocks = static_cast<int>((shown_.size() + at_a_time - 1) / at_a_time);
+        run_parts(team_, blocks, [&](int block, int) {
+            const std::size_t first = static_cast<std::size_t>(block) * at_a_time;
+            body(first, std::min(shown_.size(), first + at_a_time));
         });
     }
 
     std::vector<float> shown_;
     std::vector<double> sums_, weights_; ///< no weights if all are equal
     std::vector<std::uint32_t> counts_;
-    std::vector<float> values_; ///< [pixel][frame], finite samples only
-    std::size_t frames_;
+    std::vector<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
     Team* team_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pyramid.hpp"
 
+#include "sextant/core/statistics.hpp"
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>
@@ -103,7 +104,7 @@ bool has_gaps(const kernel::SampleView& frame) {
         return false;
     for (Elements y = 0; y < frame.image.height; ++y) {
         const float* const row = *first + y * frame.stride;
-        if (!std::all_of(row, row + frame.image.width, [](float f) { return std::isfinite(f); }))
+        if (!all_finite({row, static_cast<std::size_t>(frame.image.width)}))
             return true;
     }
     return false;
