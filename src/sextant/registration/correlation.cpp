@@ -235,11 +235,16 @@ void Correlation::collect(int angle, int half, bool inverted) {
         const Elements shift_y = unwrapped(y, height);
         if (2 * std::abs(shift_y) > shape_.height)
             continue;
+        // The real and the imaginary parts alternate.
+        const float* const row = reinterpret_cast<const float*>(samples.data() + y * width);
         for (Elements x = 0; x < width; ++x) {
+            const float sample = row[2 * x + (imaginary ? 1 : 0)];
+            const float value = inverted ? -sample : sample;
+            if (value <= least && value >= lowest)
+                continue;
             const Elements shift_x = unwrapped(x, width);
             if (2 * std::abs(shift_x) > shape_.width)
                 continue;
-            const float value = at(x, y);
             if (!(value > least)) {
                 if (value < lowest) {
                     deepest =
