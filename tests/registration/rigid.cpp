@@ -89,6 +89,23 @@ TEST(Rigid, from_a_given_initial_motion_agrees_with_the_full_search_in_fewer_ste
     EXPECT_FALSE(warm.lead.has_value());
 }
 
+TEST(Rigid, located_on_coarse_levels_is_close_to_the_exact_motion) {
+    for (const ImageShape shape : {ImageShape{256, 256}, {192, 300}, {24, 24}}) {
+        const Pair pair = make_pair(carbon(shape));
+        Pyramid reference(shape), moved(shape);
+        reference.fill(pair.reference.samples());
+        moved.fill(pair.moved.samples());
+        RigidRegistration registration(shape);
+        const registration::RigidResult exact = registration.align(reference, moved),
+                                        near = registration.locate(reference, moved);
+        EXPECT_LT(registration::rms_distance(near.motion, exact.motion, shape), .25);
+        EXPECT_NEAR(near.ncc_after, exact.ncc_after, .02);
+        EXPECT_NEAR(near.overlap, exact.overlap, .02);
+        EXPECT_EQ(near.lead, exact.lead);
+        EXPECT_EQ(near.unrelated, exact.unrelated);
+    }
+}
+
 TEST(Rigid, reports_the_correlation_and_overlap_of_frames) {
     Trial trial = carbon({256, 256});
     trial.motion = {0, 64, 0};

@@ -242,13 +242,20 @@ class Registering {
         return found;
     }
 
+    /// Registers two frames. The motions between frames that are not neighbours only vote, so they
+    /// need not be exact.
     Link linked(std::size_t before, std::size_t moved, PairReader& reader) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const std::uint32_t pass = frame_is_inverted_.empty() ? 0 : 1;
-        const TimedResult timed = timed_result(ledger_, {Work::link, pass, reference, 0, frame},
-                                               [&] { return reader.align(reference, frame); });
+        const TimedResult timed =
+            timed_result(ledger_, {Work::link, pass, reference, 0, frame}, [&] {
+                return is_exact(before, moved) ? reader.align(reference, frame)
+                                               : reader.locate(reference, frame);
+            });
         return {reference, frame, timed.result, timed.seconds};
     }
+
+    static bool is_exact(std::size_t before, std::size_t moved) { return moved == before + 1; }
 
     bool is_clear(double lead) const { return lead >= options_.rigid.least_lead; }
 
@@ -398,7 +405,7 @@ class Registering {
     /// from the voted motion.
     Link link_to_previous(std::size_t before, std::size_t moved, bool ambiguous) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
-        const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
+        RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
         Seconds spent = 0;
         const Link* found = nullptr;
         const auto of_frame = std::ranges::equal_range(links_, frame, {}, &Link::moved);
@@ -410,11 +417,15 @@ class Registering {
                 found = &link;
         }
         if (found && trusted(found->result)) {
-            Link link{reference, frame, found->result, spent};
-            link.result.ambiguous = ambiguous;
-            return link;
+            if (is_exact(before, moved)) {
+                Link link{reference, frame, found->result, spent};
+                link.result.ambiguous = ambiguous;
+                return link;
+            }
+            expected = found->result.motion;
+        } else {
+            frame_at(frame).mended = true;
         }
-        frame_at(frame).mended = true;
         const TimedResult timed =
             timed_result(ledger_, {Work::mended, 0, reference, 0, frame},
                          [&] { return reader_->refine(reference, frame, expected); });

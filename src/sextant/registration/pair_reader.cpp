@@ -4,8 +4,10 @@
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -15,6 +17,44 @@
 namespace sextant::registration {
 
 namespace {
+
+constexpr std::size_t lanes = 8; ///< independent partial results, which can be vectorised
+
+struct Range {
+    float least, largest;
+};
+
+/// Returns the range of at least one finite sample.
+Range range_of(std::span<const float> samples) {
+    std::array<float, lanes> least, largest;
+    least.fill(samples.front());
+    largest.fill(samples.front());
+    const std::size_t whole = samples.size() / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const float sample = samples[i + lane];
+            least[lane] = sample < least[lane] ? sample : least[lane];
+            largest[lane] = sample > largest[lane] ? sample : largest[lane];
+        }
+    }
+    for (const float sample : samples.subspan(whole)) {
+        least[0] = std::min(least[0], sample);
+        largest[0] = std::max(largest[0], sample);
+    }
+    return {std::ranges::min(least), std::ranges::max(largest)};
+}
+
+double sum_of(std::span<const float> samples) {
+    std::array<double, lanes> sums{};
+    const std::size_t whole = samples.size() / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            sums[lane] += static_cast<double>(samples[i + lane]);
+    }
+    for (const float sample : samples.subspan(whole))
+        sums[0] += static_cast<double>(sample);
+    return std::accumulate(sums.begin(), sums.end(), 0.);
+}
 
 double share(std::int64_t part, std::int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
@@ -27,23 +67,31 @@ FrameStatistics statistics_of(std::span<const float> samples) {
     statistics.samples = static_cast<std::int64_t>(samples.size());
     float least = std::numeric_limits<float>::infinity(), largest = -least;
     double sum = 0;
-    for (const float sample : samples) {
-        if (!std::isfinite(sample)) {
-            ++statistics.gaps;
+    constexpr std::size_t at_a_time = 4096;
+    for (std::size_t first = 0; first < samples.size(); first += at_a_time) {
+        const auto some = samples.subspan(first, std::min(at_a_time, samples.size() - first));
+        if (all_finite(some)) {
+            const Range range = range_of(some);
+            sum += sum_of(some);
+            least = std::min(least, range.least);
+            largest = std::max(largest, range.largest);
             continue;
         }
-        sum += static_cast<double>(sample);
-        least = std::min(least, sample);
-        if (sample > largest) {
-            largest = sample;
-            statistics.at_largest = 0;
+        for (const float sample : some) {
+            if (!std::isfinite(sample)) {
+                ++statistics.gaps;
+                continue;
+            }
+            sum += static_cast<double>(sample);
+            least = std::min(least, sample);
+            largest = std::max(largest, sample);
         }
-        statistics.at_largest += sample == largest;
     }
     if (statistics.gaps < statistics.samples) {
         statistics.mean = sum / static_cast<double>(statistics.samples - statistics.gaps);
         statistics.least = static_cast<double>(least);
         statistics.largest = static_cast<double>(largest);
+        statistics.at_largest = std::count(samples.begin(), samples.end(), largest);
     }
     return statistics;
 }
@@ -134,6 +182,11 @@ FrameStatistics PairReader::statistics(std::int64_t frame) {
 RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {
     const Pyramid& r = kept(reference).pyramid;
     return registration_.align(r, kept(moved).pyramid);
+}
+
+RigidResult PairReader::locate(std::int64_t reference, std::int64_t moved) {
+    const Pyramid& r = kept(reference).pyramid;
+    return registration_.locate(r, kept(moved).pyramid);
 }
 
 RigidResult PairReader::refine(std::int64_t reference, std::int64_t moved,

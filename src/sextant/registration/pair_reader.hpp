@@ -64,6 +64,7 @@ class PairReader {
     FrameStatistics statistics(std::int64_t frame);
 
     RigidResult align(std::int64_t reference, std::int64_t moved);
+    RigidResult locate(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
     /// Registers a frame to an image of the same shape, filtered in the same way.
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);

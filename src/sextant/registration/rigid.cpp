@@ -108,6 +108,21 @@ RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& mo
     return descend(reference, moved, search(reference, moved));
 }
 
+RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved) {
+    if (levels_ == 1)
+        return align(reference, moved);
+    check(reference);
+    check(moved);
+    RigidResult result = to_finest(reference, moved, search(reference, moved));
+    const Images finest = images(reference, moved, 0, result.inverted);
+    constexpr Elements row_step = 4;
+    const kernel::RigidSums sums =
+        sums_over(finest, result.motion, kernel::Detail::score, row_step, team_);
+    compare(finest, sums, row_step, reference.prefilter(), result);
+    result.converged = sums.count >= least_count(shape_, row_step);
+    return result;
+}
+
 RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
                                       const RigidMotion& start) {
     check(reference);
@@ -257,6 +272,14 @@ void RigidRegistration::look_closer(const Pyramid& reference, const Pyramid& mov
 
 RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& moved,
                                        const Start& start) {
+    RigidResult result = to_finest(reference, moved, start);
+    finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
+    return result;
+}
+
+/// Refines a start on all levels but the finest. Returns a motion on the finest level.
+RigidResult RigidRegistration::to_finest(const Pyramid& reference, const Pyramid& moved,
+                                         const Start& start) {
     RigidResult result;
     result.iterations = start.iterations;
     result.lead = start.lead;
@@ -271,7 +294,6 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
         result.iterations += one.steps;
         result.motion = scaled(one.motion, 2);
     }
-    finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
     return result;
 }
 
@@ -312,15 +334,22 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
     return all;
 }
 
-/// Sets the NCCs, the uncertainty and the overlap, and marks unrelated frames.
+/// Sets the NCCs, the uncertainty, the misfit and the overlap, and marks unrelated frames.
 void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                               double prefilter, RigidResult& result) {
-    result.ncc_before =
-        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
     const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
     constexpr std::size_t parameters = 3;
     result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);
+    compare(finest, sums, row_step, prefilter, result);
+}
+
+/// Sets the NCCs and the overlap, and marks unrelated frames.
+void RigidRegistration::compare(const Images& finest, const kernel::RigidSums& sums,
+                                double row_step, double prefilter, RigidResult& result) {
+    result.ncc_before =
+        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
+    const Similarity alike = similarity(sums, result.inverted);
     result.ncc_after = alike.ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     const double count = sums.count * row_step;

@@ -76,6 +76,10 @@ class RigidRegistration {
 
     /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
+    /// The same without steps on the finest level: the motion is correct to within about a tenth of
+    /// a pixel, and its uncertainty and misfit are not determined. NCCs are those of every fourth
+    /// row.
+    RigidResult locate(const Pyramid& reference, const Pyramid& moved);
 
     /// Registers two pyramids, starting at a motion that is correct to within a few pixels, without
     /// a search.
@@ -101,12 +105,15 @@ class RigidRegistration {
     void choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
                 Start& start);
     void look_closer(const Pyramid& reference, const Pyramid& moved, Start& start);
+    RigidResult to_finest(const Pyramid& reference, const Pyramid& moved, const Start& start);
     RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
     void finish(const Images& finest, double prefilter, RigidResult& result);
     kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                     Elements row_step);
     void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                double prefilter, RigidResult& result);
+    void compare(const Images& finest, const kernel::RigidSums& sums, double row_step,
+                 double prefilter, RigidResult& result);
 
     ImageShape shape_;
     int levels_;
