@@ -237,6 +237,16 @@ bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
     const Point begin = phi(Point{x_of(0), y}), end = phi(Point{x_of(count - 1), y});
     // φ is linear along the row, so the pixels in between satisfy what both ends satisfy.
     const double columns = std::floor(begin.x - x_of(0)), top = std::floor(begin.y);
+    const float* const above = samples_.data() +
+                               (static_cast<std::int64_t>(top) - held_.first) * shape.width +
+                               first + static_cast<std::int64_t>(columns);
+    const bool of_whole_pixels = begin.x == x_of(0) + columns && end.x == begin.x + (count - 1) &&
+                                 begin.y == top && end.y == top;
+    if (of_whole_pixels && begin.x >= 0 && end.x <= static_cast<double>(shape.width - 1) &&
+        top >= 0 && top <= static_cast<double>(shape.height - 1)) {
+        std::copy_n(above, to.size(), to.begin());
+        return true;
+    }
     const auto fits = [&](const Point& at, int i) {
         const double u = at.x - x_of(i) - columns, v = at.y - top;
         return u > margin && u < 1 - margin && v > margin && v < 1 - margin;
@@ -246,9 +256,6 @@ bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
                         top >= 0 && top <= static_cast<double>(shape.height - 2);
     if (!inside || !fits(begin, 0) || !fits(end, count - 1))
         return false;
-    const float* const above = samples_.data() +
-                               (static_cast<std::int64_t>(top) - held_.first) * shape.width +
-                               first + static_cast<std::int64_t>(columns);
     const float* const below = above + shape.width;
     const double left = static_cast<double>(first) + columns;
     for (int i = 0; i < count; ++i) {
