@@ -2,6 +2,8 @@
 // Displacement fields between small frames; larger frames are tested in long/nonrigid.cpp.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
+#include "sextant/registration/pair_pyramid.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include "tests/registration/warps.hpp"
 #include <gmock/gmock.h>
@@ -148,6 +150,43 @@ TEST(Nonrigid, marks_regions_of_noise_as_unknown) {
     }
     EXPECT_GT(beyond, 2 * within) << "extrapolation is less certain";
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
+}
+
+TEST(Nonrigid, the_noise_of_an_average_of_resampled_frames_is_known) {
+    // Interpolation between pixels removes most of what the estimate of the noise is based on.
+    constexpr ImageShape shape{128, 128};
+    constexpr int frames = 24;
+    registration::NoiseSource noise(3, 0);
+    kernel::FloatPlane average(shape), frame({shape.width + 1, shape.height + 1});
+    for (int i = 0; i < frames; ++i) {
+        for (Elements y = 0; y <= shape.height; ++y) {
+            for (Elements x = 0; x <= shape.width; ++x)
+                frame.row(y)[x] = static_cast<float>(noise.normal());
+        }
+        const auto u = static_cast<float>(noise.uniform()), v = static_cast<float>(noise.uniform());
+        for (Elements y = 0; y < shape.height; ++y) {
+            const float *const above = frame.row(y), *const below = frame.row(y + 1);
+            for (Elements x = 0; x < shape.width; ++x) {
+                const float high = (1 - u) * above[x] + u * above[x + 1];
+                const float low = (1 - u) * below[x] + u * below[x + 1];
+                average.row(y)[x] += (1 - v) * high + v * low;
+            }
+        }
+    }
+    const auto mean_share = [&](bool of_average) {
+        registration::PairPyramid pyramid(shape, registration::usual_prefilter, 1);
+        pyramid.fill(average.samples(), average.samples(), of_average);
+        double sum = 0, count = 0;
+        for (Elements y = 0; y < shape.height; y += 8) {
+            for (Elements x = 0; x < shape.width; x += 8) {
+                sum += pyramid.informative().share(x, y);
+                ++count;
+            }
+        }
+        return sum / count;
+    };
+    EXPECT_LT(mean_share(true), .1);
+    EXPECT_GT(mean_share(false), .5);
 }
 
 TEST(Nonrigid, returns_the_initial_motion_with_all_nodes_unknown_for_frames_of_noise) {

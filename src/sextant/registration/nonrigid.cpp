@@ -110,7 +110,7 @@ NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions opt
 /// one.
 SplineFit& NonrigidRegistration::fit(const kernel::SampleView& reference,
                                      const kernel::SampleView& templ, const FieldStart& start) {
-    pyramid_.fill(reference, templ);
+    pyramid_.fill(reference, templ, start.of_average);
     result_.fit = coarse_.run(pyramid_, start);
     result_.refined = result_.fit.coherence > coherent;
     if (!result_.refined)

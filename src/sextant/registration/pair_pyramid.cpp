@@ -86,18 +86,18 @@ InformativeTiles::InformativeTiles(ImageShape image, double sigma, Team* team)
       share_(static_cast<std::size_t>(tiles_.elements())) {}
 
 void InformativeTiles::examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-                               const kernel::FloatImage& slope_y, double scale) {
+                               const kernel::FloatImage& slope_y, double scale, bool of_average) {
     run_parts(team_, static_cast<int>(tiles_.height), [&](int row, int) {
         for (Elements tile = row * tiles_.width; tile < (row + 1) * tiles_.width; ++tile)
             share_[static_cast<std::size_t>(tile)] =
-                share_of_signal(frame, slope_x, slope_y, scale, tile);
+                share_of_signal(frame, slope_x, slope_y, scale, of_average, tile);
     });
 }
 
 double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
                                          const kernel::FloatImage& slope_x,
                                          const kernel::FloatImage& slope_y, double scale,
-                                         Elements tile) const {
+                                         bool of_average, Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
     // Differences need a pixel on each side, so the image's border pixels have none.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
@@ -108,7 +108,11 @@ double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
     const double differences = std::visit(
         [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
         frame.first);
-    const double noise = scale * scale * differences / 36 * slope_of_noise_;
+    // Linear interpolation at a position u between two pixels leaves 20u² − 20u + 6 of the 6 to
+    // which the squares of a second difference add up: 4/9 for uniformly distributed positions.
+    constexpr double remaining = 4. / 9;
+    const double of_differences = of_average ? remaining * remaining : 1;
+    const double noise = scale * scale * differences / (36 * of_differences) * slope_of_noise_;
     const double all = square_of_slopes(slope_x, slope_y, inner);
     return all > threshold * noise ? 1 - noise / all : 0;
 }
@@ -144,7 +148,8 @@ PairLevel PairPyramid::level(int number) const {
             std::ldexp(1., number)};
 }
 
-void PairPyramid::fill(const kernel::SampleView& reference, const kernel::SampleView& templ) {
+void PairPyramid::fill(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                       bool of_average) {
     fill_named(reference_, reference, "the reference");
     fill_named(templ_, templ, "the template");
     for (int number = 0; number < levels(); ++number) {
@@ -156,7 +161,8 @@ void PairPyramid::fill(const kernel::SampleView& reference, const kernel::Sample
                                    slopes.y);
         });
     }
-    informative_.examine(reference, slopes_[0].x.image(), slopes_[0].y.image(), reference_.scale());
+    informative_.examine(reference, slopes_[0].x.image(), slopes_[0].y.image(), reference_.scale(),
+                         of_average);
 }
 
 } // namespace sextant::registration

@@ -23,10 +23,12 @@ class InformativeTiles {
     /// estimated from second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2
     /// 4 −2; 1 −2 1], which smooth structure hardly affects. A tile is informative if its mean |∇|²
     /// exceeds 1.5 times that of the noise. Samples that are not finite are ignored.
-    /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
+    /// In an average of frames that were interpolated at positions between pixels, second
+    /// differences of the noise are smaller (`of_average`). Source    Immerkær, Computer Vision and
+    /// Image Understanding 64(2), 1996,
     ///           doi:10.1006/cviu.1996.0060
     void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-                 const kernel::FloatImage& slope_y, double scale);
+                 const kernel::FloatImage& slope_y, double scale, bool of_average = false);
 
     /// Returns the fraction of |∇|² in the pixel's tile that is not noise; 0 if the tile is not
     /// informative.
@@ -36,7 +38,8 @@ class InformativeTiles {
 
   private:
     double share_of_signal(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-                           const kernel::FloatImage& slope_y, double scale, Elements tile) const;
+                           const kernel::FloatImage& slope_y, double scale, bool of_average,
+                           Elements tile) const;
 
     ImageShape image_, tiles_;
     Team* team_;
@@ -59,7 +62,9 @@ class PairPyramid {
     PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
     /// Requires  as Pyramid::fill; exceptions name the frame, reference or template.
-    void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
+    /// `of_average`: the reference is an average of resampled frames.
+    void fill(const kernel::SampleView& reference, const kernel::SampleView& templ,
+              bool of_average = false);
 
     int levels() const { return reference_.levels(); }
     /// The factor by which the reference's samples were multiplied, relative to the template's.

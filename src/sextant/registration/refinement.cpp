@@ -764,6 +764,7 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
             [&] {
                 FieldStart start = settled ? FieldStart(frame.result.motion) : from_field(frame);
                 start.gain = contribution_of(registered.contrasts[index], context.offset).gain;
+                start.of_average = true;
                 if (frame.frame == first_reference)
                     start.strength = usual_strength(*context.ledger, registered, reference_before,
                                                     stage - 1, first_reference);

@@ -50,6 +50,8 @@ struct FieldStart {
     /// The factor that brings the template's samples to the contrast of the reference. Unknown: the
     /// variances of both are matched, which is right only if both have equally much noise.
     std::optional<double> gain = {};
+    /// The reference is an average of resampled frames.
+    bool of_average = false;
     /// The strength of the prior. Unknown: estimated from the evidence.
     std::optional<double> strength = {};
 
