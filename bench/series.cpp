@@ -522,6 +522,8 @@ class Judge {
                                                    const std::vector<ErrorAt>& errors,
                                                    const Gauge& gauge) {
         std::vector<double> z;
+        if (field.sigma.empty())
+            return z; // that of a peer
         const auto nearest = [&](double at, Elements nodes) {
             return std::clamp<Elements>(std::llround(at / static_cast<double>(field.spacing)), 0,
                                         nodes - 1);

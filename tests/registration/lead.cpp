@@ -47,6 +47,30 @@ double lead(const Lattices& lattices, const RigidMotion& motion, const RigidMoti
     return meter.over(rival);
 }
 
+TEST(Lead, over_nothing_tells_related_frames_from_unrelated_ones) {
+    const auto over_nothing = [](const Pair& one, const Pair& other) {
+        Pyramid reference(whole, 2), moved(whole, 2);
+        reference.fill(one.reference.samples());
+        moved.fill(other.moved.samples());
+        const Point c = registration::centre(whole);
+        LeadMeter meter(reference.level(1).shape);
+        meter.set({reference.level(1), moved.level(1), {c.x / 2, c.y / 2}, false}, {});
+        return meter.over_nothing();
+    };
+    double squares = 0;
+    constexpr int pairs = 60;
+    for (std::uint64_t seed = 1; seed <= pairs; ++seed) {
+        const Pair one = make_pair({"carbon", whole, 10, {}, .38, seed}),
+                   other = make_pair({"carbon", whole, 10, {}, .38, seed + pairs});
+        EXPECT_GT(over_nothing(one, one), 8) << seed;
+        const double unrelated = over_nothing(one, other);
+        squares += unrelated * unrelated;
+    }
+    const double spread = std::sqrt(squares / pairs);
+    EXPECT_GT(spread, .6);
+    EXPECT_LT(spread, 1.5);
+}
+
 TEST(Lead, spreads_no_more_than_a_normal_deviate_on_a_perfect_lattice) {
     constexpr int pairs = 120;
     double sum = 0, squares = 0;

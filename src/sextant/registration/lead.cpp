@@ -75,11 +75,11 @@ void LeadMeter::warp(const RigidMotion& motion, bool inverted, kernel::FloatPlan
     });
 }
 
-LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile) const {
+LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile, const kernel::FloatPlane& compared) const {
     TileSums sums;
     for (Elements y = tile.y; y < tile.y + tile.height; ++y) {
         const float* const row = images_.reference.row(y);
-        const float *const best = best_.image().row(y), *const rival = rival_.image().row(y);
+        const float *const best = best_.image().row(y), *const rival = compared.image().row(y);
         TileSums of_row;
         for (Elements x = tile.x; x < tile.x + tile.width; ++x) {
             const auto r = static_cast<double>(row[x]), b = static_cast<double>(best[x]),
@@ -93,23 +93,55 @@ LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile) const {
     return sums;
 }
 
-double LeadMeter::over(const RigidMotion& rival, bool inverted) {
-    warp(rival, inverted, rival_);
+/// Sums over the tiles, and over all of them.
+LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
     const ImageShape tiles = tiles_in(shape_);
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column) {
             const Elements x = column * tile_side, y = row * tile_side;
             tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
                 sums_of({x, y, std::min(tile_side, shape_.width - x),
-                         std::min(tile_side, shape_.height - y)});
+                         std::min(tile_side, shape_.height - y)},
+                        rival);
         }
     });
     TileSums all;
-    double seen = 0;
-    for (const TileSums& tile : tiles_) {
+    for (const TileSums& tile : tiles_)
         all += tile;
-        seen += tile.count > 0;
+    return all;
+}
+
+double LeadMeter::over_nothing() {
+    const TileSums all = sum_tiles(best_);
+    if (!(all.count > 0))
+        return 0;
+    const Spread r = spread_of(all.count, all.r, all.rr);
+    const Spread best = spread_of(all.count, all.best, all.best_best);
+    if (!(r.deviation > 0 && best.deviation > 0))
+        return 0;
+    const auto covariance = [&](const TileSums& sums) {
+        return sums.r_best - r.mean * sums.best - best.mean * sums.r +
+               sums.count * r.mean * best.mean;
+    };
+    const auto variance = [&](const TileSums& sums) {
+        return sums.best_best - 2 * best.mean * sums.best + sums.count * best.mean * best.mean;
+    };
+    const double won = covariance(all), at_stake = variance(all);
+    double squares = 0, stakes = 0;
+    for (const TileSums& tile : tiles_) {
+        const double share = variance(tile) / at_stake;
+        const double noise = (covariance(tile) - share * won) / std::max(1e-3, 1 - share);
+        squares += noise * noise;
+        stakes += share * share;
     }
+    return squares > 0 ? normal_deviate(won / std::sqrt(squares), 1 / stakes) : 0;
+}
+
+double LeadMeter::over(const RigidMotion& rival, bool inverted) {
+    warp(rival, inverted, rival_);
+    const TileSums all = sum_tiles(rival_);
+    const auto seen = std::count_if(tiles_.begin(), tiles_.end(),
+                                    [](const TileSums& tile) { return tile.count > 0; });
     if (seen < least_tiles)
         return std::numeric_limits<double>::infinity();
     const Spread r = spread_of(all.count, all.r, all.rr);

@@ -45,6 +45,12 @@ class LeadMeter {
     /// Deterministic  The bits do not depend on the number of threads.
     double over(const RigidMotion& rival, bool inverted = false);
 
+    /// Returns by how many standard deviations the motion that was set explains the images better
+    /// than no motion at all, as a normal deviate: that of the NCC over the common pixels, whose
+    /// noise is estimated from the tiles. Of many motions between unrelated images, the best has
+    /// about 4.
+    double over_nothing();
+
     static constexpr int least_tiles = 4;
 
   private:
@@ -57,7 +63,8 @@ class LeadMeter {
     };
 
     void warp(const RigidMotion& motion, bool inverted, kernel::FloatPlane& to);
-    TileSums sums_of(const Tile& tile) const;
+    TileSums sums_of(const Tile& tile, const kernel::FloatPlane& rival) const;
+    TileSums sum_tiles(const kernel::FloatPlane& rival);
 
     ImageShape shape_;
     Team* team_;

@@ -24,6 +24,9 @@ Elements tile_side(ImageShape shape) {
 constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
 /// If the lead of the best is smaller than this, more fits are compared, on a finer level.
 constexpr double clear_lead = 4;
+/// By so many standard deviations, the best of many motions between unrelated images explains them
+/// better than no motion.
+constexpr double lead_of_unrelated = 4;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one.
 constexpr double distinct = 2;
 
@@ -245,8 +248,10 @@ void RigidRegistration::choose(const Images& images, std::size_t count, double a
         }
         start.fit = *best;
         start.lead = lead;
-        if (lead >= 0)
+        if (lead >= 0) {
+            start.lead = std::min(lead, meter.over_nothing() - lead_of_unrelated);
             break;
+        }
         best = strongest;
     }
 }

@@ -38,8 +38,9 @@ struct RigidResult {
     double ncc_before = 0, ncc_after = 0;
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0; ///< number of steps over all levels
-    /// The lead of the best motion over its strongest rival (lead.hpp), in standard deviations of
-    /// what noise causes; infinite without a rival, none if a start was given.
+    /// The lead of the best motion over its strongest rival, or over what the best of many motions
+    /// between unrelated frames reaches, if this is less (lead.hpp): in standard deviations of what
+    /// noise causes; none if a start was given.
     std::optional<double> lead;
 
     bool converged = false;
