@@ -132,16 +132,38 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
     }
 }
 
+namespace {
+
+thread_local PrintedText* collecting = nullptr;
+
+} // namespace
+
+PrintedText::PrintedText() : outer_(collecting) {
+    collecting = this;
+}
+
+PrintedText::~PrintedText() {
+    collecting = outer_;
+}
+
 void print_warnings(std::span<const std::string> warnings) {
     for (const std::string& warning : warnings)
         print_note(fmt::format("warning: {}", warning));
 }
 
 void print_note(std::string_view note) {
+    if (collecting) {
+        collecting->notes.emplace_back(note);
+        return;
+    }
     std::fputs(fmt::format("sextant: {}\n", printable(note)).c_str(), stderr);
 }
 
 void print_text(std::string_view text) {
+    if (collecting) {
+        collecting->text += text;
+        return;
+    }
     std::fputs(printable_lines(text).c_str(), stdout);
 }
 
@@ -153,6 +175,10 @@ void print_remarks(const FrameSource& source) {
 void write_text(const std::string& path, std::string_view text) {
     if (path != standard_output)
         return write_file(path, text);
+    if (collecting) {
+        collecting->text += text;
+        return;
+    }
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

@@ -48,6 +48,22 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
 /// InvalidFile if one cannot be written. `trace`: the output that `write_trace` writes, or empty.
 void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
 
+/// While an object of this class exists, it collects what commands print on its thread, and nothing
+/// is printed. For programs that run commands as functions.
+class PrintedText {
+  public:
+    PrintedText();
+    ~PrintedText();
+    PrintedText(const PrintedText&) = delete;
+    PrintedText& operator=(const PrintedText&) = delete;
+
+    std::string text;               ///< for standard output
+    std::vector<std::string> notes; ///< for standard error, without "sextant: "
+
+  private:
+    PrintedText* outer_;
+};
+
 /// Prints warnings on standard error, one per line.
 void print_warnings(std::span<const std::string> warnings);
 /// Prints a note, which is not a warning, on standard error.

@@ -6,6 +6,7 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/prefix/threaded_scan.hpp"
 #include "sextant/prefix/watch.hpp"
@@ -120,6 +121,9 @@ struct ScanOptions {
     /// combined in both orders before a run; if the results differ, the run throws.
     int commutative_samples = 1;
 };
+
+/// Returns a record of all options.
+Record record_of(ScanOptions& options);
 
 /// The configuration named by the options. Throws InvalidTask.
 scan::Configuration configuration_of(const ScanOptions& options);

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parallel image computing: NumPy arrays in and out, on threads or over MPI.
+
+Functions have the names, options and defaults of the commands of ``sextant``:
+
+>>> import numpy as np, sextant
+>>> image = np.zeros((4, 6)); image[1, 2:4] = 1
+>>> sextant.label(image).components
+1
+"""
+from . import errors
+from ._core import version as _version
+from ._results import Plan
+from .compositing import Composite, composite
+from .errors import (CommunicationFailed, Error, InvalidFile, InvalidKeyword, InvalidTask,
+                     PeerFailed, RunFailed, WrongType)
+from .images import (Contours, Filtered, Labels, canny, contours, features, filter, label,
+                     measure)
+from .machine import Calibration, Simulation, calibrate, explain, simulate
+from .registration import Registration, Transforms, apply, register
+from .scanning import scan
+from .series import Info, Series, info, open_series
+
+__version__: str = _version()
+
+__all__ = [
+    "Calibration", "CommunicationFailed", "Composite", "Contours", "Error", "Filtered", "Info",
+    "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "PeerFailed", "Plan",
+    "Registration", "RunFailed", "Series", "Simulation", "Transforms", "WrongType", "apply",
+    "calibrate", "canny", "composite", "contours", "errors", "explain", "features", "filter",
+    "info", "label", "measure", "open_series", "register", "scan", "simulate",
+]

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How arrays, lazy arrays, files and generators become inputs and outputs of the extension."""
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from .errors import InvalidFile, InvalidTask, WrongType
+
+#: The memory for blocks of a lazy array that are kept while it is read.
+_BLOCK_BYTES = 32 << 20
+
+
+def is_lazy(source: Any) -> bool:
+    """True for arrays that are read on demand: those of zarr, h5py and dask, and Series."""
+    return (hasattr(source, "shape") and hasattr(source, "dtype") and
+            hasattr(source, "__getitem__") and not isinstance(source, (np.ndarray, np.generic)) and
+            not hasattr(source, "__array_interface__") and not _has_buffer(source))
+
+
+def _has_buffer(source: Any) -> bool:
+    try:
+        memoryview(source)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def as_array(source: Any, name: str, copy: Optional[bool] = None) -> np.ndarray:
+    """An array on the memory of `source`; a copy only if `source` has no such memory.
+
+    A masked array becomes a copy in which masked samples are NaN.
+    """
+    if isinstance(source, np.ma.MaskedArray):
+        if copy is False:
+            raise InvalidTask(f"{name} is a masked array: its samples must be copied to set masked "
+                              "ones to NaN, but copy is False")
+        _check_type(source.dtype, name)
+        wide = source.dtype if source.dtype.kind == "f" else np.promote_types(source.dtype, "f4")
+        return source.astype(wide).filled(np.nan)
+    has_memory = (isinstance(source, np.ndarray) or hasattr(source, "__array_interface__") or
+                  _has_buffer(source))
+    if copy is False and not has_memory:
+        raise InvalidTask(f"{name} is a {type(source).__name__}, which has no memory to share: its "
+                          "samples must be copied, but copy is False")
+    try:
+        array = np.asarray(source)
+    except ValueError as error:  # lists of lists of different lengths
+        raise WrongType(f"{name}: {error}") from None
+    _check_type(array.dtype, name)
+    return array
+
+
+def _check_type(dtype: np.dtype, name: str) -> None:
+    if dtype.kind not in "buif" or dtype.itemsize > 8:
+        raise WrongType(f"{name} has samples of type {dtype}, expected integers or floating-point "
+                        "numbers of up to 64 bits")
+
+
+def _check_axes(shape: Tuple[int, ...], axes: Tuple[str, ...], name: str) -> None:
+    if len(shape) != len(axes):
+        raise InvalidTask(f"{name} has shape {tuple(shape)}, expected {len(axes)} axes: "
+                          f"{', '.join(axes)}")
+    if 0 in shape:
+        raise InvalidTask(f"{name} has shape {tuple(shape)}: it is empty")
+
+
+class _Blocks:
+    """Reads a lazy array along its first axis, a few of its chunks at a time.
+
+    The blocks read last are kept, because several ranks and passes read neighbouring frames.
+    """
+
+    def __init__(self, source: Any, name: str) -> None:
+        self._source, self._name = source, name
+        self._shape, self._dtype = tuple(source.shape), np.dtype(source.dtype)
+        item = int(np.prod(self._shape[1:], dtype=np.int64)) * self._dtype.itemsize
+        most = max(1, _BLOCK_BYTES // max(1, item))
+        chunks = getattr(source, "chunks", None)
+        first = chunks[0] if chunks else 1
+        length = max(first) if isinstance(first, tuple) else int(first)
+        if len(self._shape) == 2:  # rows of an image: several chunks at a time, if they are small
+            self._length = max(1, min(most, max(length, most // max(1, length) * length)))
+        else:
+            self._length = max(1, min(length, most))
+        self._kept: "OrderedDict[int, np.ndarray]" = OrderedDict()
+        self._most_kept = max(2, min(4, most // self._length))
+        self._lock = threading.Lock()
+
+    def _block(self, index: int) -> np.ndarray:
+        with self._lock:
+            block = self._kept.pop(index, None)
+            if block is None:
+                while len(self._kept) >= self._most_kept:
+                    self._kept.popitem(last=False)
+                first = index * self._length
+                last = min(first + self._length, self._shape[0])
+                if tuple(self._source.shape) != self._shape:
+                    raise InvalidFile(f"{self._name} has shape {tuple(self._source.shape)}, but had "
+                                      f"{self._shape} when it was opened")
+                block = np.ascontiguousarray(self._source[first:last],
+                                             dtype=self._dtype.newbyteorder("="))
+                if block.shape != (last - first, *self._shape[1:]):
+                    raise InvalidFile(f"{self._name}[{first}:{last}] has shape {block.shape}, "
+                                      f"expected {(last - first, *self._shape[1:])}")
+            self._kept[index] = block
+            return block
+
+    def frame(self, number: int, first: int, last: int) -> np.ndarray:
+        """Rows of a frame of a series."""
+        block = self._block(number // self._length)
+        return block[number % self._length, first:last]
+
+    def rows(self, number: int, first: int, last: int) -> np.ndarray:
+        """Rows of an image."""
+        del number
+        begin, end = first // self._length, (last - 1) // self._length
+        parts = []
+        for index in range(begin, end + 1):
+            start = index * self._length
+            parts.append(self._block(index)[max(first - start, 0):last - start])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
+              channel: Optional[int] = None, slice: Optional[int] = None,
+              allow_external: bool = False) -> _core.Frames:
+    """The frames of anything that `register` accepts."""
+    if isinstance(series, (str, os.PathLike)):
+        return _core.Frames.of_files(os.fspath(series), channel, slice, allow_external)
+    if channel is not None or slice is not None or allow_external:
+        raise InvalidTask(f"channel, slice and allow_external have no effect: {name} is not a file")
+    own = getattr(series, "_frames", None)
+    if isinstance(own, _core.Frames):
+        return own
+    if isinstance(series, Iterator):
+        if copy is False:
+            raise InvalidTask(f"{name} is an iterator, whose frames must be stored, but copy is "
+                              "False")
+        return _spooled(series, name)
+    if is_lazy(series):
+        _check_type(np.dtype(series.dtype), name)
+        _check_axes(series.shape, ("frames", "height", "width"), name)
+        reader = _Blocks(series, name)
+        frames, height, width = series.shape
+        return _core.Frames.of_reader(reader.frame, frames, height, width,
+                                      np.dtype(series.dtype).newbyteorder("="), True)
+    if isinstance(series, (list, tuple)) and any(_is_frame(frame) for frame in series):
+        return _listed(series, name, copy)
+    array = as_array(series, name, copy)
+    _check_axes(array.shape, ("frames", "height", "width"), name)
+    return _core.Frames.of_stack(array, False)
+
+
+def _is_frame(item: Any) -> bool:
+    return hasattr(item, "__array__") or hasattr(item, "__array_interface__") or _has_buffer(item)
+
+
+def _listed(frames: Iterable[Any], name: str, copy: Optional[bool]) -> _core.Frames:
+    arrays = []
+    for number, frame in enumerate(frames):
+        array = as_array(frame, f"frame {number} of {name}", copy)
+        _check_axes(array.shape, ("height", "width"), f"frame {number} of {name}")
+        arrays.append(array)
+    first = arrays[0]
+    alike = all(each.strides == first.strides and each.dtype == first.dtype for each in arrays)
+    same = all(each.shape == first.shape and each.dtype.newbyteorder("=") ==
+               first.dtype.newbyteorder("=") for each in arrays)
+    if same and not alike:  # one layout serves all frames, so these few are copied
+        native = first.dtype.newbyteorder("=")
+        if copy is False:
+            raise InvalidTask(f"the frames of {name} have different strides or byte orders, so they "
+                              "must be copied, but copy is False")
+        arrays = [np.ascontiguousarray(each, dtype=native) for each in arrays]
+    return _core.Frames.of_arrays(arrays, False)
+
+
+def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
+    """Frames of an iterator, stored in an unnamed file, because registration reads them again."""
+    with tempfile.TemporaryFile() as file:
+        shape: Optional[Tuple[int, ...]] = None
+        dtype = np.dtype("f4")
+        count = 0
+        for frame in frames:
+            array = as_array(frame, f"frame {count} of {name}")
+            if shape is None:
+                _check_axes(array.shape, ("height", "width"), f"frame 0 of {name}")
+                shape, dtype = array.shape, array.dtype.newbyteorder("=")
+            elif array.shape != shape or array.dtype.newbyteorder("=") != dtype:
+                raise InvalidTask(f"frame {count} of {name} has shape {array.shape} and type "
+                                  f"{array.dtype}, expected {shape} and {dtype} as frame 0")
+            file.write(np.ascontiguousarray(array, dtype=dtype).data)
+            count += 1
+        if shape is None:
+            raise InvalidTask(f"{name} has no frames")
+        file.flush()
+        stack = np.memmap(file, dtype=dtype, mode="r", shape=(count, *shape))
+    return _core.Frames.of_stack(np.asarray(stack), False)
+
+
+def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = None,
+             copy: Optional[bool] = None) -> _core.Frames:
+    """The image of anything that `label` accepts, as a series of one frame."""
+    if isinstance(image, (str, os.PathLike)):
+        return _core.Frames.of_files(os.fspath(image), None, None, False)
+    own = getattr(image, "_frames", None)
+    if isinstance(own, _core.Frames):
+        return own
+    if is_lazy(image):
+        _check_type(np.dtype(image.dtype), name)
+        _check_axes(image.shape, ("height", "width"), name)
+        height, width = image.shape
+        return _core.Frames.of_reader(_Blocks(image, name).rows, 1, height, width,
+                                      np.dtype(image.dtype).newbyteorder("="), False)
+    array = as_array(image, name, copy)
+    if channel_axis is None:
+        if array.ndim == 3 and array.shape[-1] in (3, 4):
+            raise InvalidTask(f"{name} has shape {array.shape}, expected 2 axes: height, width; "
+                              "for a colour image add channel_axis=-1")
+        _check_axes(array.shape, ("height", "width"), name)
+        return _core.Frames.of_arrays([array], False)
+    _check_axes(array.shape, ("height", "width", "channels"), name)
+    if channel_axis not in range(-3, 3):
+        raise InvalidTask(f"channel_axis is {channel_axis}, expected -3 to 2")
+    return _core.Frames.of_arrays([np.moveaxis(array, channel_axis, -1)], True)
+
+
+def check_overlap(out: Any, source: Any, name: str) -> None:
+    """Refuses an output that shares memory with the input, which is read while it is written."""
+    if not isinstance(out, np.ndarray) or not isinstance(source, np.ndarray):
+        return
+    if not np.may_share_memory(out, source):
+        return
+    try:
+        overlap = np.shares_memory(out, source, max_work=10_000)
+    except np.TooHardError:
+        overlap = True
+    if overlap:
+        raise InvalidTask(f"out shares memory with {name}")
+
+
+Sink = Any
+
+
+def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
+    """An output and how the extension writes planes of rows to it.
+
+    Returns the array and a sink with the axes planes, height and width: the array itself, or a
+    function for arrays whose rows are not contiguous and for those of zarr and h5py. `shape` has
+    two axes, or three with planes first.
+    """
+    if out is None:
+        out = np.empty(shape, dtype)
+    if tuple(getattr(out, "shape", ())) != tuple(shape):
+        raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
+                          f"{tuple(shape)}")
+    kind = np.dtype(out.dtype)
+    if not np.can_cast(np.dtype(dtype), kind, "same_kind"):
+        raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
+    if isinstance(out, np.ndarray):
+        if not out.flags.writeable:
+            raise InvalidTask("out is read-only")
+        planes = out if out.ndim == 3 else out[np.newaxis]
+        if kind == np.dtype(dtype) and out.strides[-1] == kind.itemsize and min(out.strides) > 0:
+            return out, planes
+
+        def write(plane: int, first: int, rows: np.ndarray) -> None:
+            planes[plane, first:first + len(rows)] = rows
+        return out, write
+    if not hasattr(out, "__setitem__"):
+        raise WrongType(f"out is a {type(out).__name__}, expected an array")
+    if len(shape) == 2:
+        def write_rows(plane: int, first: int, rows: np.ndarray) -> None:
+            out[first:first + len(rows)] = rows
+        return out, write_rows
+
+    def write_planes(plane: int, first: int, rows: np.ndarray) -> None:
+        out[plane, first:first + len(rows)] = rows
+    return out, write_planes
+
+
+def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int:
+    """The number of threads that share an image: one per tile of a grid, else one per core.
+
+    Small images have one, because starting threads would take longer than the work.
+    """
+    if comm is not None:
+        if ranks is not None:
+            raise InvalidTask("ranks has no effect: the ranks are those of comm")
+        return 1
+    if ranks is not None:
+        if isinstance(ranks, bool) or not isinstance(ranks, (int, np.integer)):
+            raise WrongType(f"ranks is {ranks!r}, expected a whole number")
+        if not 1 <= ranks <= 1024:
+            raise InvalidTask(f"ranks {ranks}: expected a whole number from 1 to 1024")
+        return int(ranks)
+    grid = options.get("grid")
+    if grid is not None:
+        columns, rows = grid.split("x") if isinstance(grid, str) and "x" in grid else (
+            grid if isinstance(grid, (list, tuple)) and len(grid) == 2 else (grid, grid))
+        try:
+            return min(1024, max(1, int(columns) * int(rows)))
+        except (TypeError, ValueError):
+            return 1  # the option's own check names the value
+    return max(1, min(_core.cores(), pixels // 65536))
+
+
+def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
+    """The callable that `progress` stands for: itself, None, or a bar of tqdm for True."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise InvalidTask("progress=True needs tqdm (python3-tqdm); pass a function of part, "
+                              "done, all instead") from None
+        bar = tqdm(leave=False)
+
+        def show(part: str, done: int, all: int) -> None:
+            bar.desc, bar.total, bar.n = part, all, done
+            bar.refresh()
+        return show
+    if not callable(progress):
+        raise WrongType(f"progress is {progress!r}, expected a function of part, done, all; True; "
+                        "or None")
+    return progress
+
+
+def check_comm(comm: Any) -> None:
+    """Refuses a communicator in a process that was forked after MPI was initialised."""
+    if comm is not None and _forked_after_mpi:
+        raise InvalidTask("this process was forked after MPI was initialised, so it cannot use a "
+                          "communicator: start it with mpirun, or fork before importing mpi4py.MPI")
+
+
+_forked_after_mpi = False
+
+
+def _after_fork() -> None:
+    global _forked_after_mpi
+    import sys
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized():
+        _forked_after_mpi = True
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects that functions return: arrays, the plan, and how they are shown in a notebook."""
+from __future__ import annotations
+
+import base64
+import html
+import json
+import struct
+import zlib
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+__all__ = ["Plan", "Result"]
+
+
+def _seconds_text(seconds: Optional[float]) -> str:
+    if seconds is None:
+        return ""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def _png(image: np.ndarray, most: int = 480) -> bytes:
+    """An image as PNG, reduced to at most `most` pixels per side: grey, or RGBA."""
+    image = np.asarray(image)
+    step = max(1, -(-max(image.shape[:2]) // most))
+    image = image[::step, ::step]
+    if image.ndim == 2:
+        values = image.astype("f8")
+        finite = values[np.isfinite(values)]
+        low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
+        scaled = np.clip((values - low) / (high - low if high > low else 1.0), 0, 1)
+        pixels = (np.nan_to_num(scaled) * 255 + 0.5).astype("u1")[..., np.newaxis]
+    elif image.dtype == np.uint8:
+        pixels = image[..., :4]
+    else:
+        pixels = (np.clip(np.nan_to_num(image[..., :4].astype("f8")), 0, 1) * 255 + 0.5).astype("u1")
+    height, width, channels = pixels.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(pixels))
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return (struct.pack(">I", len(data)) + name + data +
+                struct.pack(">I", zlib.crc32(name + data)))
+    colour = {1: 0, 3: 2, 4: 6}[channels]
+    return (b"\x89PNG\r\n\x1a\n" +
+            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(lines, 6)) + chunk(b"IEND", b""))
+
+
+def _image_html(image: np.ndarray, caption: str) -> str:
+    data = base64.b64encode(_png(image)).decode()
+    return (f'<figure style="display:inline-block;margin:0 1em 1em 0"><img alt="{html.escape(caption)}" '
+            f'src="data:image/png;base64,{data}"><figcaption>{html.escape(caption)}</figcaption>'
+            '</figure>')
+
+
+def _facts_html(facts: Sequence[Tuple[str, Any]]) -> str:
+    rows = "".join(f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
+                   f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+                   for name, value in facts if value not in (None, ""))
+    return f"<table>{rows}</table>"
+
+
+def _axes(axes: Any) -> Any:
+    """The given axes of matplotlib, or new ones."""
+    if axes is not None:
+        return axes
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plots need matplotlib (python3-matplotlib)") from None
+    return plt.subplots()[1]
+
+
+class Plan:
+    """The configuration that was chosen for a run, and why.
+
+    Attributes
+    ----------
+    text : str
+        The configuration, such as ``"radix-k, radices 8,4"``.
+    reason : str
+        Why it was chosen.
+    predicted : float or None
+        The predicted time in seconds, if there was a choice.
+    measured : float or None
+        The measured time in seconds of the part that the prediction describes.
+    machine, model : str
+        The machine profile and the cost model of the prediction.
+    alternatives : list of dict
+        The other configurations, with their predictions.
+    details : dict
+        All fields of the plan, as in the JSON that the commands write.
+    """
+
+    def __init__(self, text: str, reason: str, *, predicted: Optional[float] = None,
+                 measured: Optional[float] = None, machine: str = "", model: str = "",
+                 alternatives: Sequence[Mapping[str, Any]] = (),
+                 details: Optional[Mapping[str, Any]] = None) -> None:
+        self.text, self.reason = text, reason
+        self.predicted, self.measured = predicted, measured
+        self.machine, self.model = machine, model
+        self.alternatives: List[Dict[str, Any]] = [dict(each) for each in alternatives]
+        self.details: Dict[str, Any] = dict(details or {})
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.text}: {self.reason}>"
+
+    @staticmethod
+    def _name_of(alternative: Mapping[str, Any]) -> str:
+        for key in ("name", "text", "pattern"):
+            if alternative.get(key):
+                return str(alternative[key])
+        parts = [str(alternative.get("algorithm", ""))]
+        if alternative.get("radices"):
+            parts.append("radices " + ",".join(str(each) for each in alternative["radices"]))
+        if alternative.get("window"):
+            parts.append(f"window {alternative['window']}")
+        if "columns" in alternative:
+            parts.append(f"{alternative['columns']}x{alternative['rows']} tiles")
+            parts += [str(alternative[key]) for key in ("distribute", "collect")
+                      if alternative.get(key)]
+        return ", ".join(part for part in parts if part)
+
+    @staticmethod
+    def _time_of(alternative: Mapping[str, Any]) -> Optional[float]:
+        found = alternative.get("seconds")
+        if found is None and isinstance(alternative.get("predicted"), Mapping):
+            found = alternative["predicted"].get("seconds")
+        return None if found is None else float(found)
+
+    def _repr_html_(self) -> str:
+        facts = [("Chosen", self.text), ("Why", self.reason),
+                 ("Predicted", _seconds_text(self.predicted)),
+                 ("Measured", _seconds_text(self.measured)), ("Machine", self.machine),
+                 ("Model", self.model)]
+        text = _facts_html(facts)
+        if self.alternatives:
+            rows = "".join(
+                f"<tr><td style='text-align:left'>{html.escape(self._name_of(each))}</td>"
+                f"<td>{html.escape(_seconds_text(self._time_of(each)))}</td></tr>"
+                for each in self.alternatives[:12])
+            text += ("<table><tr><th style='text-align:left'>Configuration</th>"
+                     f"<th>Predicted</th></tr>{rows}</table>")
+        return text
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the predicted times of the configurations, the chosen one first.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        axes = _axes(axes)
+        shown = [(self._name_of(each), self._time_of(each)) for each in self.alternatives]
+        shown = [(name, time) for name, time in shown if time is not None][:12]
+        if not shown:
+            shown = [(self.text, self.predicted or 0.0)]
+        names, times = zip(*shown)
+        places = range(len(names))
+        axes.barh(places, [1e3 * time for time in times],
+                  color=["tab:blue"] + ["lightgray"] * (len(names) - 1))
+        axes.set_yticks(places, names)
+        axes.invert_yaxis()
+        axes.set_xlabel("predicted time (ms)")
+        if self.measured is not None:
+            axes.axvline(1e3 * self.measured, color="tab:orange", label="measured")
+            axes.legend()
+        return axes
+
+
+def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
+            text: str = "") -> Plan:
+    """The plan that a record states as JSON."""
+    predicted = json_plan.get("predicted")
+    seconds = predicted.get("seconds") if isinstance(predicted, Mapping) else predicted
+    alternatives = json_plan.get("alternatives") or json_plan.get("candidates") or []
+    if seconds is None and alternatives:
+        seconds = Plan._time_of(alternatives[0])
+    return Plan(text or Plan._name_of(json_plan), str(json_plan.get("reason", "")),
+                predicted=seconds, measured=measured, machine=str(json_plan.get("machine") or ""),
+                model=str(json_plan.get("model") or ""), alternatives=alternatives,
+                details=json_plan)
+
+
+class Result:
+    """Base class of results.
+
+    Attributes
+    ----------
+    record : dict
+        All declared fields of the result, as in the JSON that the command writes.
+    """
+
+    _title = "Sextant"
+
+    def __init__(self, record: Any) -> None:
+        self._lazy = record
+        self._record: Optional[Dict[str, Any]] = None
+
+    @property
+    def record(self) -> Dict[str, Any]:
+        """All declared fields of the result, as in the JSON that the command writes."""
+        if self._record is None:
+            self._record = json.loads(self._lazy.json())
+        return self._record
+
+    @property
+    def plan(self) -> Plan:
+        """The configuration that was used, and why."""
+        return plan_of(self.record.get("plan") or {})
+
+    @property
+    def seconds(self) -> Dict[str, float]:
+        """The times of the parts of the run on this rank."""
+        return dict(self.record.get("seconds") or {})
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        plan = self.plan
+        return [("Plan", plan.text), ("Why", plan.reason), ("Machine", plan.machine),
+                *((f"Time to {name}", _seconds_text(value))
+                  for name, value in self.seconds.items())]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        return []
+
+    def _repr_html_(self) -> str:
+        images = "".join(_image_html(image, caption) for image, caption in self._images())
+        return f"<h4>{html.escape(self._title)}</h4>{images}{_facts_html(self._facts())}"

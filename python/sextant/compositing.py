@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blends images in visibility order."""
+from __future__ import annotations
+
+import json
+from typing import Any, List, Optional, Tuple
+from typing import Unpack
+
+import numpy as np
+
+from . import _core
+from ._arrays import check_comm, check_overlap, progress_for
+from ._documented import documented
+from ._options import CompositeOptions
+from ._results import Plan, _axes, _facts_html, _image_html, _seconds_text, plan_of
+from .errors import InvalidTask, WrongType
+
+__all__ = ["Composite", "composite"]
+
+_FORMATS = {("f4", 4): "rgba f32", ("f2", 4): "rgba f16", ("u1", 4): "rgba u8",
+            ("f4", 5): "rgba+depth f32"}
+
+
+class Composite:
+    """A composited image.
+
+    Attributes
+    ----------
+    image : ndarray
+        Height, width and channels. None on ranks other than the root.
+    plan : Plan
+        The algorithm that was used, and why.
+    """
+
+    def __init__(self, image: Optional[np.ndarray], plan: Plan, warnings: List[str]) -> None:
+        self.image, self.plan, self.warnings = image, plan, warnings
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        return np.asarray(self.image, dtype=dtype)
+
+    def __repr__(self) -> str:
+        shape = None if self.image is None else self.image.shape
+        return f"<Composite {shape}: {self.plan.text}>"
+
+    def _repr_html_(self) -> str:
+        image = "" if self.image is None else _image_html(self.image, "the composited image")
+        plan = self.plan
+        facts: List[Tuple[str, Any]] = [
+            ("Plan", plan.text), ("Why", plan.reason), ("Machine", plan.machine),
+            ("Predicted", _seconds_text(plan.predicted)), ("Measured", _seconds_text(plan.measured))]
+        return image + _facts_html(facts + [("Warning", each) for each in self.warnings])
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the image by matplotlib, and return the axes."""
+        axes = _axes(axes)
+        if self.image is not None:
+            colours = self.image[..., :4]
+            axes.imshow(colours if colours.dtype == np.uint8 else np.clip(colours.astype("f4"), 0, 1))
+        return axes
+
+
+@documented(CompositeOptions)
+def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None,
+              progress: Any = None, **options: Unpack[CompositeOptions]) -> Composite:
+    """Blend images in visibility order.
+
+    Parameters
+    ----------
+    images : array_like
+        An array with the axes images, height, width and channels, or a list of images: RGBA,
+        premultiplied by opacity, of float32, float16 or uint8; with ``operator="nearest"``, float32
+        with a fifth channel, the depth. Images are ordered front to back. Without `comm`, each is
+        blended by a thread of its own.
+    out : ndarray, optional
+        Where the composited image is written, of the type and shape of one image.
+    comm : mpi4py.MPI.Comm, optional
+        Blend the images of all ranks of this communicator, which are ordered by rank. All of them
+        call the function, each with its own images of the same shape; an array without images is
+        allowed. The result is on the rank `root`.
+    progress : callable or True, optional
+        As in `sextant.label`.
+    {options}
+
+    Returns
+    -------
+    Composite
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> front = np.zeros((2, 3, 4), "f4")
+    >>> front[0, 0] = (.5, 0, 0, .5)                  # half transparent red
+    >>> back = np.ones((2, 3, 4), "f4")               # white
+    >>> sextant.composite([front, back]).image[0, 0].tolist()
+    [1.0, 0.5, 0.5, 1.0]
+    """
+    check_comm(comm)
+    progress = progress_for(progress)
+    try:
+        array = np.asarray(images)
+    except ValueError:
+        raise InvalidTask("images have different shapes, expected the same height, width and "
+                          "channels") from None
+    if array.ndim != 4:
+        raise InvalidTask(f"images have shape {array.shape}, expected 4 axes: images, height, "
+                          "width, channels")
+    native = array.dtype.newbyteorder("=")
+    element = _FORMATS.get((native.str[1:], array.shape[3]))
+    if element is None:
+        raise WrongType(f"images have {array.shape[3]} channels of {array.dtype}, expected 4 of "
+                        "float32, float16 or uint8, or 5 of float32 with depth")
+    if 0 in array.shape[1:] or (array.shape[0] == 0 and comm is None):
+        raise InvalidTask(f"images have shape {array.shape}: it is empty")
+    if isinstance(images, np.ndarray):
+        check_overlap(out, images, "images")
+    array = np.ascontiguousarray(array, dtype=native)
+    shape = array.shape[1:]
+    if out is not None:
+        if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
+            raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
+                              f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
+        if not out.flags.writeable:
+            raise InvalidTask("out is read-only")
+    keywords = dict(options)
+    if element == "rgba+depth f32":
+        keywords.setdefault("operator", "nearest")
+    if keywords.pop("element", None) not in (None, element):
+        raise InvalidTask(f"element {options['element']}: the images are of {element}")
+    if keywords.get("root", 0) == -1:
+        raise InvalidTask("root -1: the image is collected on one rank; name it")
+    image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)
+    found = _core.composite(array, element, keywords, image, comm, progress)
+    plan = Plan("", "")
+    if found["plan"]:
+        plan = plan_of(json.loads(found["plan"]), found["seconds"] or None, found["text"])
+    if not found["is_root"]:
+        return Composite(None, plan, list(found["warnings"]))
+    if out is not None and image is not out:
+        out[...] = image
+        image = out
+    return Composite(image, plan, list(found["warnings"]))

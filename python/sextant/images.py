@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels, filters, edges and contours of images."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
+
+import numpy as np
+from typing import Unpack
+
+from . import _core
+from ._arrays import (as_array, check_comm, check_overlap, image_of, is_lazy, progress_for,
+                      ranks_for, sink_for)
+from ._documented import documented
+from ._options import ContoursOptions, FilterOptions, LabelOptions
+from ._results import Plan, Result, _axes, plan_of
+from .errors import InvalidTask, WrongType
+
+__all__ = ["Contours", "Filtered", "Labels", "canny", "contours", "features", "filter", "label",
+           "measure"]
+
+
+def _is_root(comm: Any) -> bool:
+    return comm is None or comm.Get_rank() == 0
+
+
+def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm: Any,
+             ranks: Optional[int], options: Mapping[str, Any],
+             copy: Optional[bool]) -> Tuple[_core.Frames, int, int]:
+    """The image, the number of its frame, and the number of threads."""
+    check_comm(comm)
+    frames = image_of(image, channel_axis=channel_axis, copy=copy)
+    if frame is None and frames.frames != 1:
+        raise InvalidTask(f"the series has {frames.frames} frames: expected one, or frame=N")
+    if frame is not None and not 0 <= frame < frames.frames:
+        raise InvalidTask(f"frame {frame}: expected 0 to {frames.frames - 1}")
+    return frames, frame or 0, ranks_for(frames.height * frames.width, ranks, options, comm)
+
+
+def _table(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    count = len(columns["area"])
+    table = np.empty(count, dtype=[("label", "i8"), *((name, values.dtype)
+                                                       for name, values in columns.items())])
+    table["label"] = np.arange(1, count + 1)
+    for name, values in columns.items():
+        table[name] = values
+    return table
+
+
+class Labels(Result):
+    """The labelled components of an image.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, or the array given as `out`
+        1, 2, … in the order of the components' first pixels, row by row; 0 is the background. None
+        on ranks other than 0.
+    components : int
+        The number of components.
+    table : structured ndarray or None
+        With ``measure=True``: the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height``
+        (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
+    """
+
+    _title = "Labels"
+
+    def __init__(self, labels: Any, found: Mapping[str, Any]) -> None:
+        super().__init__(found["record"])
+        self.labels = labels
+        self.components: int = found["components"]
+        self.ranks: int = found["ranks"]
+        self.table: Optional[np.ndarray] = _table(found["table"]) if "table" in found else None
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        return np.asarray(self.labels, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<Labels: {self.components} components>"
+
+    @property
+    def plan(self) -> Plan:
+        return plan_of(self.record["plan"], measured=None)
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        return [("Components", self.components), ("Ranks", self.ranks), *super()._facts()]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        if self.labels is None:
+            return []
+        step = max(1, -(-max(self.labels.shape) // 480))
+        return [(_coloured(np.asarray(self.labels[::step, ::step])),
+                 f"{self.components} components, each in its own colour")]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the labels in colours by matplotlib, and return the axes."""
+        axes = _axes(axes)
+        axes.imshow(_coloured(np.asarray(self.labels)), interpolation="nearest")
+        axes.set_title(f"{self.components} components")
+        return axes
+
+
+def _coloured(labels: np.ndarray) -> np.ndarray:
+    """Labels as colours; with many components, some colours are similar."""
+    hashed = labels.astype("u4") * np.uint32(2654435761)
+    colours = np.empty((*labels.shape, 4), "u1")
+    for channel in range(3):
+        colours[..., channel] = 64 + (hashed >> (8 * channel + 4) & 0xbf)
+    colours[..., 3] = 255
+    colours[labels == 0] = (0, 0, 0, 255)
+    return colours
+
+
+@documented(LabelOptions)
+def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
+          channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
+          progress: Any = None, copy: Optional[bool] = None,
+          **options: Unpack[LabelOptions]) -> Labels:
+    """Find and number the connected components of an image.
+
+    Parameters
+    ----------
+    image : array_like, path or lazy array
+        Samples other than 0 are the foreground. Arrays are read where they are, with any strides
+        and byte order; arrays of zarr, h5py and dask are read a few chunks at a time.
+    out : array, optional
+        Where the labels are written: int32, or a wider integer type; an array of NumPy, zarr or
+        h5py. If the call raises an exception, its content is unspecified.
+    frame : int, optional
+        The frame of a series, if `image` is one.
+    channel_axis : int, optional
+        The axis of the channels of a colour image.
+    comm : mpi4py.MPI.Comm, optional
+        Run on the ranks of this communicator. All of them call the function with the same
+        arguments; the labels are on rank 0.
+    ranks : int, optional
+        Number of threads that share the image. Default: one per tile of `grid`, or one per core;
+        one for images of fewer than 131072 pixels.
+    progress : callable or True, optional
+        Called with the name of a part of the work, the number of steps done, and that of all
+        steps. True shows a bar of tqdm.
+    copy : bool, optional
+        False raises an exception if the samples would have to be copied to be read.
+    {options}
+
+    Returns
+    -------
+    Labels
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> image = np.zeros((4, 6), "u1")
+    >>> image[0, :2] = image[3, 4:] = 1
+    >>> found = sextant.label(image, measure=True)
+    >>> found.components
+    2
+    >>> found.labels
+    array([[1, 1, 0, 0, 0, 0],
+           [0, 0, 0, 0, 0, 0],
+           [0, 0, 0, 0, 0, 0],
+           [0, 0, 0, 0, 2, 2]], dtype=int32)
+    >>> found.table["area"]
+    array([2, 2])
+    """
+    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+    sink = None
+    if _is_root(comm):
+        check_overlap(out, image, "image")
+        if out is not None and np.dtype(getattr(out, "dtype", "f4")).kind not in "iu":
+            raise WrongType(f"out has type {getattr(out, 'dtype', type(out).__name__)}, expected "
+                            "int32 or a wider integer type")
+        out, sink = sink_for(out, (frames.height, frames.width), "i4")
+    found = _core.label(frames, number, dict(options), sink, comm, threads, progress_for(progress))
+    return Labels(out, found)
+
+
+def measure(labels: Any) -> np.ndarray:
+    """Measure the regions of a label image: area, bounding box and centroid.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        0 is the background. Regions need not be connected.
+
+    Returns
+    -------
+    structured ndarray
+        Row k describes label k + 1, with the fields ``label``, ``area``, ``x``, ``y``, ``width``,
+        ``height`` (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels. A label without
+        pixels has area 0 and NaN as its centroid.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> table = sextant.measure(np.array([[0, 1, 1], [2, 0, 0]]))
+    >>> table["area"], table["centroid_x"]
+    (array([2, 1]), array([1.5, 0. ]))
+    """
+    if isinstance(labels, Labels):
+        labels = labels.labels
+    array = as_array(np.asarray(labels) if is_lazy(labels) else labels, "labels")
+    if array.ndim != 2:
+        raise InvalidTask(f"labels has shape {array.shape}, expected 2 axes: height, width")
+    if array.dtype.kind not in "iub":
+        raise WrongType(f"labels has type {array.dtype}, expected integers")
+    if array.size == 0:
+        raise InvalidTask(f"labels has shape {array.shape}: it is empty")
+    largest = int(array.max())
+    if int(array.min()) < 0:
+        raise InvalidTask(f"labels has the label {int(array.min())}, expected 0 or more")
+    if largest > max(16 * array.size, 1 << 20):
+        raise InvalidTask(f"labels has the label {largest}, but only {array.size} pixels: number "
+                          "the regions consecutively first")
+    kind = "i4" if array.dtype.itemsize <= 4 and largest < 2**31 else "i8"
+    return _table(_core.measure(array.astype(kind, copy=False), largest))
+
+
+class Filtered(Result):
+    """Derivatives and features of an image.
+
+    Attributes
+    ----------
+    planes : ndarray of float32, or the array given as `out`
+        One plane per derivative. None on ranks other than 0.
+    derivatives : list of str
+        The names of the planes. ``filtered["xx"]`` is a plane.
+    """
+
+    _title = "Filtered image"
+
+    def __init__(self, planes: Any, names: List[str], found: Mapping[str, Any]) -> None:
+        super().__init__(found["record"])
+        self.planes, self.derivatives = planes, names
+        self.ranks: int = found["ranks"]
+        self.not_a_number: int = found["not_a_number"]
+        self.warnings: List[str] = list(found["warnings"])
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self.planes[self.derivatives.index(name)]
+        except ValueError:
+            raise KeyError(f"{name}: expected one of {', '.join(self.derivatives)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.derivatives)
+
+    def __len__(self) -> int:
+        return len(self.derivatives)
+
+    def keys(self) -> List[str]:
+        """The names of the planes."""
+        return list(self.derivatives)
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        return np.asarray(self.planes, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<Filtered: {', '.join(self.derivatives)}>"
+
+    @property
+    def plan(self) -> Plan:
+        """The tiles and collectives that were used, and why."""
+        return plan_of(self.record["plan"], measured=self.seconds.get("filter"))
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        return [("Derivatives", ", ".join(self.derivatives)), ("Ranks", self.ranks),
+                ("NaN samples", self.not_a_number or None), *super()._facts()]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        if self.planes is None:
+            return []
+        return [(np.asarray(self.planes[k]), name) for k, name in enumerate(self.derivatives[:6])]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the first plane by matplotlib, and return the axes."""
+        axes = _axes(axes)
+        axes.imshow(np.asarray(self.planes[0]), cmap="gray")
+        axes.set_title(self.derivatives[0])
+        return axes
+
+
+@documented(FilterOptions)
+def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
+           channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
+           progress: Any = None, copy: Optional[bool] = None,
+           **options: Unpack[FilterOptions]) -> Filtered:
+    """Compute Gaussian derivatives of an image, and features made of them.
+
+    Parameters
+    ----------
+    image, frame, channel_axis, comm, ranks, progress, copy
+        As in `sextant.label`.
+    out : array, optional
+        Where the planes are written: float32, or a wider type, with the axes planes, height and
+        width; an array of NumPy, zarr or h5py. If the call raises an exception, its content is
+        unspecified.
+    {options}
+
+    Returns
+    -------
+    Filtered
+
+    Notes
+    -----
+    ``truncate=4, border="replicate"`` computes what ``scipy.ndimage.gaussian_filter`` computes with
+    ``truncate=4, mode="nearest"``. The weights of derivatives are sampled derivatives of the
+    Gaussian, as in SciPy.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> ramp = np.arange(64, dtype="f4") * np.ones((32, 1), "f4")
+    >>> filtered = sextant.filter(ramp, sigma=2, derivatives=["x", "smooth"])
+    >>> bool(abs(filtered["x"][16, 32] - 1) < 1e-4)
+    True
+    """
+    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+    names = list(_core.derivatives_of(dict(options)))
+    sink = None
+    if _is_root(comm):
+        check_overlap(out, image, "image")
+        out, sink = sink_for(out, (len(names), frames.height, frames.width), "f4")
+    found = _core.filter(frames, number, dict(options), sink, comm, threads,
+                         progress_for(progress))
+    if out is not None:
+        for plane, offset in enumerate(found["offsets"]):
+            if offset:  # large integers: floats held their differences from the offset
+                out[plane] = out[plane] + np.float32(offset)
+    return Filtered(out, names, found)
+
+
+@documented(FilterOptions)
+def features(image: Any, features: Union[str, Sequence[str]] = (
+        "smooth", "gradient-magnitude", "laplacian", "hessian-larger", "hessian-smaller"),
+        **options: Any) -> Dict[str, np.ndarray]:
+    """Compute features of an image, such as the gradient magnitude or the Laplacian.
+
+    Parameters
+    ----------
+    image : array_like, path or lazy array
+        As in `sextant.label`.
+    features : str or sequence of str
+        ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, ``"hessian-larger"`` and
+        ``"hessian-smaller"`` (the eigenvalues of the Hessian), or derivatives such as ``"xy"``.
+    **options
+        As in `sextant.filter`.
+
+    Returns
+    -------
+    dict of ndarray
+        One array of float32 per feature.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> ramp = np.arange(64, dtype="f4") * np.ones((32, 1), "f4")
+    >>> found = sextant.features(ramp, ["gradient-magnitude"], sigma=2)
+    >>> bool(abs(found["gradient-magnitude"][16, 32] - 1) < 1e-4)
+    True
+    """
+    if "derivatives" in options:
+        raise InvalidTask("derivatives has no effect: name the features in the argument features")
+    names = [features] if isinstance(features, str) else list(features)
+    filtered = filter(image, derivatives=names, **options)
+    if filtered.planes is None:
+        return {}
+    return {name: filtered.planes[plane] for plane, name in enumerate(filtered.derivatives)}
+
+
+class Contours(Result, Sequence[np.ndarray]):
+    """The contours of an image, each an array of points in order along it.
+
+    ``contours[k]`` has the rows (y, x) of contour k, as indices of the image.
+
+    Attributes
+    ----------
+    points : ndarray of int, (points, 2)
+        The points of all contours, one contour after another.
+    first : ndarray of int
+        The row of `points` at which each contour begins, and the number of points.
+    closed : ndarray of bool
+        True for contours whose last point is next to the first one.
+    """
+
+    _title = "Contours"
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        super().__init__(found["record"])
+        self.points: np.ndarray = found["points"]
+        self.first: np.ndarray = found["first"]
+        self.closed: np.ndarray = found["closed"]
+        self.ranks: int = found["ranks"]
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[np.ndarray]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Any:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"contour {index} of {len(self)}")
+        index %= len(self)
+        return self.points[self.first[index]:self.first[index + 1]]
+
+    def __repr__(self) -> str:
+        return f"<Contours: {len(self)} contours of {len(self.points)} points>"
+
+    @property
+    def thresholds(self) -> Optional[Tuple[float, float]]:
+        """The gradient magnitudes that were used as thresholds; None for a direction map."""
+        found = self.record["thresholds"]
+        return None if found is None else (found["low"], found["high"])
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        record = self.record
+        return [("Contours", len(self)), ("Points", len(self.points)),
+                ("Closed", int(self.closed.sum())), ("Junctions", record["junctions"]),
+                ("Thresholds", self.thresholds), ("Ranks", self.ranks), *super()._facts()]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        height, width = self.record["height"], self.record["width"]
+        step = max(1, -(-max(height, width) // 480))
+        image = np.zeros((-(-height // step), -(-width // step)), "u1")
+        if len(self.points):
+            image[self.points[:, 0] // step, self.points[:, 1] // step] = 255
+        return [(image, f"{len(self)} contours")]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the contours by matplotlib, and return the axes."""
+        axes = _axes(axes)
+        for k, line in enumerate(self):
+            if self.closed[k]:
+                line = np.concatenate([line, line[:1]])
+            axes.plot(line[:, 1], line[:, 0], linewidth=0.8)
+        axes.set_aspect("equal")
+        axes.set_xlim(0, self.record["width"])
+        axes.set_ylim(self.record["height"], 0)
+        return axes
+
+
+@documented(ContoursOptions)
+def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[int] = None,
+             comm: Any = None, ranks: Optional[int] = None, progress: Any = None,
+             copy: Optional[bool] = None, **options: Unpack[ContoursOptions]) -> Contours:
+    """Find the edges of an image, and return them as ordered contours.
+
+    Parameters
+    ----------
+    image, frame, channel_axis, comm, ranks, progress, copy
+        As in `sextant.label`.
+    {options}
+
+    Returns
+    -------
+    Contours
+        Empty on ranks other than 0.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> image = np.zeros((64, 64), "f4")
+    >>> image[16:48, 16:48] = 1
+    >>> found = sextant.contours(image, sigma=2, min_length=10)
+    >>> len(found), bool(found.closed[0])
+    (1, True)
+    """
+    _refuse_contradictions(options)
+    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+    return Contours(_core.contours(frames, number, dict(options), comm, threads,
+                                   progress_for(progress)))
+
+
+def _refuse_contradictions(options: Mapping[str, Any]) -> None:
+    if options.get("directions"):
+        for name in ("sigma", "quantiles", "thresholds"):
+            if options.get(name) is not None:
+                raise InvalidTask(f"{name} has no effect here: a direction map has no gradients")
+    if options.get("thresholds") is not None and options.get("quantiles") is not None:
+        raise InvalidTask("quantiles has no effect here: thresholds replaces the quantiles")
+
+
+def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
+          channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
+          progress: Any = None, copy: Optional[bool] = None, **options: Any) -> Any:
+    """Find the edges of an image by Canny's method, as lines one pixel wide.
+
+    Parameters
+    ----------
+    image, frame, channel_axis, comm, ranks, progress, copy
+        As in `sextant.label`.
+    directions : bool
+        Return the map of directions that `sextant.contours` accepts with ``directions=True``,
+        instead of a mask.
+    **options
+        ``sigma``, ``quantiles``, ``thresholds``, ``grid``, ``pattern``, ``machine`` and ``probe``
+        of `sextant.contours`.
+
+    Returns
+    -------
+    ndarray of bool, or of int8 with ``directions=True``
+        None on ranks other than 0.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> image = np.zeros((64, 64), "f4")
+    >>> image[:, 32:] = 1
+    >>> edges = sextant.canny(image, sigma=2, quantiles=(.8, .95))
+    >>> edges.any(axis=0).nonzero()[0]
+    array([31])
+    """
+    _refuse_contradictions(options)
+    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+    found = _core.canny(frames, number, dict(options), comm, threads, progress_for(progress))
+    if found is None or directions:
+        return found
+    return found != -1

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Registers the frames of noisy series, and applies the motions that were found."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Unpack
+
+import numpy as np
+
+from . import _core
+from ._arrays import (check_comm, check_overlap, frames_of, image_of, progress_for, sink_for)
+from ._documented import documented
+from ._options import RegisterOptions
+from ._results import Plan, Result, _axes
+from .errors import InvalidFile, InvalidTask, WrongType
+
+__all__ = ["Registration", "Transforms", "apply", "register"]
+
+
+class Transforms:
+    """The motions of the frames of a registered series, for `sextant.apply`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Height and width of the registered frames.
+    area : tuple of int
+        x, y, width and height of aligned frames, in pixels of the reference.
+    """
+
+    def __init__(self, handle: _core.Transforms) -> None:
+        self._handle = handle
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Height and width of the registered frames."""
+        return self._handle.shape
+
+    @property
+    def area(self) -> Tuple[int, int, int, int]:
+        """x, y, width and height of aligned frames, in pixels of the reference."""
+        return self._handle.area
+
+    @property
+    def frames(self) -> List[int]:
+        """The numbers of the frames that have a motion."""
+        return list(self._handle.numbers)
+
+    def field(self, frame: int) -> Optional[Tuple[np.ndarray, int]]:
+        """The displacement field of a frame: an array (2, rows, columns) of displacements to the
+        right and downward at nodes, and the distance of nodes in pixels; None without fields."""
+        return self._handle.field(frame)
+
+    def rows(self, frame: int) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+        """The displacements of the rows of a frame to the right and downward; None without them."""
+        return self._handle.rows(frame)
+
+    def matrix(self, frame: int) -> Optional[np.ndarray]:
+        """The 2x2 matrix of an affine motion; None for rigid ones."""
+        found = self._handle.matrix(frame)
+        return None if found is None else np.reshape(found, (2, 2))
+
+    def __repr__(self) -> str:
+        return f"<Transforms of {len(self.frames)} frames>"
+
+    @staticmethod
+    def read(path: Union[str, "os.PathLike[str]"]) -> "Transforms":
+        """Read a file transforms.json written by ``sextant register``."""
+        from . import _command
+        name = os.fspath(path)
+        found = _command.read_transforms(name)
+        height, width = found["shape"]
+        handle = _core.Transforms(width, height, list(found["area"]), found["flyback"])
+        kept = [each for each in found["frames"] if not each[1]]
+        folder = os.path.dirname(name)
+        if found["fields"]:
+            file, spacing = found["fields"]
+            planes = _tables(os.path.join(folder, file), 4 * len(kept), name)
+            for k, (frame, *_rest) in enumerate(kept):
+                handle.add_field(frame, spacing, planes[4 * k], planes[4 * k + 1])
+        elif found["rows"]:
+            tables = _tables(os.path.join(folder, found["rows"]), len(kept), name)
+            if tables.shape[1:] != (height, 3):
+                raise InvalidFile(f"{found['rows']}: has tables of {tables.shape[1:]}, expected "
+                                  f"{(height, 3)} as stated in {name}")
+            for table, (frame, _why, alpha, tx, ty, _matrix) in zip(tables, kept):
+                handle.add_rows(frame, alpha, tx, ty, table[:, 0].tolist(), table[:, 1].tolist())
+        else:
+            for frame, _why, alpha, tx, ty, matrix in kept:
+                if matrix is None:
+                    handle.add_rigid(frame, alpha, tx, ty)
+                else:
+                    handle.add_affine(frame, list(matrix), tx, ty)
+        return Transforms(handle)
+
+
+def _tables(path: str, count: int, stated_in: str) -> np.ndarray:
+    frames = _core.Frames.of_files(path, None, None, False)
+    if frames.frames != count:
+        raise InvalidFile(f"{path}: has {frames.frames} planes, expected {count} as stated in "
+                          f"{stated_in}")
+    tables = np.stack([frames.read(number) for number in range(count)])
+    if not np.isfinite(tables).all():
+        raise InvalidFile(f"{path}: has values that are not finite")
+    return tables
+
+
+class Registration(Result):
+    """A registered series.
+
+    Attributes
+    ----------
+    average, median : ndarray
+        Mean and median of the aligned frames; NaN where no frame shows a pixel.
+    count : ndarray of float32
+        Number of frames that show each pixel.
+    frames : structured ndarray
+        One row per frame: ``frame``, ``registered``, ``averaged``, the motion relative to the
+        reference to the right (``tx``), downward (``ty``) and clockwise (``alpha``, degrees), their
+        standard deviations (``sigma_tx`` …), ``ncc_before``, ``ncc_after``, ``overlap``, and flags.
+    left_out, not_averaged : dict of int to str
+        Why frames were not registered, or not averaged.
+    reference : int
+        The number of the reference frame.
+    model : str
+        The model of the motions.
+    transforms : Transforms
+        The motions, for `sextant.apply`.
+    aligned : ndarray, or the array given as `out`, or None
+        The aligned frames, if requested.
+    warnings : list of str
+        Sentences about the whole series.
+    """
+
+    _title = "Registration"
+
+    def __init__(self, found: Mapping[str, Any], aligned: Any) -> None:
+        super().__init__(found["record"])
+        self.average: np.ndarray = found["average"]
+        self.median: Optional[np.ndarray] = found["median"]
+        self.count: np.ndarray = found["count"]
+        self.recorded_mean: Optional[np.ndarray] = found["recorded_mean"]
+        columns: Dict[str, Any] = dict(found["frames"])
+        self.left_out: Dict[int, str] = columns.pop("left_out")
+        self.not_averaged: Dict[int, str] = columns.pop("not_averaged")
+        self.frames = np.empty(len(columns["frame"]),
+                               dtype=[(name, values.dtype) for name, values in columns.items()])
+        for name, values in columns.items():
+            self.frames[name] = values
+        self.reference: int = found["reference"]
+        self.model: str = found["model"]
+        self.stages: int = found["stages"]
+        self.ranks: int = found["ranks"]
+        self.threads: int = found["threads"]
+        self.warnings: List[str] = list(found["warnings"])
+        self.transforms = Transforms(found["transforms"])
+        self.aligned = aligned
+        self._plan_text: str = found["plan"]
+
+    @property
+    def motions(self) -> np.ndarray:
+        """The motions (tx, ty) of all frames in pixels, an array (frames, 2)."""
+        return np.stack([self.frames["tx"], self.frames["ty"]], axis=1)
+
+    @property
+    def plan(self) -> Plan:
+        """How ranks and threads were used, and why."""
+        times = self.seconds
+        return Plan(f"{self.ranks} ranks with {self.threads} threads", self._plan_text,
+                    measured=times.get("register", 0) + times.get("stages", 0),
+                    details=self.record.get("threads") or {})
+
+    def apply(self, series: Any, **options: Any) -> Any:
+        """Align other frames like those of this series; see `sextant.apply`."""
+        return apply(self, series, **options)
+
+    def __repr__(self) -> str:
+        return (f"<Registration: {int(self.frames['registered'].sum())} of {len(self.frames)} frames, "
+                f"{self.model}, to frame {self.reference}>")
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        frames = self.frames
+        flags = [f"{int(frames[flag].sum())} {flag.replace('_', ' ')}"
+                 for flag in ("ambiguous", "unrelated", "mended", "in_doubt") if frames[flag].any()]
+        moved = np.hypot(frames["tx"], frames["ty"])
+        return [("Frames", f"{int(frames['registered'].sum())} of {len(frames)} registered, "
+                           f"{int(frames['averaged'].sum())} averaged"),
+                ("Reference", f"frame {self.reference}"), ("Model", self.model),
+                ("Largest motion", f"{np.nanmax(moved):.2f} px" if len(moved) else ""),
+                ("Median deviation", f"{np.nanmedian(frames['sigma_tx']):.3f} px"),
+                ("Flags", ", ".join(flags)), *super()._facts(),
+                *(("Left out", f"frame {frame}: {why}")
+                  for frame, why in list(self.left_out.items())[:5]),
+                *(("Warning", warning) for warning in self.warnings)]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        images = [(self.average, "the average")]
+        if self.recorded_mean is not None:
+            images.append((self.recorded_mean, "the mean without registration"))
+        return images
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the motions of the frames by matplotlib, and return the axes."""
+        axes = _axes(axes)
+        for name, label in (("tx", "to the right"), ("ty", "downward")):
+            axes.errorbar(self.frames["frame"], self.frames[name],
+                          yerr=self.frames[f"sigma_{name}"], label=label, linewidth=1)
+        axes.set_xlabel("frame")
+        axes.set_ylabel("motion (px)")
+        axes.legend()
+        return axes
+
+
+@documented(RegisterOptions)
+def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any = None,
+             gain: Any = None, defects: Any = None, comm: Any = None, ranks: Optional[int] = None,
+             progress: Any = None, copy: Optional[bool] = None, channel: Optional[int] = None,
+             slice: Optional[int] = None, **options: Unpack[RegisterOptions]) -> Registration:
+    """Align the frames of a noisy series, and average them.
+
+    Parameters
+    ----------
+    series : array_like, list of arrays, iterator, lazy array, path or Series
+        The frames: an array with the axes frames, height and width, a list of images, an iterator
+        of images (stored in an unnamed file), an array of zarr, h5py or dask (read a few chunks at
+        a time), or anything that `sextant.open_series` opens.
+    aligned : bool
+        Also return the aligned frames, as an array of float32 with the axes frames, height and
+        width; NaN outside the data, and in frames that are left out.
+    out : array, optional
+        Where the aligned frames are written, frame by frame: an array of NumPy, zarr or h5py. With
+        ``canvas="reference"`` it has the shape of the series. If the call raises an exception, its
+        content is unspecified.
+    dark, gain, defects : array_like or path, optional
+        Images of the detector: samples without beam, relative sensitivity, and a mask of defective
+        pixels.
+    comm : mpi4py.MPI.Comm, optional
+        Run on the ranks of this communicator. All of them call the function with the same series
+        and options; `aligned`, `out` and displacement fields are on rank 0.
+    ranks : int, optional
+        Number of ranks that share the frames, each with `threads` threads. By default both are
+        chosen for the number of cores and the series.
+    progress : callable or True, optional
+        Called with the name of a part of the work, the number of steps done, and that of all
+        steps. True shows a bar of tqdm.
+    copy : bool, optional
+        False raises an exception if the samples would have to be copied to be read.
+    channel, slice : int, optional
+        The plane of a hyperstack, if `series` is a path.
+    {options}
+
+    Returns
+    -------
+    Registration
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> rng = np.random.default_rng(1)
+    >>> specimen = sextant.filter(rng.normal(size=(80, 80)), sigma=2, derivatives="smooth").planes[0]
+    >>> movie = np.stack([specimen[8 + k:72 + k, 8:72] for k in range(4)])
+    >>> found = sextant.register(movie)
+    >>> np.round(found.motions).astype(int).tolist()
+    [[0, 0], [0, -1], [0, -2], [0, -3]]
+    """
+    check_comm(comm)
+    frames = frames_of(series, copy=copy, channel=channel, slice=slice)
+    if ranks is not None and comm is not None:
+        raise InvalidTask("ranks has no effect: the ranks are those of comm")
+    detector = {name: image_of(image, name)
+                for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
+                if image is not None}
+    check_overlap(out, series, "series")
+    if out is not None and options.get("canvas") in (None, "reference"):
+        sink_for(out, (frames.frames, frames.height, frames.width), "f4")  # checks it early
+    made: List[Any] = []
+    make = None
+    if out is not None or aligned:
+        def make(count: int, height: int, width: int) -> Any:
+            array = np.full((count, height, width), np.nan, "f4") if out is None else out
+            array, sink = sink_for(array, (count, height, width), "f4")
+            made.append(array)
+            return sink
+    found = _core.register_series(frames, dict(options), detector, make, comm, ranks,
+                                  progress_for(progress))
+    return Registration(found, made[0] if made else None)
+
+
+def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], data: Any, *,
+          out: Any = None, frame: Optional[int] = None, from_reference: bool = False,
+          progress: Any = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
+    """Apply the transforms of a registered series to other images or points.
+
+    Parameters
+    ----------
+    transforms : Registration, Transforms or path
+        The result of `sextant.register`, or a file transforms.json written by the command.
+    data : array_like, list, lazy array, path or Series
+        A series with as many frames as were registered, one image if `frame` is given, or points:
+        an array (points, 3) of floats with the columns frame, x, y.
+    out : array, optional
+        Where aligned frames are written: float32 with the axes frames, height and width.
+    frame : int, optional
+        `data` is one image, to be transformed like this frame.
+    from_reference : bool
+        Map points from the average to the frames, instead of the reverse.
+    progress : callable or True, optional
+        As in `sextant.register`.
+    channel, slice : int, optional
+        The plane of a hyperstack, if `data` is a path.
+
+    Returns
+    -------
+    ndarray
+        Aligned frames (float32, NaN outside the data), an aligned image, or points.
+
+    Examples
+    --------
+    >>> import numpy as np, sextant
+    >>> rng = np.random.default_rng(1)
+    >>> specimen = sextant.filter(rng.normal(size=(80, 80)), sigma=2, derivatives="smooth").planes[0]
+    >>> movie = np.stack([specimen[8 + k:72 + k, 8:72] for k in range(4)])
+    >>> found = sextant.register(movie)
+    >>> sextant.apply(found, movie).shape
+    (4, 64, 64)
+    >>> np.round(sextant.apply(found, [[3, 10.0, 20.0]])).tolist()
+    [[3.0, 10.0, 23.0]]
+    """
+    if isinstance(transforms, Registration):
+        transforms = transforms.transforms
+    elif isinstance(transforms, (str, os.PathLike)):
+        transforms = Transforms.read(transforms)
+    elif not isinstance(transforms, Transforms):
+        raise WrongType(f"transforms is a {type(transforms).__name__}, expected a result of "
+                        "register, or a path")
+    handle = transforms._handle
+    if _is_points(data):
+        if frame is not None:
+            raise InvalidTask("frame has no effect: each point states its frame")
+        points = np.ascontiguousarray(data, dtype="f8")
+        if not np.isfinite(points).all():
+            raise InvalidTask("points have coordinates that are not finite")
+        return _core.apply_to_points(handle, points, from_reference)
+    if from_reference:
+        raise InvalidTask("from_reference has no effect: data is not an array of points")
+    is_image = frame is not None and getattr(data, "ndim", len(getattr(data, "shape", ()))) == 2
+    frames = image_of(data, "data") if is_image else frames_of(data, "data", channel=channel,
+                                                               slice=slice)
+    if frame is None:
+        expected = max(transforms.frames, default=-1) + 1
+        if frames.frames < expected:
+            raise InvalidTask(f"data has {frames.frames} frames, but frame {expected - 1} was "
+                              "registered; for one image, add frame=N")
+    check_overlap(out, data, "data")
+    _x, _y, width, height = handle.area
+    shape = (frames.frames, height, width)
+    if out is None:
+        out = np.full(shape, np.nan, "f4")
+    elif is_image and getattr(out, "ndim", 0) == 2:
+        shape = shape[1:]
+    out, sink = sink_for(out, shape, "f4")
+    _core.apply_to_frames(handle, frames, frame, sink, progress_for(progress))
+    return out[0] if is_image and out.ndim == 3 else out
+
+
+def _is_points(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(isinstance(row, (list, tuple)) and len(row) == 3 for row in data)
+    return isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 3 and (
+        data.dtype.kind == "f")

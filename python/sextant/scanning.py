@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prefix scans of any objects with any operator."""
+from __future__ import annotations
+
+import pickle
+from typing import Any, Callable, Iterable, List, Optional, TypeVar
+from typing import Unpack
+
+from . import _core
+from ._arrays import check_comm, progress_for
+from ._documented import documented
+from ._options import ScanOptions
+from .errors import InvalidTask, WrongType
+
+__all__ = ["scan"]
+
+Value = TypeVar("Value")
+
+
+@documented(ScanOptions)
+def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclusive: bool = False,
+         comm: Any = None, capacity: Optional[int] = None, progress: Any = None,
+         **options: Unpack[ScanOptions]) -> List[Optional[Value]]:
+    """Combine each value with all values before it.
+
+    Parameters
+    ----------
+    values : iterable
+        Any objects. With `comm`, those of this rank; the series is that of all ranks, in rank
+        order.
+    op : callable
+        ``op(left, right)`` combines two neighbouring values. It must be associative, but need not
+        be commutative, and must not change its arguments.
+    exclusive : bool
+        Result k combines the values before value k; the first result is None.
+    comm : mpi4py.MPI.Comm, optional
+        Scan over the ranks of this communicator; values are pickled.
+    capacity : int, optional
+        The largest size of a pickled result in bytes, the same on all ranks. Default: four times
+        that of the largest value of any rank, and 4096 more.
+    progress : callable or True, optional
+        As in `sextant.label`.
+    {options}
+
+    Returns
+    -------
+    list
+        As many results as values.
+
+    Notes
+    -----
+    Scans are meant for operators that take milliseconds or more. With ``threads=2``, two threads
+    call the operator at a time. This is faster only if the operator releases the GIL, as NumPy and
+    Sextant do in long computations; an operator in pure Python gains nothing. A scan has more
+    applications on several threads: on p threads, at best 2/(p + 1) of the serial time is needed
+    if all applications take equally long.
+
+    Examples
+    --------
+    >>> import sextant
+    >>> sextant.scan(["a", "b", "c"], lambda left, right: left + right)
+    ['a', 'ab', 'abc']
+    """
+    check_comm(comm)
+    if not callable(op):
+        raise WrongType(f"op is {op!r}, expected a function of two values")
+    own = list(values)
+    if comm is None:
+        capacity = 0
+    elif capacity is None:
+        largest = max((len(pickle.dumps(value, 5)) for value in own), default=0)
+        capacity = 4 * max(comm.allgather(largest)) + 4096
+    elif capacity < 1:
+        raise InvalidTask(f"capacity {capacity}: expected 1 or more bytes")
+    if not own and comm is None:
+        return []
+    found: List[Optional[Value]] = _core.scan(own, op, dict(options), exclusive, capacity, comm,
+                                              progress_for(progress))
+    return found

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of frames as lazy sequences of NumPy arrays."""
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._results import _facts_html, _image_html
+from .errors import InvalidFile, InvalidTask
+
+__all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
+
+
+class PixelSize(Tuple[float, float, str]):
+    """The size of a pixel: ``x``, ``y`` and ``unit``; x and y are 0 if it is unknown."""
+
+    @property
+    def x(self) -> float:
+        """Width of a pixel."""
+        return self[0]
+
+    @property
+    def y(self) -> float:
+        """Height of a pixel."""
+        return self[1]
+
+    @property
+    def unit(self) -> str:
+        """Unit of x and y as stated by the file, such as ``"nm"``."""
+        return self[2]
+
+    @property
+    def known(self) -> bool:
+        """True if the file states the size."""
+        return self[0] > 0 and self[1] > 0
+
+
+class Series(Sequence[np.ndarray]):
+    """A series of frames in files, whose samples are read when they are indexed.
+
+    ``series[k]`` is a frame and ``series[a:b:c]`` an array of frames; further indices select
+    samples, as for an array of NumPy. All functions of Sextant accept a series.
+    """
+
+    def __init__(self, path: str, frames: _core.Frames) -> None:
+        self.path = path
+        self._frames = frames
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Number of frames, height, width and, for colours, channels."""
+        shape = (self._frames.frames, self._frames.height, self._frames.width)
+        return shape if self._frames.channels == 1 else (*shape, self._frames.channels)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the samples, in the byte order of this machine."""
+        return self._frames.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of samples."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all samples as an array."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> Tuple[int, ...]:
+        """One frame, the unit in which samples are read."""
+        return (1, *self.shape[1:])
+
+    @property
+    def pixel_size(self) -> PixelSize:
+        """Size of a pixel and its unit."""
+        return PixelSize(self._frames.pixel_size)
+
+    @property
+    def frame_interval(self) -> Optional[float]:
+        """Seconds between frames; None if unknown."""
+        return self._frames.interval or None
+
+    @property
+    def remarks(self) -> List[str]:
+        """Messages about the file, such as that it is truncated."""
+        return list(self._frames.remarks)
+
+    def __len__(self) -> int:
+        return self._frames.frames
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        rest: Tuple[Any, ...] = ()
+        if isinstance(index, tuple):
+            if Ellipsis in [each for each in index if not isinstance(each, np.ndarray)]:
+                at = [i for i, each in enumerate(index) if each is Ellipsis][0]
+                fill = self.ndim - len(index) + 1
+                index = index[:at] + (slice(None),) * fill + index[at + 1:]
+            index, rest = (index[0], index[1:]) if index else (slice(None), ())
+        elif index is Ellipsis:
+            index = slice(None)
+        if isinstance(index, (int, np.integer)):
+            number = int(index) + (len(self) if index < 0 else 0)
+            if not 0 <= number < len(self):
+                raise IndexError(f"frame {index} of {len(self)}")
+            frame = self._frames.read(number)
+            return frame[rest] if rest else frame
+        if isinstance(index, slice):
+            numbers = range(*index.indices(len(self)))
+        else:
+            chosen = np.asarray(index)
+            numbers = (np.flatnonzero(chosen) if chosen.dtype == bool else chosen)  # type: ignore
+        parts = [self[int(number)][rest] if rest else self[int(number)] for number in numbers]
+        if parts:
+            return np.stack(parts)
+        empty = np.empty((1, *self.shape[1:]), self.dtype)[0][rest] if rest else None
+        return np.empty((0, *(self.shape[1:] if empty is None else empty.shape)), self.dtype)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for number in range(len(self)):
+            yield self[number]
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        array = np.empty(self.shape, self.dtype)
+        for number in range(len(self)):
+            array[number] = self[number]
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"<Series {self.path}: {self.shape} of {self.dtype}>"
+
+    def _repr_html_(self) -> str:
+        pixel = self.pixel_size
+        size = f"{pixel.x:.6g} × {pixel.y:.6g} {pixel.unit}" if pixel.known else "unknown"
+        middle = self[len(self) // 2] if len(self) else None
+        image = "" if middle is None else _image_html(middle if middle.ndim == 2 else middle[..., 0],
+                                                      f"frame {len(self) // 2}")
+        return image + _facts_html([("File", self.path), ("Shape", self.shape),
+                                    ("Samples", self.dtype), ("Pixel size", size),
+                                    ("Interval", self.frame_interval),
+                                    *(("Remark", remark) for remark in self.remarks)])
+
+
+def open_series(path: Union[str, "os.PathLike[str]"], *, channel: Optional[int] = None,
+                slice: Optional[int] = None, allow_external: bool = False) -> Series:
+    """Open a file of frames, a folder, a pattern or a list as a lazy series.
+
+    Parameters
+    ----------
+    path : str or path
+        A file (MRC, TIFF, SER, DM, HDF5, NPY …), ``file.h5::/dataset``, a folder, a pattern such as
+        ``frames/a_*.tif`` or ``frame_%04d.png``, or a list of files (.txt).
+    channel, slice : int, optional
+        The plane of a hyperstack, counted from 0.
+    allow_external : bool
+        Let an HDF5 file refer to samples in any other file.
+
+    Returns
+    -------
+    Series
+
+    Examples
+    --------
+    >>> import numpy as np, sextant, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "movie.npy")
+    >>> np.save(path, np.zeros((3, 16, 20), "u2"))
+    >>> series = sextant.open_series(path)
+    >>> series.shape, series.dtype, series[1].shape
+    ((3, 16, 20), dtype('uint16'), (16, 20))
+    """
+    name = os.fspath(path)
+    return Series(name, _core.Frames.of_files(name, channel, slice, allow_external))
+
+
+class Info:
+    """What a file of frames contains, as `sextant.info` returns it."""
+
+    def __init__(self, series: Series) -> None:
+        self.file = series.path
+        self.format: str = _core.format_of(series.path)
+        self.frames, self.height, self.width = series.shape[:3]
+        self.channels: int = series._frames.hyperstack[0]
+        self.slices: int = series._frames.hyperstack[1]
+        self.samples_per_pixel: int = series._frames.channels
+        self.dtype = series.dtype
+        self.pixel_size: Optional[PixelSize] = series.pixel_size if series.pixel_size.known else None
+        self.frame_interval = series.frame_interval
+        self.remarks = series.remarks
+
+    def __repr__(self) -> str:
+        facts = [f"{self.frames} frames", f"{self.width}x{self.height}", str(self.dtype)]
+        if self.pixel_size:
+            facts.append(f"{self.pixel_size.x:.6g} {self.pixel_size.unit} per pixel")
+        return f"<{self.file}: {self.format}, {', '.join(facts)}>"
+
+    def _repr_html_(self) -> str:
+        return _facts_html([(name, value) for name, value in vars(self).items() if value])
+
+
+def info(path: Union[str, "os.PathLike[str]"], *, check: bool = False,
+         channel: Optional[int] = None, slice: Optional[int] = None,
+         allow_external: bool = False) -> Info:
+    """State the format, size, samples and pixel size of an image or series.
+
+    Parameters
+    ----------
+    path, channel, slice, allow_external
+        As in `sextant.open_series`.
+    check : bool
+        Read every frame, and raise `InvalidFile` if one cannot be read.
+
+    Returns
+    -------
+    Info
+
+    Examples
+    --------
+    >>> import numpy as np, sextant, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "movie.npy")
+    >>> np.save(path, np.zeros((3, 16, 20), "u2"))
+    >>> found = sextant.info(path, check=True)
+    >>> found.frames, found.format
+    (3, 'NPY')
+    """
+    series = open_series(path, channel=channel, slice=slice, allow_external=allow_external)
+    if check:
+        for number in range(len(series)):
+            try:
+                series[number]
+            except InvalidFile as error:
+                raise InvalidFile(f"frame {number} cannot be read: {error}") from None
+    return Info(series)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call.hpp"
+
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/threads.hpp"
+#ifdef SEXTANT_WITH_MPI
+#include "sextant/comm/mpi.hpp"
+#endif
+
+#include <condition_variable>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds between_checks{50};
+
+/// The address of the MPI_Comm in an mpi4py communicator.
+void* address_of(const py::object& comm) {
+#ifdef SEXTANT_WITH_MPI
+    const py::module_ mpi = py::module_::import("mpi4py.MPI");
+    if (!py::isinstance(comm, mpi.attr("Comm")))
+        throw InvalidTask(fmt::format("comm is {}, expected a communicator of mpi4py, or None",
+                                      py::repr(comm).cast<std::string>()));
+    const std::string theirs =
+        py::str(mpi.attr("Get_library_version")().attr("split")(",").attr("__getitem__")(0));
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string version(text, static_cast<std::size_t>(length));
+    const std::string own = version.substr(0, version.find(','));
+    if (own.substr(0, own.find(' ')) != theirs.substr(0, theirs.find(' ')))
+        throw InvalidTask(fmt::format(
+            "mpi4py uses {}, but Sextant was built with {}: use the mpi4py of the same MPI", theirs,
+            mpi_of_build()));
+    return reinterpret_cast<void*>(mpi.attr("_addressof")(comm).cast<std::uintptr_t>());
+#else
+    (void)comm;
+    throw InvalidTask("comm: this Sextant was built without MPI");
+#endif
+}
+
+Communicator communicator_at(void* comm) {
+#ifdef SEXTANT_WITH_MPI
+    return from_mpi(*static_cast<MPI_Comm*>(comm));
+#else
+    (void)comm;
+    throw InvalidTask("this Sextant was built without MPI");
+#endif
+}
+
+} // namespace
+
+Call::Call(py::object progress, const py::object& comm, int ranks, bool has_threads)
+    : progress_(std::move(progress)),
+      comm_(comm.is_none() ? nullptr : address_of(comm)),
+      ranks_(ranks),
+      waits_(!comm_ && (ranks > 1 || has_threads)),
+      checked_(Clock::now().time_since_epoch().count()) {}
+
+RunControl Call::control() {
+    RunControl control;
+    control.cancelled = [this] { return interrupted(); };
+    if (!progress_.is_none()) {
+        control.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
+            if (stops_)
+                return;
+            try {
+                python([&] { progress_(part, done, all); });
+            } catch (const PythonFailed&) {
+                stops_ = true; // the operation is cancelled on all ranks at its next check
+            }
+        };
+    }
+    return control;
+}
+
+std::string Call::keep(const py::error_already_set& error) {
+    const std::string text =
+        fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
+                    py::str(error.value()).cast<std::string>());
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_)
+        failure_.emplace(error);
+    return text;
+}
+
+void Call::check_signals() {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() == 0)
+        return;
+    keep(py::error_already_set());
+    stops_ = true;
+}
+
+bool Call::interrupted() {
+    if (stops_)
+        return true;
+    if (waits_)
+        return false;
+    const auto now = Clock::now().time_since_epoch();
+    const Clock::duration checked(checked_.load(std::memory_order_relaxed));
+    if (now - checked < between_checks)
+        return false;
+    checked_.store(now.count(), std::memory_order_relaxed);
+    check_signals();
+    return stops_;
+}
+
+void Call::run_threads_and_wait(const std::function<void(const Communicator&)>& body) {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool has_ended = false;
+    std::exception_ptr error;
+    std::thread worker([&] {
+        try {
+            run_threads(ranks_, body);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        has_ended = true;
+        ended.notify_one();
+    });
+    for (std::unique_lock lock(mutex);
+         !ended.wait_for(lock, between_checks, [&] { return has_ended; });) {
+        lock.unlock();
+        if (!stops_)
+            check_signals();
+        lock.lock();
+    }
+    worker.join();
+    if (error)
+        std::rethrow_exception(error);
+}
+
+void Call::run(const std::function<void(const Communicator&)>& body) {
+    std::exception_ptr error;
+    {
+        const py::gil_scoped_release released;
+        try {
+            if (comm_)
+                body(communicator_at(comm_));
+            else if (waits_)
+                run_threads_and_wait(body);
+            else
+                run_threads(ranks_, body);
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
+    if (failure_)
+        throw *failure_;
+    if (error)
+        std::rethrow_exception(error);
+}
+
+} // namespace sextant::python

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+
+namespace sextant::python {
+
+/// A Python function that the library called has raised an exception.
+class PythonFailed : public Error {
+  public:
+    using Error::Error;
+};
+
+/// A call of an operation from Python. The operation runs without the GIL. Ctrl-C and exceptions of
+/// Python functions that the operation calls end it on all ranks, and are then raised unchanged.
+///
+/// Ranks are those of an mpi4py communicator or, without one, threads. With several threads, the
+/// calling thread only waits and checks for signals; otherwise it is the thread of the rank and
+/// checks whenever the operation offers to be cancelled. In both cases it checks at most every
+/// 50 ms.
+class Call {
+  public:
+    /// Input     a callable with the arguments part, done, all, or None; an mpi4py communicator or
+    ///           None; the number of threads, which `comm` replaces.
+    /// Throws    InvalidTask for a communicator of another MPI library.
+    /// `has_threads`: a rank has threads of its own, which call functions of Python.
+    Call(pybind11::object progress, const pybind11::object& comm, int ranks,
+         bool has_threads = false);
+
+    /// The callbacks to pass to the operation, which must end before this object.
+    RunControl control();
+
+    /// Runs `body` on every rank. Requires the GIL, and releases it while the body runs. Throws
+    /// what the body throws, or the exception of a Python function, or KeyboardInterrupt.
+    void run(const std::function<void(const Communicator&)>& body);
+
+    /// Runs a part that uses Python, with the GIL, on any thread. Throws PythonFailed if it raises.
+    template <class Part>
+    decltype(auto) python(Part&& part) {
+        const pybind11::gil_scoped_acquire gil;
+        try {
+            return part();
+        } catch (pybind11::error_already_set& error) {
+            throw PythonFailed(keep(error));
+        }
+    }
+
+  private:
+    std::string keep(const pybind11::error_already_set& error);
+    bool interrupted();
+    void check_signals();
+    void run_threads_and_wait(const std::function<void(const Communicator&)>& body);
+
+    pybind11::object progress_;
+    void* comm_ = nullptr; ///< MPI_Comm*
+    int ranks_ = 1;
+    bool waits_ = false; ///< the calling thread only waits
+    std::atomic<bool> stops_{false};
+    std::atomic<std::chrono::steady_clock::rep> checked_{0};
+    std::mutex failure_mutex_;
+    std::optional<pybind11::error_already_set> failure_; ///< the first exception of Python
+};
+
+} // namespace sextant::python

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The extension _command: the commands of `sextant` as functions. It contains the command's code,
+// so that it shares nothing with _core but the Python objects.
+#include "sextant/command/commands.hpp"
+#include "sextant/command/main.hpp"
+#include "sextant/command/operation.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/command/transforms.hpp"
+#include "sextant/core/child_process.hpp"
+#include "sextant/core/text.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.hpp"
+#include "options.hpp"
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using command::Call;
+using command::Operation;
+
+/// The commands that are functions of the module.
+const std::map<std::string, Operation (*)(), std::less<>>& operations() {
+    static const std::map<std::string, Operation (*)(), std::less<>> all = {
+        {"apply", &command::apply_operation},       {"calibrate", &command::calibrate_operation},
+        {"explain", &command::explain_operation},   {"info", &command::info_operation},
+        {"simulate", &command::simulate_operation}, {"synthesize", &command::synthesize_operation}};
+    return all;
+}
+
+/// An operation with its options named as keywords, not as on a command line.
+Operation operation_named(const std::string& name) {
+    Operation operation = operations().at(name)();
+    for (Field& field : operation.options.fields)
+        field.on_command_line = false;
+    return operation;
+}
+
+/// Runs a command. Returns its exit code, what it prints on standard output, and its notes.
+py::tuple run(const std::string& name, const py::dict& keywords) {
+    const Operation operation = operation_named(name);
+    Call call{operation.options, set_options(operation.options, keywords)};
+    for (const Field& field : call.options.fields) {
+        if (field.is_required && !call.has(field.name))
+            throw InvalidKeyword(field.name + " is missing: " + field.meaning);
+    }
+    int code = 0;
+    std::string text;
+    std::vector<std::string> notes;
+    {
+        const py::gil_scoped_release released;
+        command::PrintedText printed;
+        code = operation.run(call);
+        text = std::move(printed.text);
+        notes = std::move(printed.notes);
+    }
+    return py::make_tuple(code, text, notes);
+}
+
+/// Checks the keywords of a command without running it.
+void check(const std::string& name, const py::dict& keywords) {
+    const Operation operation = operation_named(name);
+    set_options(operation.options, keywords);
+}
+
+/// The content of a file transforms.json that `apply` needs; angles in radians.
+py::dict read_transforms(const std::string& path) {
+    const command::SeriesTransforms all = command::read_transforms(path);
+    py::dict found;
+    found["model"] = all.model;
+    found["reference"] = all.reference;
+    found["shape"] = py::make_tuple(all.shape.height, all.shape.width);
+    const registration::PixelArea area = all.area();
+    found["area"] = py::make_tuple(area.x, area.y, area.shape.width, area.shape.height);
+    found["flyback"] = all.rows ? all.rows->flyback : 0;
+    found["fields"] =
+        all.fields ? py::object(py::make_tuple(all.fields->path, all.fields->spacing)) : py::none();
+    found["rows"] = all.rows ? py::object(py::str(all.rows->path)) : py::none();
+    py::list frames;
+    for (const FrameRegistration& each : all.frames) {
+        const registration::RigidMotion& motion = each.result.motion;
+        py::object matrix = py::none();
+        if (each.affine)
+            matrix = py::make_tuple(each.affine->a, each.affine->b, each.affine->c, each.affine->d);
+        frames.append(
+            py::make_tuple(each.frame, each.left_out, motion.alpha, motion.tx, motion.ty, matrix));
+    }
+    found["frames"] = frames;
+    return found;
+}
+
+/// Runs the command line of `sextant`.
+int run_main(const std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    std::vector<std::string> copies = words;
+    for (std::string& word : copies)
+        arguments.push_back(word.data());
+    const auto count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    const py::gil_scoped_release released;
+    return command::main_of(command::catalogue(), count, arguments.data());
+}
+
+} // namespace
+
+PYBIND11_MODULE(_command, module) {
+    translate_exceptions();
+    module.def("run", &run);
+    module.def("check", &check);
+    module.def("read_transforms", &read_transforms);
+    module.def("main", &run_main);
+    module.def("set_own_command", [](const std::vector<std::string>& words) {
+        std::string command;
+        for (const std::string& word : words)
+            command.append(command.empty() ? "" : " ").append(shell_quoted(word));
+        set_own_command(command);
+    });
+    module.def("declared_options", [] {
+        py::dict all;
+        for (const auto& [name, make] : operations())
+            all[py::str(name)] = described(operation_named(name).options);
+        return all;
+    });
+}
+
+} // namespace sextant::python

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/planner/compositing_plan.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "errors.hpp"
+#include "options.hpp"
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+/// The images of this process: one array of images, height, width and channels, contiguous.
+std::span<const std::byte> bytes_of(const py::array& images) {
+    return {static_cast<const std::byte*>(images.data()),
+            static_cast<std::size_t>(images.nbytes())};
+}
+
+/// Blends images. Without a communicator each image belongs to a rank of its own, which is a
+/// thread; otherwise all of them belong to this rank. The composited image is written to `out`, an
+/// array of height, width and channels, on the root.
+py::dict composite(const py::array& images, const std::string& element, py::dict keywords,
+                   py::array out, py::object comm, py::object progress) {
+    CompositeOptions options;
+    set_options(record_of(options), keywords);
+    for (const ElementFormat& each : {rgba_f32, rgba_f16, rgba_u8, rgba_depth_f32}) {
+        if (each.name == element)
+            options.element = each;
+    }
+    const ImageShape shape{images.shape(2), images.shape(1)};
+    const bool has_comm = !comm.is_none();
+    const auto count = static_cast<int>(images.shape(0));
+    Call call(std::move(progress), comm, has_comm ? 1 : count);
+    const std::span<const std::byte> all = bytes_of(images);
+    const std::size_t one = all.size() / static_cast<std::size_t>(std::max(1, count));
+    std::byte* const to = static_cast<std::byte*>(out.mutable_data());
+    const auto room = static_cast<std::size_t>(out.nbytes());
+    std::string plan, text, reason, machine;
+    std::optional<double> predicted;
+    std::vector<std::string> warnings;
+    bool is_root = false;
+    double seconds = 0;
+    call.run([&](const Communicator& communicator) {
+        Compositor compositor(communicator, shape, has_comm ? count : 1, options);
+        const std::size_t first =
+            has_comm ? 0 : static_cast<std::size_t>(communicator.rank()) * one;
+        double time = 0;
+        Frame frame;
+        timed(time,
+              [&] { frame = compositor.composite(has_comm ? all : all.subspan(first, one)); });
+        if (communicator.rank() == options.root && frame.count > 0) {
+            if (frame.bytes.size() != room)
+                throw std::logic_error("the composited image has another size than its array");
+            std::memcpy(to, frame.bytes.data(), room);
+            is_root = true;
+            seconds = time;
+        }
+        if (communicator.rank() == 0) {
+            plan = planner::to_json(compositor.plan());
+            text = compositor.plan().text();
+            reason = compositor.plan().reason;
+            machine = compositor.plan().machine;
+            predicted = compositor.plan().expected();
+            warnings = compositor.warnings();
+        }
+    });
+    py::dict result;
+    result["is_root"] = is_root;
+    result["plan"] = plan;
+    result["text"] = text;
+    result["reason"] = reason;
+    result["machine"] = machine;
+    result["predicted"] = predicted;
+    result["seconds"] = seconds;
+    result["warnings"] = warnings;
+    return result;
+}
+
+} // namespace
+
+void bind_composite(py::module_& module) {
+    module.def("composite", &composite);
+}
+
+} // namespace sextant::python

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "errors.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/run_control.hpp"
+
+#include <exception>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+void raise(const char* type, const std::exception& error) {
+    const py::object found = py::module_::import("sextant.errors").attr(type);
+    PyErr_SetString(found.ptr(), error.what());
+}
+
+void translate(std::exception_ptr thrown) {
+    try {
+        if (thrown)
+            std::rethrow_exception(thrown);
+    } catch (const Cancelled&) {
+        PyErr_SetString(PyExc_KeyboardInterrupt, "another rank was interrupted");
+    } catch (const InvalidKeyword& error) {
+        raise("InvalidKeyword", error);
+    } catch (const WrongType& error) {
+        raise("WrongType", error);
+    } catch (const InvalidTask& error) {
+        raise("InvalidTask", error);
+    } catch (const InvalidFile& error) {
+        raise("InvalidFile", error);
+    } catch (const AgreedFailure& error) {
+        raise(error.invalid_task() ? "InvalidTask" : "RunFailed", error);
+    } catch (const PeerFailed& error) {
+        raise("PeerFailed", error);
+    } catch (const CommunicationFailed& error) {
+        raise("CommunicationFailed", error);
+    } catch (const Error& error) {
+        raise("Error", error);
+    }
+}
+
+} // namespace
+
+void translate_exceptions() {
+    py::register_local_exception_translator(&translate);
+}
+
+} // namespace sextant::python

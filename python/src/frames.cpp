@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frames.hpp"
+
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "errors.hpp"
+#include "options.hpp"
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string text_of(const py::handle& value) {
+    return py::str(value);
+}
+
+Sample sample_of(const py::dtype& type) {
+    const auto size = type.itemsize();
+    switch (type.kind()) {
+    case 'b':
+        return Sample::u8;
+    case 'u':
+        return size == 1   ? Sample::u8
+               : size == 2 ? Sample::u16
+               : size == 4 ? Sample::u32
+                           : Sample::u64;
+    case 'i':
+        return size == 1   ? Sample::i8
+               : size == 2 ? Sample::i16
+               : size == 4 ? Sample::i32
+                           : Sample::i64;
+    case 'f':
+        if (size == 2 || size == 4 || size == 8)
+            return size == 2 ? Sample::f16 : size == 4 ? Sample::f32 : Sample::f64;
+        break;
+    default:
+        break;
+    }
+    throw WrongType(fmt::format("samples of type {}, expected integers or floating-point numbers "
+                                "of up to 64 bits",
+                                text_of(type)));
+}
+
+/// True if the samples are not in the byte order of this machine.
+bool is_swapped(const py::dtype& type) {
+    return !type.attr("isnative").cast<bool>();
+}
+
+/// Where the samples of frames are in memory.
+struct Layout {
+    std::vector<const std::byte*> frames;          ///< the first sample of each
+    std::int64_t row = 0, column = 0, channel = 0; ///< distances in bytes
+    bool swapped = false;
+};
+
+template <std::size_t Size>
+void copy_samples(const std::byte* from, std::int64_t step, std::int64_t count, std::byte* to) {
+    for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(to + static_cast<std::size_t>(i) * Size, from + i * step, Size);
+}
+
+void copy_samples(std::size_t size, const std::byte* from, std::int64_t step, std::int64_t count,
+                  std::byte* to) {
+    if (step == static_cast<std::int64_t>(size))
+        std::memcpy(to, from, size * static_cast<std::size_t>(count));
+    else if (size == 1)
+        copy_samples<1>(from, step, count, to);
+    else if (size == 2)
+        copy_samples<2>(from, step, count, to);
+    else if (size == 4)
+        copy_samples<4>(from, step, count, to);
+    else
+        copy_samples<8>(from, step, count, to);
+}
+
+/// Frames in the memory of arrays.
+class ArrayFrames final : public FrameSource {
+  public:
+    ArrayFrames(FrameHeader header, Layout layout)
+        : FrameSource("array", std::move(header)), layout_(std::move(layout)) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const auto size = static_cast<std::size_t>(size_of(header().sample));
+        const auto width = header().shape.width, channels = std::int64_t{header().channels};
+        const auto row_bytes = this->row_bytes();
+        const std::byte* from =
+            layout_.frames[static_cast<std::size_t>(frame)] + rows.first * layout_.row;
+        const bool dense_pixels =
+            channels == 1 || layout_.channel == static_cast<std::int64_t>(size);
+        const bool dense_rows =
+            dense_pixels && layout_.column == channels * static_cast<std::int64_t>(size);
+        if (dense_rows && layout_.row == row_bytes) {
+            std::memcpy(to.data(), from, to.size());
+        } else {
+            for (std::int64_t y = 0; y < rows.count(); ++y) {
+                const std::byte* const row = from + y * layout_.row;
+                std::byte* const line = to.data() + y * row_bytes;
+                if (dense_rows)
+                    std::memcpy(line, row, static_cast<std::size_t>(row_bytes));
+                else if (channels == 1)
+                    copy_samples(size, row, layout_.column, width, line);
+                else
+                    for (std::int64_t x = 0; x < width; ++x)
+                        copy_samples(size, row + x * layout_.column, layout_.channel, channels,
+                                     line + static_cast<std::size_t>(x * channels) * size);
+            }
+        }
+        if (layout_.swapped)
+            swap_bytes(header().sample, to);
+    }
+
+    Layout layout_;
+};
+
+/// Frames that a Python function returns. If it returns whole frames, the one read last is kept,
+/// because frames are often read in several parts.
+class ReaderFrames final : public FrameSource {
+  public:
+    ReaderFrames(FrameHeader header, py::handle read, bool whole, Call& call)
+        : FrameSource("series", std::move(header)), read_(read), whole_(whole), call_(call) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (!whole_)
+            return fetch(frame, rows, to);
+        if (frame != kept_) {
+            const Rows all{0, header().shape.height};
+            kept_ = -1;
+            samples_.resize(static_cast<std::size_t>(all.last * row_bytes()));
+            fetch(frame, all, samples_);
+            kept_ = frame;
+        }
+        std::memcpy(to.data(), samples_.data() + rows.first * row_bytes(), to.size());
+    }
+
+    void fetch(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        call_.python([&] {
+            const py::array array = read_(frame, rows.first, rows.last);
+            if (array.ndim() != 2 || array.shape(0) != rows.count() ||
+                array.shape(1) != header().shape.width ||
+                sample_of(array.dtype()) != header().sample || is_swapped(array.dtype()) ||
+                !(array.flags() & py::array::c_style))
+                throw InvalidFile("series",
+                                  fmt::format("frame {} is {} of {}, expected ({}, {}) of {}",
+                                              frame, text_of(array.attr("shape")),
+                                              text_of(array.dtype()), rows.count(),
+                                              header().shape.width, name(header().sample)));
+            std::memcpy(to.data(), array.data(), to.size());
+        });
+    }
+
+    py::handle read_; // kept alive by the object Frames
+    const bool whole_;
+    Call& call_;
+    std::int64_t kept_ = -1;
+    std::vector<std::byte> samples_;
+};
+
+/// The header and layout of arrays of height, width and perhaps channels.
+FrameHeader header_of(const py::array& array, int first_axis, bool channels, Layout& layout) {
+    FrameHeader header;
+    header.sample = sample_of(array.dtype());
+    header.shape = {array.shape(first_axis + 1), array.shape(first_axis)};
+    header.channels = channels ? static_cast<int>(array.shape(first_axis + 2)) : 1;
+    layout.row = array.strides(first_axis);
+    layout.column = array.strides(first_axis + 1);
+    layout.channel = channels ? array.strides(first_axis + 2) : 0;
+    layout.swapped = is_swapped(array.dtype());
+    return header;
+}
+
+void check(const FrameHeader& header) {
+    if (header.shape.elements() == 0 || header.frames == 0)
+        throw InvalidTask("the array is empty");
+    if (header.channels < 1 || header.channels > 4)
+        throw InvalidTask(
+            fmt::format("{} channels, expected 1 to 4 along the last axis", header.channels));
+}
+
+} // namespace
+
+py::dtype type_of(Sample sample) {
+    std::string text(name(sample)); // "u16", in NumPy "u2"
+    const int bytes = std::stoi(text.substr(1)) / 8;
+    return py::dtype(text.substr(0, 1) + std::to_string(bytes));
+}
+
+Frames Frames::of_arrays(const py::list& arrays, bool channels) {
+    Frames frames;
+    std::vector<Layout> layouts;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const auto array = arrays[i].cast<py::array>();
+        if (array.ndim() != (channels ? 3 : 2))
+            throw InvalidTask(fmt::format("frame {} has {} axes, expected {}", i, array.ndim(),
+                                          channels ? 3 : 2));
+        Layout& layout = layouts.emplace_back();
+        const FrameHeader header = header_of(array, 0, channels, layout);
+        if (i == 0)
+            frames.header_ = header;
+        else if (header.shape != frames.header_.shape ||
+                 header.channels != frames.header_.channels ||
+                 header.sample != frames.header_.sample)
+            throw InvalidTask(fmt::format(
+                "frame {} is {}x{} of {}, expected {}x{} of {} as frame 0", i, header.shape.width,
+                header.shape.height, name(header.sample), frames.header_.shape.width,
+                frames.header_.shape.height, name(frames.header_.sample)));
+        layout.frames = {static_cast<const std::byte*>(array.data())};
+        frames.kept_.push_back(array);
+    }
+    frames.header_.frames = std::ssize(layouts);
+    check(frames.header_);
+    // Arrays may have different strides: each frame has a layout of its own.
+    const bool alike = std::all_of(layouts.begin(), layouts.end(), [&](const Layout& each) {
+        return each.row == layouts[0].row && each.column == layouts[0].column &&
+               each.channel == layouts[0].channel && each.swapped == layouts[0].swapped;
+    });
+    if (!alike)
+        throw std::logic_error("frames have different strides");
+    Layout all = layouts[0];
+    all.frames.clear();
+    for (const Layout& each : layouts)
+        all.frames.push_back(each.frames[0]);
+    frames.open_ = [all](const FrameHeader& header, Call&) {
+        return std::make_unique<ArrayFrames>(header, all);
+    };
+    return frames;
+}
+
+Frames Frames::of_stack(const py::array& stack, bool channels) {
+    if (stack.ndim() != (channels ? 4 : 3))
+        throw std::logic_error("a stack has three axes");
+    Frames frames;
+    Layout layout;
+    frames.header_ = header_of(stack, 1, channels, layout);
+    frames.header_.frames = stack.shape(0);
+    check(frames.header_);
+    for (std::int64_t i = 0; i < frames.header_.frames; ++i)
+        layout.frames.push_back(static_cast<const std::byte*>(stack.data()) + i * stack.strides(0));
+    frames.kept_.push_back(stack);
+    frames.open_ = [layout = std::move(layout)](const FrameHeader& header, Call&) {
+        return std::make_unique<ArrayFrames>(header, layout);
+    };
+    return frames;
+}
+
+Frames Frames::of_reader(py::function read, std::int64_t count, std::int64_t height,
+                         std::int64_t width, const py::dtype& type, bool whole) {
+    Frames frames;
+    frames.header_.frames = count;
+    frames.header_.shape = {width, height};
+    frames.header_.sample = sample_of(type);
+    check(frames.header_);
+    frames.open_ = [reader = py::handle(read), whole](const FrameHeader& header, Call& call) {
+        return std::make_unique<ReaderFrames>(header, reader, whole, call);
+    };
+    frames.kept_.push_back(std::move(read));
+    return frames;
+}
+
+Frames Frames::of_files(const std::string& name, std::optional<std::int64_t> channel,
+                        std::optional<std::int64_t> slice, bool allow_external) {
+    const format::SourceOptions options{channel, slice, allow_external};
+    Frames frames;
+    frames.header_ = format::open_frames(name, options)->header();
+    frames.open_ = [name, options](const FrameHeader&, Call&) {
+        return format::open_frames(name, options);
+    };
+    return frames;
+}
+
+py::array Frames::read(std::int64_t frame) const {
+    if (frame < 0 || frame >= header_.frames)
+        throw py::index_error(fmt::format("frame {} of {}", frame, header_.frames));
+    std::vector<py::ssize_t> shape = {header_.shape.height, header_.shape.width};
+    if (header_.channels > 1)
+        shape.push_back(header_.channels);
+    py::array array(type_of(header_.sample), shape);
+    const std::span samples(static_cast<std::byte*>(array.mutable_data()),
+                            static_cast<std::size_t>(array.nbytes()));
+    Call call(py::none(), py::none(), 1);
+    call.run([&](const Communicator&) {
+        open(call)->read_samples(frame, {0, header_.shape.height}, samples);
+    });
+    return array;
+}
+
+RowSink::RowSink(const py::object& out, std::int64_t value_size) : out_(out) {
+    if (!py::isinstance<py::array>(out))
+        return;
+    auto array = py::reinterpret_borrow<py::array>(out);
+    if (array.ndim() != 3 || array.itemsize() != value_size || array.strides(2) != value_size ||
+        !array.writeable())
+        throw std::logic_error("a sink has contiguous rows");
+    data_ = static_cast<std::byte*>(array.mutable_data());
+    plane_bytes_ = array.strides(0);
+    row_bytes_ = array.strides(1);
+}
+
+void RowSink::write(Call& call, std::int64_t plane, std::int64_t first,
+                    std::span<const std::byte> rows, std::int64_t width, const char* type) const {
+    if (out_.is_none())
+        return;
+    const auto count =
+        static_cast<std::int64_t>(rows.size()) / (width * py::ssize_t{type[1] - '0'});
+    if (data_) {
+        const std::size_t line = rows.size() / static_cast<std::size_t>(count);
+        std::byte* const to = data_ + plane * plane_bytes_ + first * row_bytes_;
+        if (row_bytes_ == static_cast<std::int64_t>(line))
+            std::memcpy(to, rows.data(), rows.size());
+        else
+            for (std::int64_t y = 0; y < count; ++y)
+                std::memcpy(to + y * row_bytes_, rows.data() + static_cast<std::size_t>(y) * line,
+                            line);
+        return;
+    }
+    call.python([&] {
+        const py::array values(py::dtype(type), {count, width}, rows.data()); // a copy
+        out_(plane, first, values);
+    });
+}
+
+void bind_frames(py::module_& module) {
+    py::class_<LazyRecord>(module, "LazyRecord").def("json", &LazyRecord::json);
+    py::class_<Frames>(module, "Frames")
+        .def_static("of_arrays", &Frames::of_arrays)
+        .def_static("of_stack", &Frames::of_stack)
+        .def_static("of_reader", &Frames::of_reader)
+        .def_static("of_files", &Frames::of_files)
+        .def("read", &Frames::read)
+        .def("set_pixel",
+             [](Frames& frames, double x, double y, std::string unit) {
+                 frames.set_pixel({x, y, std::move(unit)});
+             })
+        .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })
+        .def_property_readonly("height",
+                               [](const Frames& all) { return all.header().shape.height; })
+        .def_property_readonly("width", [](const Frames& all) { return all.header().shape.width; })
+        .def_property_readonly("channels", [](const Frames& all) { return all.header().channels; })
+        .def_property_readonly("dtype",
+                               [](const Frames& all) { return type_of(all.header().sample); })
+        .def_property_readonly("pixel_size",
+                               [](const Frames& all) {
+                                   const PixelSize& pixel = all.header().pixel;
+                                   return py::make_tuple(pixel.x, pixel.y, pixel.unit);
+                               })
+        .def_property_readonly("interval",
+                               [](const Frames& all) { return all.header().frame_interval; })
+        .def_property_readonly("hyperstack",
+                               [](const Frames& all) {
+                                   const Hyperstack& stack = all.header().hyperstack;
+                                   return py::make_tuple(stack.channels, stack.slices);
+                               })
+        .def_property_readonly("remarks", [](const Frames& all) { return all.header().remarks; });
+    module.def("format_of", &format::format_of_frames);
+}
+
+} // namespace sextant::python

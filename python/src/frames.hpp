@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/row_source.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "call.hpp"
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+namespace sextant::python {
+
+/// A series of frames that Python passes: arrays, a function that returns one frame at a time, or
+/// files. Each rank opens its own source of it.
+class Frames {
+  public:
+    /// Frames in memory, which are read where they are: any strides and byte order. All arrays have
+    /// the same shape and type: height, width and, if `channels`, channels.
+    static Frames of_arrays(const pybind11::list& arrays, bool channels);
+    /// A series in one array of frames, height, width and, if `channels`, channels.
+    static Frames of_stack(const pybind11::array& stack, bool channels);
+    /// Frames of which `read(frame, first, last)` returns rows [first, last) as arrays of this
+    /// type. `whole`: frames are read as a whole, and the last one is kept; otherwise only the rows
+    /// that are needed are read.
+    static Frames of_reader(pybind11::function read, std::int64_t frames, std::int64_t height,
+                            std::int64_t width, const pybind11::dtype& type, bool whole);
+    /// Files, as format::open_frames opens them.
+    static Frames of_files(const std::string& name, std::optional<std::int64_t> channel,
+                           std::optional<std::int64_t> slice, bool allow_external);
+
+    const FrameHeader& header() const { return header_; }
+    void set_pixel(PixelSize pixel) { header_.pixel = std::move(pixel); }
+    /// Opens a source, on any thread, without the GIL. The call must outlive it.
+    std::unique_ptr<FrameSource> open(Call& call) const { return open_(header_, call); }
+    /// Opens one frame as an image.
+    std::unique_ptr<RowSource> image(Call& call, std::int64_t frame, ReadAs read_as) const {
+        return std::make_unique<RowSource>(open(call), frame, read_as);
+    }
+    /// Reads a frame as stored: height, width and, if there are several, channels.
+    pybind11::array read(std::int64_t frame) const;
+
+  private:
+    FrameHeader header_;
+    std::function<std::unique_ptr<FrameSource>(const FrameHeader& header, Call& call)> open_;
+    std::vector<pybind11::object> kept_; ///< what the sources refer to
+};
+
+pybind11::dtype type_of(Sample sample);
+
+/// The destination of rows of a result: an array of `Value` whose rows are contiguous, or a
+/// function of Python with the arguments plane, first row and rows, or nothing.
+class RowSink {
+  public:
+    /// Requires  an array of planes, height, width, or a callable, or None.
+    RowSink(const pybind11::object& out, std::int64_t value_size);
+
+    /// Writes whole rows, on any thread, without the GIL.
+    void write(Call& call, std::int64_t plane, std::int64_t first, std::span<const std::byte> rows,
+               std::int64_t width, const char* type) const;
+
+  private:
+    pybind11::object out_;
+    std::byte* data_ = nullptr;
+    std::int64_t plane_bytes_ = 0, row_bytes_ = 0;
+};
+
+void bind_frames(pybind11::module_& module);
+
+} // namespace sextant::python

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+#include "sextant/contour/tile_lists.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/contour_tracing.hpp"
+#include "sextant/distributed/filtering.hpp"
+#include "sextant/distributed/labelling.hpp"
+#include "sextant/distributed/merging_plan.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "errors.hpp"
+#include "frames.hpp"
+#include "options.hpp"
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+/// The image of a call: a frame of a series, and where to run.
+struct ImageCall {
+    const Frames& frames;
+    std::int64_t frame;
+    py::object progress, comm;
+    int ranks;
+};
+
+/// One column per measure; row k has the component k + 1.
+py::dict table_of(const std::vector<kernel::Component>& components) {
+    py::dict table;
+    const auto column = [&](const char* name, auto value_of) {
+        using Value = std::decay_t<decltype(value_of(components[0]))>;
+        py::array_t<Value> values(std::ssize(components));
+        Value* to = values.mutable_data();
+        for (const kernel::Component& each : components)
+            *to++ = value_of(each);
+        table[name] = values;
+    };
+    using Component = kernel::Component;
+    column("area", [](const Component& each) { return each.area; });
+    column("x", [](const Component& each) { return each.box.x; });
+    column("y", [](const Component& each) { return each.box.y; });
+    column("width", [](const Component& each) { return each.box.width; });
+    column("height", [](const Component& each) { return each.box.height; });
+    column("centroid_x", [](const Component& each) { return each.x(); });
+    column("centroid_y", [](const Component& each) { return each.y(); });
+    return table;
+}
+
+py::dict label(const ImageCall& image, const py::dict& keywords, const py::object& out) {
+    LabelOptions options;
+    set_options(record_of(options), keywords);
+    const RowSink sink(out, sizeof(kernel::Label));
+    Call call(image.progress, image.comm, image.ranks);
+    LabelResult result;
+    int ranks = 1;
+    const std::int64_t width = image.frames.header().shape.width;
+    call.run([&](const Communicator& communicator) {
+        std::unique_ptr<RowSource> source;
+        agree(communicator,
+              [&] { source = image.frames.image(call, image.frame, ReadAs::values); });
+        LabelResult found =
+            Labelling(communicator, options, call.control())
+                .run(*source, [&](Elements first, std::span<const kernel::Label> rows) {
+                    sink.write(call, 0, first, std::as_bytes(rows), width, "i4");
+                });
+        if (communicator.rank() == 0 || !image.comm.is_none()) {
+            result = std::move(found);
+            ranks = communicator.size();
+        }
+    });
+    py::dict all;
+    all["components"] = result.components;
+    if (options.measure)
+        all["table"] = table_of(result.table);
+    result.table.clear();
+    result.labels.reset(); // refers to the communicator
+    all["ranks"] = ranks;
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+template <class Value>
+void add_rows(const py::array_t<Value>& labels, std::vector<kernel::Component>& components) {
+    const auto view = labels.template unchecked<2>();
+    const Elements height = view.shape(0), width = view.shape(1);
+    for (Elements y = 0; y < height; ++y) {
+        for (Elements x = 0; x < width;) {
+            const auto label = static_cast<std::int64_t>(view(y, x));
+            Elements end = x + 1;
+            while (end < width && static_cast<std::int64_t>(view(y, end)) == label)
+                ++end;
+            if (label < 0 || label > std::ssize(components))
+                throw InvalidTask(fmt::format("label {} at ({}, {}), expected 0 to {}", label, y, x,
+                                              components.size()));
+            if (label > 0) {
+                const Elements run = end - x;
+                components[static_cast<std::size_t>(label - 1)].add(
+                    {.first = y * width + x,
+                     .area = run,
+                     .box = {x, y, run, 1},
+                     .sum_x = run * (x + end - 1) / 2,
+                     .sum_y = run * y});
+            }
+            x = end;
+        }
+    }
+}
+
+/// Measures the regions of a label image, connected or not. Labels without pixels have area 0.
+py::dict measure(const py::array& labels, std::int64_t largest) {
+    std::vector<kernel::Component> components(static_cast<std::size_t>(largest));
+    if (labels.dtype().is(py::dtype::of<std::int32_t>()) || labels.itemsize() == 4)
+        add_rows<std::int32_t>(py::array_t<std::int32_t>(labels), components);
+    else
+        add_rows<std::int64_t>(py::array_t<std::int64_t>(labels), components);
+    return table_of(components);
+}
+
+py::dict filter(const ImageCall& image, const py::dict& keywords, const py::object& out) {
+    FilterOptions options;
+    set_options(record_of(options), keywords);
+    filters_of(options); // throws for unknown features, before ranks are started
+    const RowSink sink(out, sizeof(float));
+    Call call(image.progress, image.comm, image.ranks);
+    FilterResult result;
+    int ranks = 1;
+    double offset = 0;
+    std::vector<double> offsets;
+    const std::int64_t width = image.frames.header().shape.width;
+    call.run([&](const Communicator& communicator) {
+        std::unique_ptr<RowSource> source;
+        agree(communicator,
+              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+        Filtering filtering(communicator, options, call.control());
+        FilterResult found = filtering.run(
+            source.get(), [&](int plane, Elements first, std::span<const float> rows) {
+                sink.write(call, plane, first, std::as_bytes(rows), width, "f4");
+            });
+        if (communicator.rank() == 0 || !image.comm.is_none()) {
+            result = std::move(found);
+            ranks = communicator.size();
+            offset = source->offset();
+            offsets = filtering.offsets(offset);
+        }
+    });
+    py::dict all;
+    all["ranks"] = ranks;
+    all["not_a_number"] = result.not_a_number;
+    all["offset"] = offset;
+    all["offsets"] = offsets;
+    all["warnings"] = result.warnings;
+    result.planes.clear();
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// The contours of an image: pixels y · width + x of all points, the first point of each contour
+/// and the end, and whether each is closed. Empty on ranks other than 0.
+py::dict contours(const ImageCall& image, const py::dict& keywords) {
+    ContoursOptions options;
+    set_options(record_of(options), keywords);
+    Call call(image.progress, image.comm, image.ranks);
+    ContoursResult result;
+    ContourLines lines;
+    int ranks = 1;
+    call.run([&](const Communicator& communicator) {
+        std::unique_ptr<RowSource> source;
+        agree(communicator,
+              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+        ContoursResult found =
+            ContourTracing(communicator, options, call.control())
+                .run(*source, [&](LineReader& reader) { lines = read_lines(reader); });
+        if (communicator.rank() == 0 || !image.comm.is_none()) {
+            result = std::move(found);
+            ranks = communicator.size();
+        }
+    });
+    py::dict all;
+    py::array_t<std::int64_t> points(
+        {static_cast<py::ssize_t>(lines.pixels.size()), py::ssize_t{2}});
+    auto to = points.mutable_unchecked<2>();
+    const Elements width = std::max<Elements>(1, result.grid.width);
+    for (std::size_t i = 0; i < lines.pixels.size(); ++i) {
+        to(static_cast<py::ssize_t>(i), 0) = lines.pixels[i] / width;
+        to(static_cast<py::ssize_t>(i), 1) = lines.pixels[i] % width;
+    }
+    py::array_t<std::int64_t> first(std::ssize(lines.lines) + 1);
+    py::array_t<bool> closed(std::ssize(lines.lines));
+    for (std::size_t i = 0; i < lines.lines.size(); ++i) {
+        first.mutable_at(static_cast<py::ssize_t>(i)) = lines.lines[i].first;
+        closed.mutable_at(static_cast<py::ssize_t>(i)) = lines.lines[i].closed;
+    }
+    first.mutable_at(std::ssize(lines.lines)) = std::ssize(lines.pixels);
+    all["points"] = points;
+    all["first"] = first;
+    all["closed"] = closed;
+    all["ranks"] = ranks;
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// Canny's edges as a map of directions: −1 no edge, else as in ContoursOptions::directions. None
+/// on ranks other than 0.
+py::object canny(const ImageCall& image, const py::dict& keywords) {
+    ContoursOptions options;
+    Record record = record_of(options);
+    for (const char* name : {"directions", "min_length", "memory", "scratch", "timeline"})
+        record.without(name);
+    set_options(record, keywords);
+    require_edge_quantiles(options.quantiles.low, options.quantiles.high);
+    options.merging.check();
+    Call call(image.progress, image.comm, image.ranks);
+    Image directions;
+    call.run([&](const Communicator& communicator) {
+        const RunControl control = call.control();
+        const ImageShape shape = image.frames.header().shape;
+        std::optional<distributed::Image> tiles;
+        Grid grid;
+        agree(communicator, [&] {
+            grid = grid_of(options.grid, communicator.size(), shape.width, shape.height);
+            tiles = distributed::read_tiles(communicator, grid,
+                                            *image.frames.image(call, image.frame, ReadAs::floats));
+            control.check();
+        });
+        const kernel::EdgeThresholds thresholds =
+            options.thresholds ? *options.thresholds
+                               : quantiles_of(*tiles, options.sigma, options.quantiles.low,
+                                              options.quantiles.high);
+        agree(communicator, [&] { control.check(); });
+        const distributed::Image edges = edge_directions(
+            *tiles, options.sigma, thresholds, [&](Elements entries) -> const contour::Pattern& {
+                return *distributed::plan_merging(communicator, options.merging, grid, entries,
+                                                  sizeof(contour::BorderPixel))
+                            .configuration;
+            });
+        Image whole = distributed::gather(edges);
+        if (communicator.rank() == 0)
+            directions = std::move(whole);
+    });
+    if (directions.shape().elements() == 0)
+        return py::none();
+    const ImageShape shape = directions.shape();
+    return py::array(py::dtype("i1"), {shape.height, shape.width}, directions.bytes().data());
+}
+
+ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progress, py::object comm,
+                     int ranks) {
+    return {frames, frame, std::move(progress), std::move(comm), ranks};
+}
+
+} // namespace
+
+void bind_images(py::module_& module) {
+    module.def("label", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
+                           py::object out, py::object comm, int ranks, py::object progress) {
+        return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+                     keywords, out);
+    });
+    module.def("measure", &measure);
+    module.def("filter", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
+                            py::object out, py::object comm, int ranks, py::object progress) {
+        return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+                      keywords, out);
+    });
+    module.def("contours", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
+                              py::object comm, int ranks, py::object progress) {
+        return contours(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+                        keywords);
+    });
+    module.def("canny", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
+                           py::object comm, int ranks, py::object progress) {
+        return canny(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+                     keywords);
+    });
+    module.def("derivatives_of", [](const py::dict& keywords) {
+        FilterOptions options;
+        set_options(record_of(options), keywords);
+        filters_of(options);
+        return options.derivatives;
+    });
+    module.def("named_features", [] {
+        py::list all;
+        for (const auto& feature : kernel::named_features())
+            all.append(py::make_tuple(feature.name, feature.summary));
+        return all;
+    });
+}
+
+} // namespace sextant::python

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/record.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+
+// Keyword arguments and results of Python functions follow from the records of options and results
+// (core/record.hpp); no keyword is named here.
+namespace sextant::python {
+
+/// Sets the fields of a record from keyword arguments. None keeps the default. Returns the names of
+/// the fields that were set.
+/// Throws    InvalidKeyword for a name that is not a field, with the nearest name, or a value of
+/// the
+///           wrong type; InvalidTask for an invalid value.
+std::set<std::string, std::less<>> set_options(const Record& record,
+                                               const pybind11::dict& keywords);
+
+/// The fields of a record, as a list of dictionaries: name, meaning, kind, value_name, default,
+/// choices, least, most.
+pybind11::list described(const Record& record);
+
+/// The record of a result, whose JSON is made when it is asked for.
+class LazyRecord {
+  public:
+    explicit LazyRecord(std::function<std::string()> json) : json_(std::move(json)) {}
+    std::string json() const { return json_(); }
+
+  private:
+    std::function<std::string()> json_;
+};
+
+template <class Result>
+LazyRecord lazy_record(Result result) {
+    return LazyRecord([result = std::move(result)] { return to_json(record_of(result)); });
+}
+
+} // namespace sextant::python

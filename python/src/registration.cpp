@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/division.hpp"
+#include "sextant/registration/flyback.hpp"
+#include "sextant/registration/series_registration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "errors.hpp"
+#include "frames.hpp"
+#include "options.hpp"
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using registration::AffineMotion;
+using registration::DisplacementField;
+using registration::PixelArea;
+using registration::Point;
+using registration::RigidMotion;
+using registration::RowMotion;
+using registration::Transform;
+
+/// The transforms of the frames of a series.
+struct Transforms {
+    ImageShape shape;
+    PixelArea area; ///< of aligned frames, in the coordinates of the reference
+    std::int64_t flyback = 0;
+    std::map<std::int64_t, Transform> of; ///< by frame, without those left out
+
+    const Transform& at(std::int64_t frame) const {
+        const auto found = of.find(frame);
+        if (found == of.end())
+            throw InvalidTask(fmt::format("frame {} was left out, or is not in the series", frame));
+        return found->second;
+    }
+};
+
+/// A frame's transform as far as the result of every rank contains it.
+Transform transform_of(const FrameRegistration& frame) {
+    if (frame.affine)
+        return *frame.affine;
+    if (frame.rows)
+        return *frame.rows;
+    return frame.result.motion;
+}
+
+template <class Value>
+py::array_t<Value> vector_of(const std::vector<Value>& values) {
+    return py::array_t<Value>(std::ssize(values), values.data());
+}
+
+/// One column per property of the frames.
+py::dict columns_of(const std::vector<FrameRegistration>& frames) {
+    constexpr double degrees = 180 / std::numbers::pi;
+    py::dict columns;
+    const auto column = [&](const char* name, auto value_of) {
+        using Value = std::decay_t<decltype(value_of(frames[0]))>;
+        py::array_t<Value> values(std::ssize(frames));
+        Value* to = values.mutable_data();
+        for (const FrameRegistration& each : frames)
+            *to++ = value_of(each);
+        columns[name] = values;
+    };
+    const auto registered = [&](const char* name, auto value_of) {
+        column(name, [&](const FrameRegistration& each) -> double {
+            return each.left_out.empty() ? value_of(each) : std::nan("");
+        });
+    };
+    using Each = const FrameRegistration&;
+    column("frame", [](Each each) { return each.frame; });
+    column("registered", [](Each each) { return each.left_out.empty(); });
+    column("averaged",
+           [](Each each) { return each.left_out.empty() && each.not_averaged.empty(); });
+    registered("tx", [](Each each) { return each.result.motion.tx; });
+    registered("ty", [](Each each) { return each.result.motion.ty; });
+    registered("alpha", [&](Each each) { return each.result.motion.alpha * degrees; });
+    registered("sigma_tx", [](Each each) { return each.result.uncertainty.tx; });
+    registered("sigma_ty", [](Each each) { return each.result.uncertainty.ty; });
+    registered("sigma_alpha", [&](Each each) { return each.result.uncertainty.alpha * degrees; });
+    registered("ncc_before", [](Each each) { return each.result.ncc_before; });
+    registered("ncc_after", [](Each each) { return each.result.ncc_after; });
+    registered("overlap", [](Each each) { return each.result.overlap; });
+    column("ambiguous", [](Each each) { return each.result.ambiguous; });
+    column("unrelated", [](Each each) { return each.result.unrelated; });
+    column("converged", [](Each each) { return each.result.converged; });
+    column("mended", [](Each each) { return each.mended; });
+    column("in_doubt", [](Each each) { return each.in_doubt; });
+    column("gaps", [](Each each) { return each.gaps; });
+    py::dict left_out, not_averaged;
+    for (const FrameRegistration& each : frames) {
+        if (!each.left_out.empty())
+            left_out[py::int_(each.frame)] = each.left_out;
+        else if (!each.not_averaged.empty())
+            not_averaged[py::int_(each.frame)] = each.not_averaged;
+    }
+    columns["left_out"] = left_out;
+    columns["not_averaged"] = not_averaged;
+    return columns;
+}
+
+/// An image of a result, which is NaN where no frame covers a pixel.
+py::object image_of(const std::vector<float>& pixels, const std::vector<float>& count,
+                    ImageShape shape, double offset) {
+    if (pixels.empty())
+        return py::none();
+    const auto fill = [&](auto* to) {
+        using Value = std::remove_pointer_t<decltype(to)>;
+        for (std::size_t i = 0; i < pixels.size(); ++i)
+            to[i] = count[i] > 0 ? static_cast<Value>(pixels[i]) + static_cast<Value>(offset)
+                                 : static_cast<Value>(std::nan(""));
+    };
+    if (offset != 0) { // floats cannot resolve the samples without their offset
+        py::array_t<double> image({shape.height, shape.width});
+        fill(image.mutable_data());
+        return image;
+    }
+    py::array_t<float> image({shape.height, shape.width});
+    fill(image.mutable_data());
+    return image;
+}
+
+/// Ranks and threads: those of the caller, else those expected to be fastest.
+registration::Division division_for(const Frames& frames, RegistrationOptions& options,
+                                    const py::object& comm, std::optional<int> ranks,
+                                    bool has_threads) {
+    if (!comm.is_none() || ranks || has_threads)
+        return {ranks.value_or(1), options.threads};
+    const int cores = std::clamp(Cores::available().count(), 1, 1024);
+    return registration::best_division(
+        cores, frames.header().frames,
+        registration::default_costs(frames.header().shape, options.farthest,
+                                    options.model == MotionModel::nonrigid),
+        {}, options.reproducible);
+}
+
+registration::DetectorImages detector_of(const py::dict& detector, Call& call) {
+    registration::DetectorImages images;
+    const auto opener = [&](const char* name) -> registration::OpenImage {
+        if (!detector.contains(name))
+            return {};
+        const Frames* frames = detector[name].cast<const Frames*>();
+        return [frames, &call] { return frames->open(call); };
+    };
+    images.dark = opener("dark");
+    images.gain = opener("gain");
+    images.defects = opener("defects");
+    return images;
+}
+
+/// Collects what only rank 0 sees, while the run still has the frames.
+struct Written {
+    Transforms transforms;
+    bool is_set = false;
+};
+
+py::dict register_series(const Frames& frames, const py::dict& keywords, const py::dict& detector,
+                         const py::object& out, py::object comm, std::optional<int> ranks,
+                         py::object progress) {
+    RegistrationOptions options;
+    const auto given = set_options(record_of(options), keywords);
+    const registration::Division division =
+        division_for(frames, options, comm, ranks, given.contains("threads"));
+    options.threads = division.threads;
+    Call call(std::move(progress), comm, division.ranks);
+    options.detector = detector_of(detector, call);
+    RegistrationResult result;
+    Written written;
+    int size = 1;
+    RegistrationHooks hooks;
+    hooks.write = [&](const RegistrationResult& found, RegisteredFrames& registered) {
+        written.transforms = {frames.header().shape, registered.area(), found.flyback, {}};
+        for (const std::int64_t frame : registered.numbers())
+            written.transforms.of.emplace(frame, registered.transform(frame));
+        written.is_set = true;
+        if (out.is_none())
+            return;
+        // The shape of aligned frames is known only now.
+        const PixelArea& area = registered.area();
+        std::optional<RowSink> sink;
+        call.python([&] {
+            sink.emplace(out(frames.header().frames, area.shape.height, area.shape.width),
+                         static_cast<std::int64_t>(sizeof(float)));
+        });
+        for (const std::int64_t frame : registered.numbers()) {
+            std::span<const float> pixels = registered.aligned(frame);
+            std::vector<float> shifted;
+            if (found.offset != 0) {
+                for (const float pixel : pixels)
+                    shifted.push_back(static_cast<float>(pixel + found.offset));
+                pixels = shifted;
+            }
+            sink->write(call, frame, 0, std::as_bytes(pixels), area.shape.width, "f4");
+        }
+        call.python([&] { sink.reset(); });
+    };
+    call.run([&](const Communicator& communicator) {
+        std::unique_ptr<FrameSource> source;
+        agree(communicator, [&] { source = frames.open(call); });
+        RegistrationResult found =
+            SeriesRegistration(communicator, options, call.control()).run(std::move(source), hooks);
+        if (communicator.rank() == 0 || !comm.is_none()) {
+            result = std::move(found);
+            size = communicator.size();
+        }
+    });
+    if (!written.is_set) { // a rank other than 0, which has no displacement fields
+        written.transforms = {frames.header().shape, result.canvas, result.flyback, {}};
+        for (const FrameRegistration& each : result.frames) {
+            if (each.left_out.empty() && result.model != MotionModel::nonrigid)
+                written.transforms.of.emplace(each.frame, transform_of(each));
+        }
+    }
+    py::dict all;
+    const ImageShape shape = result.canvas.shape;
+    const registration::Combined& average = result.average;
+    all["average"] = image_of(average.mean, average.count, shape, result.offset);
+    all["median"] = image_of(average.median, average.count, shape, result.offset);
+    all["count"] = py::array_t<float>({shape.height, shape.width}, average.count.data());
+    const registration::Combined& recorded = result.recorded;
+    all["recorded_mean"] =
+        image_of(recorded.mean, recorded.count, frames.header().shape, result.offset);
+    all["frames"] = columns_of(result.frames);
+    all["reference"] = result.reference;
+    all["model"] = std::string(name(result.model));
+    all["warnings"] = result.warnings;
+    all["offset"] = result.offset;
+    all["stages"] = result.stages;
+    all["ranks"] = size;
+    all["threads"] = options.threads;
+    all["plan"] = describe_threads(result, true);
+    all["transforms"] = std::make_shared<Transforms>(std::move(written.transforms));
+    result.average = {};
+    result.recorded = {};
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// Writes aligned frames to a sink: those of `numbers`, or a single one that is transformed like
+/// frame `like` of the registered series.
+std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
+                             std::optional<std::int64_t> like, const py::object& out,
+                             py::object progress) {
+    const ImageShape shape = frames.header().shape;
+    if (shape != transforms.shape)
+        throw InvalidTask(fmt::format("frames are {}x{}, expected {}x{}, the size of the "
+                                      "registered frames",
+                                      shape.width, shape.height, transforms.shape.width,
+                                      transforms.shape.height));
+    if (like && frames.header().frames != 1)
+        throw InvalidTask(
+            fmt::format("{} frames, expected one because frame is given", frames.header().frames));
+    if (like)
+        transforms.at(*like);
+    const RowSink sink(out, sizeof(float));
+    const PixelArea area = transforms.area;
+    Call call(std::move(progress), py::none(), 1);
+    call.run([&](const Communicator&) {
+        const RunControl control = call.control();
+        auto [source, offset] = less_offset(frames.open(call));
+        registration::FlybackGaps without_flyback(*source, transforms.flyback);
+        registration::Resampler resampler(without_flyback);
+        std::vector<float> pixels(static_cast<std::size_t>(area.shape.elements()));
+        const std::int64_t count = frames.header().frames;
+        for (std::int64_t frame = 0; frame < count; ++frame) {
+            control.check();
+            control.report("apply", frame, count);
+            const auto found = transforms.of.find(like.value_or(frame));
+            if (found == transforms.of.end())
+                continue;
+            resampler.show(frame, found->second, area, pixels);
+            for (float& pixel : pixels)
+                pixel = static_cast<float>(pixel + offset);
+            sink.write(call, frame, 0, std::as_bytes(std::span(pixels)), area.shape.width, "f4");
+        }
+    });
+    return frames.header().frames;
+}
+
+/// Maps points of rows frame, x, y between their frames and the aligned frames.
+py::array_t<double> apply_to_points(const Transforms& transforms,
+                                    const py::array_t<double, py::array::c_style>& points,
+                                    bool from_reference) {
+    const auto from = points.unchecked<2>();
+    py::array_t<double> mapped({points.shape(0), py::ssize_t{3}});
+    auto to = mapped.mutable_unchecked<2>();
+    const auto left = static_cast<double>(transforms.area.x),
+               top = static_cast<double>(transforms.area.y);
+    for (py::ssize_t i = 0; i < points.shape(0); ++i) {
+        const Transform& transform = transforms.at(static_cast<std::int64_t>(from(i, 0)));
+        const Point at{from(i, 1), from(i, 2)};
+        Point found;
+        if (from_reference) {
+            found = apply(transform, {at.x + left, at.y + top}, transforms.shape);
+        } else {
+            found = apply_inverse(transform, at, transforms.shape);
+            found = {found.x - left, found.y - top};
+        }
+        to(i, 0) = from(i, 0);
+        to(i, 1) = found.x;
+        to(i, 2) = found.y;
+    }
+    return mapped;
+}
+
+/// Transforms from their parameters: rigid motions (alpha in degrees, tx, ty) or affine ones (tx,
+/// ty, and the matrix row by row).
+std::shared_ptr<Transforms> transforms_of(std::int64_t width, std::int64_t height,
+                                          const std::vector<std::int64_t>& area,
+                                          std::int64_t flyback) {
+    auto all = std::make_shared<Transforms>();
+    all->shape = {width, height};
+    all->area = {area.at(0), area.at(1), {area.at(2), area.at(3)}};
+    all->flyback = flyback;
+    return all;
+}
+
+} // namespace
+
+void bind_registration(py::module_& module) {
+    py::class_<Transforms, std::shared_ptr<Transforms>>(module, "Transforms")
+        .def(py::init(&transforms_of))
+        .def_property_readonly(
+            "shape",
+            [](const Transforms& all) { return py::make_tuple(all.shape.height, all.shape.width); })
+        .def_property_readonly("area",
+                               [](const Transforms& all) {
+                                   return py::make_tuple(all.area.x, all.area.y,
+                                                         all.area.shape.width,
+                                                         all.area.shape.height);
+                               })
+        .def_property_readonly("numbers",
+                               [](const Transforms& all) {
+                                   std::vector<std::int64_t> numbers;
+                                   for (const auto& [frame, transform] : all.of)
+                                       numbers.push_back(frame);
+                                   return numbers;
+                               })
+        .def("add_rigid",
+             [](Transforms& all, std::int64_t frame, double alpha, double tx, double ty) {
+                 all.of[frame] = RigidMotion{alpha, tx, ty};
+             })
+        .def("add_affine",
+             [](Transforms& all, std::int64_t frame, const std::vector<double>& matrix, double tx,
+                double ty) {
+                 all.of[frame] =
+                     AffineMotion{matrix.at(0), matrix.at(1), matrix.at(2), matrix.at(3), tx, ty};
+             })
+        .def("add_field",
+             [](Transforms& all, std::int64_t frame, std::int64_t spacing,
+                const py::array_t<float, py::array::c_style>& x,
+                const py::array_t<float, py::array::c_style>& y) {
+                 DisplacementField field{all.shape, spacing, {x.shape(1), x.shape(0)}, {}, {},
+                                         {},        {}};
+                 field.x.assign(x.data(), x.data() + x.size());
+                 field.y.assign(y.data(), y.data() + y.size());
+                 all.of[frame] = std::move(field);
+             })
+        .def("add_rows",
+             [](Transforms& all, std::int64_t frame, double alpha, double tx, double ty,
+                std::vector<float> dx, std::vector<float> dy) {
+                 all.of[frame] = RowMotion{{alpha, tx, ty}, std::move(dx), std::move(dy), {}};
+             })
+        /// The displacement field of a frame as an array of 2, rows, columns and its spacing, or
+        /// None.
+        .def("field",
+             [](const Transforms& all, std::int64_t frame) -> py::object {
+                 const auto* field = std::get_if<DisplacementField>(&all.at(frame));
+                 if (!field)
+                     return py::none();
+                 py::array_t<float> planes({py::ssize_t{2}, py::ssize_t{field->nodes.height},
+                                            py::ssize_t{field->nodes.width}});
+                 float* const to = planes.mutable_data();
+                 std::copy(field->x.begin(), field->x.end(), to);
+                 std::copy(field->y.begin(), field->y.end(), to + field->x.size());
+                 return py::make_tuple(planes, field->spacing);
+             })
+        /// The displacements of the rows of a frame, to the right and downward, or None.
+        .def("rows",
+             [](const Transforms& all, std::int64_t frame) -> py::object {
+                 const auto* rows = std::get_if<RowMotion>(&all.at(frame));
+                 if (!rows)
+                     return py::none();
+                 return py::make_tuple(vector_of(rows->dx), vector_of(rows->dy));
+             })
+        .def("matrix", [](const Transforms& all, std::int64_t frame) -> py::object {
+            const auto* affine = std::get_if<AffineMotion>(&all.at(frame));
+            if (!affine)
+                return py::none();
+            return py::make_tuple(affine->a, affine->b, affine->c, affine->d);
+        });
+    module.def("register_series", &register_series);
+    module.def("apply_to_frames", &apply_to_frames);
+    module.def("apply_to_points", &apply_to_points);
+}
+
+} // namespace sextant::python
