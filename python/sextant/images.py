@@ -169,7 +169,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
             raise WrongType(f"out has type {getattr(out, 'dtype', type(out).__name__)}, expected "
                             "int32 or a wider integer type")
         out, sink = sink_for(out, (frames.height, frames.width), "i4")
-    found = _core.label(frames, number, dict(options), sink, comm, threads, progress_for(progress))
+    found = _core.label(frames, number, image, dict(options), sink, comm, threads,
+                        progress_for(progress))
     return Labels(out, found)
 
 

@@ -58,9 +58,89 @@ py::dict table_of(const std::vector<kernel::Component>& components) {
     return table;
 }
 
-py::dict label(const ImageCall& image, const py::dict& keywords, const py::object& out) {
+py::dict found_labels(LabelResult&& result, bool measured, int ranks) {
+    py::dict all;
+    all["components"] = result.components;
+    if (measured)
+        all["table"] = table_of(result.table);
+    result.table.clear();
+    result.labels.reset(); // refers to the communicator
+    all["ranks"] = ranks;
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// The samples of an array as the labeller reads them, if it can read them where they are: the
+/// pixels of a row are contiguous, in the byte order of this machine.
+std::optional<kernel::ValueView> view_of(const py::object& image) {
+    if (!py::isinstance<py::array>(image))
+        return std::nullopt;
+    const auto array = py::reinterpret_borrow<py::array>(image);
+    const py::dtype type = array.dtype();
+    const auto size = array.itemsize();
+    const bool is_float = type.kind() == 'f' && (size == 4 || size == 8);
+    if (array.ndim() != 2 || array.strides(1) != size || array.strides(0) % size != 0 ||
+        reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::size_t>(size) != 0 ||
+        !type.attr("isnative").cast<bool>() ||
+        !(is_float || type.kind() == 'u' || type.kind() == 'i' || type.kind() == 'b'))
+        return std::nullopt;
+    const void* const data = array.data();
+    kernel::ValueView::First first = static_cast<const std::uint8_t*>(data);
+    if (is_float && size == 4)
+        first = static_cast<const float*>(data);
+    else if (is_float)
+        first = static_cast<const double*>(data);
+    else if (size == 2)
+        first = static_cast<const std::uint16_t*>(data);
+    else if (size == 4)
+        first = static_cast<const std::uint32_t*>(data);
+    else if (size == 8)
+        first = static_cast<const std::uint64_t*>(data);
+    const ImageShape shape{array.shape(1), array.shape(0)};
+    return kernel::ValueView(first, array.strides(0) / size, {0, 0, shape.width, shape.height},
+                             shape);
+}
+
+/// Labels an image in memory on this thread, without copies of the image or its labels.
+std::optional<py::dict> label_in_place(const py::object& image, const LabelOptions& options,
+                                       const py::object& out) {
+    const std::optional<kernel::ValueView> view = view_of(image);
+    if (!view || !py::isinstance<py::array>(out))
+        return std::nullopt;
+    auto labels = py::reinterpret_borrow<py::array>(out);
+    if (labels.strides(1) % static_cast<py::ssize_t>(sizeof(kernel::Label)) != 0)
+        return std::nullopt;
+    options.merging.check();
+    const kernel::LabelPlane plane{static_cast<kernel::Label*>(labels.mutable_data()),
+                                   labels.strides(1) /
+                                       static_cast<py::ssize_t>(sizeof(kernel::Label))};
+    LabelResult result;
+    result.grid = {view->image.width, view->image.height, 1, 1};
+    result.plan.configuration = &contour::find(
+        options.merging.pattern == "auto" ? "logp-lev-quad" : options.merging.pattern);
+    result.plan.reason = "nothing to merge: there is only one rank";
+    {
+        const py::gil_scoped_release released;
+        timed(result.label, [&] {
+            kernel::Labeller labeller({options.neighbours, options.by_value
+                                                               ? kernel::Sameness::value
+                                                               : kernel::Sameness::foreground});
+            result.components = labeller.apply(*view, plane);
+            if (options.measure)
+                result.table = labeller.components();
+        });
+    }
+    return found_labels(std::move(result), options.measure, 1);
+}
+
+py::dict label(const ImageCall& image, const py::object& array, const py::dict& keywords,
+               const py::object& out) {
     LabelOptions options;
     set_options(record_of(options), keywords);
+    if (image.ranks == 1 && image.comm.is_none()) {
+        if (auto found = label_in_place(array, options, out))
+            return *std::move(found);
+    }
     const RowSink sink(out, sizeof(kernel::Label));
     Call call(image.progress, image.comm, image.ranks);
     LabelResult result;
@@ -80,15 +160,7 @@ py::dict label(const ImageCall& image, const py::dict& keywords, const py::objec
             ranks = communicator.size();
         }
     });
-    py::dict all;
-    all["components"] = result.components;
-    if (options.measure)
-        all["table"] = table_of(result.table);
-    result.table.clear();
-    result.labels.reset(); // refers to the communicator
-    all["ranks"] = ranks;
-    all["record"] = lazy_record(std::move(result));
-    return all;
+    return found_labels(std::move(result), options.measure, ranks);
 }
 
 template <class Value>
@@ -263,9 +335,10 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
-    module.def("label", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
-                           py::object out, py::object comm, int ranks, py::object progress) {
-        return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+    module.def("label", [](const Frames& frames, std::int64_t frame, const py::object& array,
+                           const py::dict& keywords, const py::object& out, py::object comm,
+                           int ranks, py::object progress) {
+        return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
                      keywords, out);
     });
     module.def("measure", &measure);

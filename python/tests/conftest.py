@@ -65,3 +65,14 @@ def run_script(tmp_path):
             assert done.returncode == 0, done.stdout + done.stderr
         return done
     return run
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The command `sextant` of the same build."""
+    import sextant
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(sextant.__file__)))
+    path = os.path.join(folder, "sextant")
+    if not os.path.exists(path):
+        pytest.skip("the command sextant is not next to the module")
+    return path

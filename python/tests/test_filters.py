@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""filter, features, canny and contours, compared with SciPy and with what is drawn."""
+import numpy as np
+import pytest
+import skimage.draw
+from scipy import ndimage
+
+import sextant
+
+ORDERS = {"smooth": (0, 0), "x": (0, 1), "y": (1, 0), "xx": (0, 2), "xy": (1, 1), "yy": (2, 0),
+          "xxy": (1, 2)}
+
+
+@pytest.fixture(scope="module")
+def image():
+    rng = np.random.default_rng(5)
+    return ndimage.gaussian_filter(rng.normal(size=(203, 311)), 1).astype("f4")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("border, mode", [("replicate", "nearest"), ("mirror", "mirror"),
+                                          ("constant", "constant")])
+def test_derivatives_are_those_of_scipy(image, border, mode, ranks):
+    if border == "mirror":
+        mode = mirror_mode(image)
+    found = sextant.filter(image, sigma=1.7, truncate=4, border=border, ranks=ranks,
+                           derivatives=list(ORDERS))
+    for name, order in ORDERS.items():
+        expected = ndimage.gaussian_filter(image.astype("f8"), 1.7, order=order, truncate=4,
+                                           mode=mode)
+        np.testing.assert_allclose(found[name], expected, atol=1e-6)
+
+
+def mirror_mode(image):
+    """SciPy's name of our mirrored border: with or without the edge pixel twice."""
+    found = sextant.filter(image, sigma=1.7, truncate=4, border="mirror", derivatives="smooth")
+    errors = {mode: abs(found.planes[0] - ndimage.gaussian_filter(image, 1.7, truncate=4,
+                                                                  mode=mode)).max()
+              for mode in ("mirror", "reflect")}
+    return min(errors, key=errors.get)
+
+
+def test_bits_do_not_depend_on_ranks_or_memory(image):
+    expected = sextant.filter(image, sigma=2).planes
+    for options in ({"ranks": 2}, {"ranks": 3, "grid": (3, 1)}, {"memory": "1M"},
+                    {"grid": "1x2"}):
+        np.testing.assert_array_equal(sextant.filter(image, sigma=2, **options).planes, expected)
+
+
+def test_out_may_be_an_array_of_any_strides(image):
+    expected = sextant.filter(image, sigma=2, derivatives=["x", "y"]).planes
+    out = np.zeros((*image.shape, 2), "f8")
+    planes = np.moveaxis(out, -1, 0)
+    found = sextant.filter(image, sigma=2, derivatives=["x", "y"], out=planes)
+    assert found.planes is planes
+    np.testing.assert_array_equal(planes, expected)
+
+
+def test_features_are_made_of_derivatives(image):
+    found = sextant.features(image, sigma=2)
+    d = sextant.filter(image, sigma=2)
+    np.testing.assert_allclose(found["gradient-magnitude"], np.hypot(d["x"], d["y"]), atol=1e-6)
+    np.testing.assert_allclose(found["laplacian"], d["xx"] + d["yy"], atol=1e-6)
+    hessian = np.stack([np.stack([d["xx"], d["xy"]], -1), np.stack([d["xy"], d["yy"]], -1)], -1)
+    values = np.linalg.eigvalsh(hessian.astype("f8"))
+    np.testing.assert_allclose(found["hessian-smaller"], values[..., 0], atol=1e-6)
+    np.testing.assert_allclose(found["hessian-larger"], values[..., 1], atol=1e-6)
+    assert list(sextant.features(image, "smooth")) == ["smooth"]
+
+
+def test_filters_are_applied_one_after_another(image):
+    found = sextant.filter(image, sigma=1, derivatives="x", before=[("smooth", 2.5)], truncate=4)
+    first = ndimage.gaussian_filter(image, 2.5, truncate=4, mode="nearest")
+    expected = ndimage.gaussian_filter(first, 1, order=(0, 1), truncate=4, mode="nearest")
+    np.testing.assert_allclose(found["x"], expected, atol=1e-6)
+
+
+def test_large_integers_keep_their_differences():
+    ramp = (10**9 + np.arange(64)) * np.ones((32, 1), "i8")
+    found = sextant.filter(ramp, sigma=2, derivatives=["x"])
+    np.testing.assert_allclose(found["x"][:, 16:48], 1, atol=1e-4)
+
+
+def test_nan_spreads_and_is_counted(image):
+    holed = image.copy()
+    holed[100, 100] = np.nan
+    found = sextant.filter(holed, sigma=1, derivatives="smooth", truncate=4)
+    assert found.not_a_number == 1
+    assert np.isnan(found.planes[0][100, 100]) and np.isfinite(found.planes[0][50, 50])
+    masked = np.ma.array(image, mask=np.isnan(holed))
+    again = sextant.filter(masked, sigma=1, derivatives="smooth", truncate=4)
+    np.testing.assert_array_equal(again.planes, found.planes)
+
+
+@pytest.fixture(scope="module")
+def disc():
+    image = np.zeros((160, 200), "f4")
+    image[skimage.draw.disk((80, 100), 50)] = 1
+    return image
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_edges_and_contours_are_at_the_drawn_circle(disc, ranks):
+    edges = sextant.canny(disc, sigma=2, quantiles=(.9, .95), ranks=ranks)
+    y, x = np.nonzero(edges)
+    assert len(y) > 200
+    assert abs(np.hypot(y - 80, x - 100) - 50).max() < 2
+    found = sextant.contours(disc, sigma=2, quantiles=(.9, .95), ranks=ranks)
+    drawn = np.zeros_like(edges)
+    drawn[found.points[:, 0], found.points[:, 1]] = True
+    np.testing.assert_array_equal(drawn, edges)
+    assert len(found) == 1 and found.closed[0]
+    steps = np.abs(np.diff(found[0], axis=0)).max(axis=1)
+    assert (steps == 1).all()  # each point is next to the one before it
+
+
+def test_a_direction_map_has_the_same_contours(disc):
+    directions = sextant.canny(disc, sigma=2, directions=True)
+    found = sextant.contours(directions, directions=True)
+    expected = sextant.contours(disc, sigma=2)
+    np.testing.assert_array_equal(found.points, expected.points)
+    np.testing.assert_array_equal(found.first, expected.first)
+    assert found.thresholds is None and expected.thresholds is not None
+
+
+def test_contours_can_be_indexed_and_shown(disc):
+    found = sextant.contours(np.tile(disc, (1, 2)), sigma=2, quantiles=(.9, .95))
+    assert len(found) == 2 and len(found[0:2]) == 2 and len(list(found)) == 2
+    np.testing.assert_array_equal(found[-1], found[1])
+    with pytest.raises(IndexError):
+        found[2]
+    assert "2 contours" in found._repr_html_()

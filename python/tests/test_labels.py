@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""label and measure, compared with SciPy and scikit-image."""
+import numpy as np
+import pytest
+import skimage.measure
+from scipy import ndimage
+
+import sextant
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("neighbours", [4, 8])
+def test_labels_are_those_of_scipy(blobs, neighbours, ranks):
+    structure = np.ones((3, 3)) if neighbours == 8 else None
+    expected, count = ndimage.label(blobs, structure=structure)
+    found = sextant.label(blobs, neighbours=neighbours, ranks=ranks)
+    assert found.components == count
+    np.testing.assert_array_equal(found.labels, expected)
+    assert found.ranks == ranks
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_labels_of_values_are_those_of_scikit_image(ranks):
+    image = np.random.default_rng(1).integers(0, 4, (97, 113)).astype("u2")
+    expected, count = skimage.measure.label(image, connectivity=1, return_num=True)
+    found = sextant.label(image, by_value=True, neighbours="4", ranks=ranks)
+    assert found.components == count
+    np.testing.assert_array_equal(found.labels, expected)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", ">u2", "<i2", "i4", ">u4", "i8", "u8", "f2",
+                                   "f4", ">f4", "f8"])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_every_type_and_byte_order_gives_the_same_labels(blobs, dtype, ranks):
+    expected = sextant.label(blobs).labels
+    np.testing.assert_array_equal(sextant.label(blobs.astype(dtype), ranks=ranks).labels, expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("view", [lambda a: a[::2, ::3], lambda a: a[::-1, ::-1], lambda a: a.T,
+                                  lambda a: a[5:-5, 7:-7], lambda a: np.asfortranarray(a)])
+def test_any_strides_are_read_in_place(blobs, view, ranks):
+    image = view(blobs)
+    expected, _ = ndimage.label(image, structure=np.ones((3, 3)))
+    np.testing.assert_array_equal(sextant.label(image, ranks=ranks, copy=False).labels, expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_the_table_is_that_of_scikit_image(blobs, ranks):
+    found = sextant.label(blobs, measure=True, ranks=ranks)
+    expected = skimage.measure.regionprops_table(found.labels,
+                                                 properties=("area", "bbox", "centroid"))
+    for table in (found.table, sextant.measure(found), sextant.measure(found.labels)):
+        np.testing.assert_array_equal(table["label"], np.arange(1, found.components + 1))
+        np.testing.assert_array_equal(table["area"], expected["area"])
+        np.testing.assert_array_equal(table["y"], expected["bbox-0"])
+        np.testing.assert_array_equal(table["x"], expected["bbox-1"])
+        np.testing.assert_array_equal(table["height"], expected["bbox-2"] - expected["bbox-0"])
+        np.testing.assert_array_equal(table["width"], expected["bbox-3"] - expected["bbox-1"])
+        np.testing.assert_allclose(table["centroid_y"], expected["centroid-0"])
+        np.testing.assert_allclose(table["centroid_x"], expected["centroid-1"])
+
+
+def test_regions_that_are_not_connected_are_measured_together():
+    table = sextant.measure(np.array([[3, 0, 3], [0, 1, 0]], "i8"))
+    np.testing.assert_array_equal(table["area"], [1, 0, 2])
+    assert table["width"][2] == 3
+    assert np.isnan(table["centroid_x"][1])
+
+
+@pytest.mark.parametrize("memory", ["1", 1])
+def test_an_image_larger_than_memory_is_labelled_in_strips(memory):
+    image = (np.random.default_rng(2).random((900, 700)) > 0.6).astype("f4")
+    expected, count = ndimage.label(image, structure=np.ones((3, 3)))
+    found = sextant.label(image, memory=memory, measure=True, ranks=2)
+    assert found.record["strips"] > 1
+    assert found.components == count
+    np.testing.assert_array_equal(found.labels, expected)
+    np.testing.assert_array_equal(found.table["area"], np.bincount(expected.ravel())[1:])
+
+
+def test_nan_is_foreground_but_equals_no_value():
+    image = np.array([[np.nan, np.nan, 0, 1, 1]])
+    assert sextant.label(image).components == 2
+    assert sextant.label(image, by_value=True).components == 3
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+def test_out_is_filled_and_returned(blobs, ranks, dtype):
+    expected = sextant.label(blobs).labels
+    out = np.full(blobs.shape, -1, dtype)
+    found = sextant.label(blobs, out=out, ranks=ranks)
+    assert found.labels is out
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_out_may_have_any_strides(blobs, ranks):
+    expected = sextant.label(blobs).labels
+    whole = np.full((2 * blobs.shape[0], 2 * blobs.shape[1]), -1, "i4")
+    out = whole[::2, ::2]
+    sextant.label(blobs, out=out, ranks=ranks)
+    np.testing.assert_array_equal(out, expected)
+    assert (whole[1::2] == -1).all()
+    padded = np.full((blobs.shape[0], blobs.shape[1] + 5), -1, "i4")
+    sextant.label(blobs, out=padded[:, 3:-2], ranks=ranks)
+    np.testing.assert_array_equal(padded[:, 3:-2], expected)
+    assert (padded[:, :3] == -1).all() and (padded[:, -2:] == -1).all()
+
+
+def test_colours_are_labelled_along_the_axis_of_channels():
+    image = np.zeros((8, 9, 3), "u1")
+    image[1, 1] = (9, 0, 0)
+    image[1, 2] = (0, 9, 0)
+    assert sextant.label(image, channel_axis=-1).components == 1
+    assert sextant.label(image, channel_axis=-1, by_value=True).components == 2
+    assert sextant.label(np.moveaxis(image, -1, 0), channel_axis=0, by_value=True).components == 2
+
+
+def test_the_result_states_its_plan(blobs):
+    found = sextant.label(blobs, ranks=2, pattern="2-lev-rc")
+    assert found.plan.text == "2-lev-rc"
+    assert found.plan.reason
+    page = found._repr_html_()
+    assert "data:image/png;base64," in page and str(found.components) in page
+    assert np.array_equal(np.asarray(found), found.labels)

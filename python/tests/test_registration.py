@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""register and apply, compared with known motions; every kind of source gives the same bits."""
+import subprocess
+
+import numpy as np
+import pytest
+
+import sextant
+from conftest import cut
+
+
+def test_motions_are_the_true_ones(movie, motions):
+    found = sextant.register(movie)
+    assert found.frames["registered"].all()
+    np.testing.assert_allclose(found.motions, motions, atol=.06)
+    assert (abs(found.motions - motions)[1:] < 5 * np.stack(
+        [found.frames["sigma_tx"], found.frames["sigma_ty"]], axis=1)[1:]).all()
+
+
+def test_the_average_is_sharper_than_the_mean(movie, specimen):
+    found = sextant.register(movie, recorded_mean=True)
+    truth = specimen[64:192, 64:192]
+    inner = (slice(16, -16), slice(16, -16))
+    aligned = np.sqrt(np.mean((found.average - truth)[inner] ** 2))
+    recorded = np.sqrt(np.mean((found.recorded_mean - truth)[inner] ** 2))
+    assert aligned < .15 < .3 < recorded
+
+
+def test_aligned_frames_agree_with_apply(movie):
+    found = sextant.register(movie, aligned=True)
+    np.testing.assert_array_equal(found.aligned, sextant.apply(found, movie))
+    np.testing.assert_allclose(np.nanmean(found.aligned, axis=0), found.average, atol=1e-5)
+    one = sextant.apply(found, movie[3], frame=3)
+    np.testing.assert_array_equal(one, found.aligned[3])
+    np.testing.assert_array_equal(found.apply(movie), found.aligned)
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "iterator", "big endian", "fortran", "strided",
+                                  "f8", "zarr", "h5py", "dask", "path", "series", "list of views"])
+def test_every_source_gives_the_same_bits(movie, kind, tmp_path):
+    expected = sextant.register(movie, reproducible=True)
+    strided = np.zeros((8, 128, 256), "f4")
+    strided[:, :, ::2] = movie
+    path = tmp_path / "movie.npy"
+    np.save(path, movie)
+    if kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        series = zarr.array(movie, chunks=(3, 64, 128))
+    elif kind == "h5py":
+        h5py = pytest.importorskip("h5py")
+        series = h5py.File(tmp_path / "movie.h5", "w").create_dataset("m", data=movie,
+                                                                      chunks=(2, 128, 64))
+    elif kind == "dask":
+        dask = pytest.importorskip("dask.array")
+        series = dask.from_array(movie, chunks=(3, 50, 128))
+    else:
+        series = {"list": list(movie), "tuple": tuple(movie), "iterator": iter(movie),
+                  "big endian": movie.astype(">f4"), "fortran": np.asfortranarray(movie),
+                  "strided": strided[:, :, ::2], "f8": movie.astype("f8"), "path": path,
+                  "series": sextant.open_series(path),
+                  "list of views": [np.asfortranarray(f) if k % 2 else f
+                                    for k, f in enumerate(movie)]}[kind]
+    found = sextant.register(series, reproducible=True)
+    np.testing.assert_array_equal(found.frames["tx"], expected.frames["tx"])
+    np.testing.assert_array_equal(found.average, expected.average)
+
+
+@pytest.mark.parametrize("ranks, threads", [(1, 1), (2, 1), (1, 2), (3, 1)])
+def test_ranks_and_threads(movie, motions, ranks, threads):
+    found = sextant.register(movie, ranks=ranks, threads=threads)
+    assert found.ranks == ranks and found.threads == threads
+    np.testing.assert_allclose(found.motions, motions, atol=.06)
+
+
+@pytest.mark.parametrize("model", ["translation", "similarity", "affine", "nonrigid", "auto"])
+def test_models(movie, motions, model):
+    found = sextant.register(movie, model=model)
+    np.testing.assert_allclose(found.motions, motions, atol=.1)
+    aligned = sextant.apply(found, movie)
+    np.testing.assert_allclose(np.nanmean(aligned, axis=0)[20:-20, 20:-20],
+                               found.average[20:-20, 20:-20], atol=1e-4)
+    if model == "affine":
+        np.testing.assert_allclose(found.transforms.matrix(3), np.eye(2), atol=.01)
+    if model == "nonrigid":
+        planes, spacing = found.transforms.field(3)
+        np.testing.assert_allclose(planes[0].mean(), motions[3, 0], atol=.2)
+        assert spacing * planes.shape[2] >= 128
+
+
+def test_rows_of_scanned_frames(movie):
+    found = sextant.register(movie, scan_rows=True)
+    dx, dy = found.transforms.rows(2)
+    assert dx.shape == dy.shape == (128,)
+    assert np.isfinite(sextant.apply(found, movie)).mean() > .5
+
+
+def test_points_are_mapped_and_back(movie, motions):
+    found = sextant.register(movie)
+    points = np.array([[0, 10, 20], [5, 60, 70], [7, 64, 64.5]])
+    mapped = sextant.apply(found, points)
+    np.testing.assert_allclose(mapped[:, 1:], points[:, 1:] - motions[[0, 5, 7]], atol=.15)
+    np.testing.assert_allclose(sextant.apply(found, mapped, from_reference=True), points, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "zarr", "h5py"])
+def test_out_receives_aligned_frames(movie, kind, tmp_path):
+    expected = sextant.register(movie, aligned=True, reproducible=True).aligned
+    if kind == "zarr":
+        out = pytest.importorskip("zarr").zeros(movie.shape, chunks=(1, 128, 128), dtype="f4")
+    elif kind == "h5py":
+        h5py = pytest.importorskip("h5py")
+        out = h5py.File(tmp_path / "out.h5", "w").create_dataset("a", movie.shape, "f4")
+    else:
+        out = np.zeros(movie.shape, "f4")
+    found = sextant.register(movie, out=out, reproducible=True)
+    assert found.aligned is out
+    np.testing.assert_array_equal(out[:], expected)
+
+
+def test_a_frame_that_cannot_be_registered_is_left_out(movie):
+    blank = movie.copy()
+    blank[4] = 0
+    found = sextant.register(blank, aligned=True)
+    assert list(found.left_out) == [4] and found.left_out[4]
+    assert not found.frames["registered"][4] and np.isnan(found.frames["tx"][4])
+    assert np.isnan(found.aligned[4]).all()
+    with pytest.raises(sextant.InvalidTask, match="frame 4"):
+        sextant.apply(found, movie[4], frame=4)
+
+
+def test_masked_samples_are_gaps(movie):
+    mask = np.zeros(movie.shape, bool)
+    mask[:, :, 40:44] = True
+    found = sextant.register(np.ma.array(movie, mask=mask))
+    assert (found.frames["gaps"] == 4 * 128).all()
+    nan = movie.copy()
+    nan[mask] = np.nan
+    np.testing.assert_array_equal(found.motions, sextant.register(nan).motions)
+
+
+def test_images_of_the_detector(movie):
+    dark = np.random.default_rng(1).normal(scale=3, size=(128, 128)).astype("f4")
+    plain = sextant.register(movie)
+    found = sextant.register(movie + dark, dark=dark)
+    np.testing.assert_allclose(found.motions, plain.motions, atol=.02)
+    defects = np.zeros((128, 128), "u1")
+    defects[5, 7] = 1
+    assert sextant.register(movie, defects=defects).record["defects"] == 1
+
+
+def test_a_file_of_the_command_is_applied(movie, tmp_path, program):
+    np.save(tmp_path / "movie.npy", movie)
+    for model in ("rigid", "affine", "nonrigid"):
+        out = tmp_path / model
+        subprocess.run([program, "register", tmp_path / "movie.npy", "-o", out, "--model", model,
+                        "--aligned", "on", "--format", "npy"], check=True, capture_output=True)
+        found = sextant.apply(out / "transforms.json", movie)
+        np.testing.assert_allclose(found, np.load(out / "aligned.npy"), atol=1e-5)
+
+
+def test_large_values_keep_their_resolution(movie):
+    large = (np.round(movie * 100) + 10**9).astype("i8")
+    found = sextant.register(large)
+    assert found.average.dtype == np.float64
+    plain = sextant.register(np.round(movie * 100))
+    np.testing.assert_allclose(found.average - 10**9, plain.average, atol=.5)
+
+
+def test_progress_is_reported(movie):
+    calls = []
+    sextant.register(movie, progress=lambda part, done, all: calls.append((part, done, all)))
+    assert len(calls) > 10
+    assert all(isinstance(part, str) and 0 <= done <= all for part, done, all in calls)
+
+
+def test_the_result_is_shown(movie):
+    found = sextant.register(movie)
+    assert "8 of 8" in repr(found) and "8 of 8 registered" in found._repr_html_()
+    assert "ranks" in found.plan.text and found.plan.reason
+    assert found.record["threads"]
+
+
+def test_long_drift_with_the_canvas_that_contains_all(specimen):
+    moves = [(0, 0), (9, 0), (18, 0), (27, 0)]
+    frames = cut(specimen, moves, noise=.1)
+    found = sextant.register(frames, canvas="union", aligned=True)
+    assert found.average.shape[1] >= 128 + 26
+    assert found.aligned.shape == (4, *found.average.shape)
