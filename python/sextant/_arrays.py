@@ -262,7 +262,8 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
         raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
                           f"{tuple(shape)}")
     kind = np.dtype(out.dtype)
-    if not np.can_cast(np.dtype(dtype), kind, "same_kind"):
+    holds_labels = dtype == "i4" and kind.kind == "u" and kind.itemsize >= 4
+    if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
         raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
     if isinstance(out, np.ndarray):
         if not out.flags.writeable:
@@ -335,7 +336,9 @@ def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
 
 
 def check_comm(comm: Any) -> None:
-    """Refuses a communicator in a process that was forked after MPI was initialised."""
+    """Refuses what is not a communicator, and processes forked after MPI was initialised."""
+    if comm is not None and not hasattr(comm, "Get_rank"):
+        raise WrongType(f"comm is {comm!r}, expected a communicator of mpi4py, or None")
     if comm is not None and _forked_after_mpi:
         raise InvalidTask("this process was forked after MPI was initialised, so it cannot use a "
                           "communicator: start it with mpirun, or fork before importing mpi4py.MPI")

@@ -165,9 +165,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     sink = None
     if _is_root(comm):
         check_overlap(out, image, "image")
-        if out is not None and np.dtype(getattr(out, "dtype", "f4")).kind not in "iu":
-            raise WrongType(f"out has type {getattr(out, 'dtype', type(out).__name__)}, expected "
-                            "int32 or a wider integer type")
+        if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
+            raise WrongType(f"out has type {out.dtype}, expected int32 or a wider integer type")
         out, sink = sink_for(out, (frames.height, frames.width), "i4")
     found = _core.label(frames, number, image, dict(options), sink, comm, threads,
                         progress_for(progress))

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Invalid arguments raise exceptions that name the argument, its value and what was expected."""
+import os
+
+import numpy as np
+import pytest
+
+import sextant
+
+IMAGE = np.zeros((32, 40), "f4")
+IMAGE[10:20, 10:20] = 1
+FUNCTIONS = {
+    "label": sextant.label,
+    "filter": sextant.filter,
+    "features": sextant.features,
+    "canny": sextant.canny,
+    "contours": sextant.contours,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("image, error, text", [
+    (np.zeros((3, 3), object), TypeError, "object"),
+    (np.array([["a", "b"]]), TypeError, "U1"),
+    (np.zeros((3, 3), complex), TypeError, "complex128"),
+    (np.zeros((3, 3), "M8[s]"), TypeError, "datetime64"),
+    (np.float32(3), ValueError, "shape ()"),
+    (np.zeros(4), ValueError, "(4,)"),
+    (np.zeros((0, 4)), ValueError, "empty"),
+    (np.zeros((4, 0)), ValueError, "empty"),
+    (np.zeros((2, 3, 4)), ValueError, "(2, 3, 4)"),
+    (np.zeros((5, 5, 3)), ValueError, "channel_axis"),
+    ([[1, 2], [3]], TypeError, "image"),
+    (None, TypeError, "object"),
+    ("no such file.tif", OSError, "no such file.tif"),
+    (__file__, OSError, "test_bad_input.py"),
+])
+def test_images(name, image, error, text):
+    with pytest.raises(error) as caught:
+        FUNCTIONS[name](image)
+    assert isinstance(caught.value, sextant.Error)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nan_and_infinity_are_accepted(name):
+    image = np.full((40, 40), np.nan, "f4")
+    image[5:9] = np.inf
+    FUNCTIONS[name](image)
+    FUNCTIONS[name](np.ma.masked_all((40, 40), "u1"))
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: sextant.label(IMAGE, neighbour=4), TypeError, "did you mean neighbours"),
+    (lambda: sextant.label(IMAGE, neighbours=5), ValueError, "did you mean 4"),
+    (lambda: sextant.label(IMAGE, by_value=1), TypeError, "by_value is 1, expected True or False"),
+    (lambda: sextant.label(IMAGE, memory="much"), ValueError, "memory much"),
+    (lambda: sextant.label(IMAGE, grid=(0, 1)), ValueError, "grid 0x1"),
+    (lambda: sextant.label(IMAGE, grid="2x1", ranks=3), ValueError, "grid"),
+    (lambda: sextant.label(IMAGE, pattern="2-lev"), ValueError, "2-lev-rc"),
+    (lambda: sextant.label(IMAGE, ranks=0), ValueError, "ranks 0"),
+    (lambda: sextant.label(IMAGE, ranks=2.0), TypeError, "ranks is 2.0"),
+    (lambda: sextant.label(IMAGE, frame=1), ValueError, "frame 1"),
+    (lambda: sextant.label(IMAGE, progress=3), TypeError, "progress is 3"),
+    (lambda: sextant.label(IMAGE, comm=3), TypeError, "comm is 3"),
+    (lambda: sextant.label([[1, 0]], copy=False), ValueError, "copy is False"),
+    (lambda: sextant.label(np.ma.array(IMAGE), copy=False), ValueError, "masked"),
+    (lambda: sextant.filter(IMAGE, sigma="wide"), TypeError, "sigma is 'wide'"),
+    (lambda: sextant.filter(IMAGE, sigma=.1), ValueError, "sigma 0.1"),
+    (lambda: sextant.filter(IMAGE, sigma=np.nan), ValueError, "sigma nan"),
+    (lambda: sextant.filter(IMAGE, sigma=None, derivatives="z"), ValueError, "z"),
+    (lambda: sextant.filter(IMAGE, derivatives=["x", "x"]), ValueError, "x"),
+    (lambda: sextant.filter(IMAGE, derivatives=[]), ValueError, ""),
+    (lambda: sextant.features(IMAGE, "gradient"), ValueError, "gradient-magnitude"),
+    (lambda: sextant.features(IMAGE, derivatives="x"), ValueError, "derivatives"),
+    (lambda: sextant.canny(IMAGE, quantiles=(.9, .1)), ValueError, ""),
+    (lambda: sextant.canny(IMAGE, thresholds=(2, 1)), ValueError, ""),
+    (lambda: sextant.canny(IMAGE, min_length=3), TypeError, "min_length"),
+    (lambda: sextant.contours(IMAGE, thresholds=(1, 2), quantiles=(.1, .2)), ValueError,
+     "quantiles"),
+    (lambda: sextant.contours(IMAGE, directions=True, sigma=2), ValueError, "sigma"),
+    (lambda: sextant.contours(IMAGE, min_length=0), ValueError, "min_length 0"),
+    (lambda: sextant.measure(np.array([[-1, 2]])), ValueError, "-1"),
+    (lambda: sextant.measure(np.array([[10**12]])), ValueError, "1000000000000"),
+    (lambda: sextant.measure(IMAGE), TypeError, "float32"),
+    (lambda: sextant.measure(np.zeros((2, 2, 2), int)), ValueError, "(2, 2, 2)"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 3), "f4")), TypeError, "3 channels"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f8")), TypeError, "float64"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4), "f4")), ValueError, "(2, 4, 4)"),
+    (lambda: sextant.composite([np.zeros((4, 4, 4), "f4"), np.zeros((4, 5, 4), "f4")]), ValueError,
+     "shape"),
+    (lambda: sextant.composite(np.zeros((0, 4, 4, 4), "f4")), ValueError, "empty"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), order=[0, 0]), ValueError, "order"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), order=[0, 7]), ValueError, "7"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), algorithm="direct"), ValueError,
+     "direct-send"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), operator="nearest"), ValueError, ""),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), background="mauve"), ValueError,
+     "mauve"),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4"), root=2), ValueError, "2"),
+    (lambda: sextant.scan([1, 2], 3), TypeError, "op is 3"),
+    (lambda: sextant.scan([1, 2], max, strategy="fast"), ValueError, "fast"),
+    (lambda: sextant.scan([1, 2], max, algorithm="brent"), ValueError, "brent-kung"),
+    (lambda: sextant.scan([1, 2], max, thread=2), TypeError, "did you mean threads"),
+    (lambda: sextant.explain("label"), ValueError, "label"),
+    (lambda: sextant.explain(rank=3), TypeError, "did you mean ranks"),
+    (lambda: sextant.explain(machine="atlantis"), ValueError, "atlantis"),
+    (lambda: sextant.simulate("compositing", ranks=4), TypeError, "platform is missing"),
+    (lambda: sextant.simulate("compositing", platform="no-such"), ValueError, "no-such"),
+    (lambda: sextant.calibrate(budgets="3s"), TypeError, "did you mean budget"),
+    (lambda: sextant.calibrate(budget="long"), ValueError, "budget long"),
+    (lambda: sextant.open_series("missing.mrc"), OSError, "missing.mrc"),
+    (lambda: sextant.info("missing.mrc"), OSError, "missing.mrc"),
+    (lambda: sextant.apply(3, IMAGE), TypeError, "transforms is a int"),
+    (lambda: sextant.apply("missing.json", IMAGE), OSError, "missing.json"),
+])
+def test_arguments(call, error, text):
+    with pytest.raises(error) as caught:
+        call()
+    assert isinstance(caught.value, sextant.Error), type(caught.value)
+    assert text in str(caught.value)
+    assert "--" not in str(caught.value)  # options are named as keywords
+
+
+@pytest.mark.parametrize("series, error, text", [
+    (lambda movie: movie[0], ValueError, "(128, 128)"),
+    (lambda movie: movie[:1], ValueError, "at least two"),
+    (lambda movie: movie[:0], ValueError, "empty"),
+    (lambda movie: movie[:, :8, :8], ValueError, "16x16"),
+    (lambda movie: movie.astype("c8"), TypeError, "complex64"),
+    (lambda movie: movie.astype(object), TypeError, "object"),
+    (lambda movie: np.array(["a"]), TypeError, "U1"),
+    (lambda movie: [movie[0], movie[1][:50]], ValueError, "frame 1 is 128x50"),
+    (lambda movie: [movie[0], movie[1].astype("u1")], ValueError, "frame 1"),
+    (lambda movie: [movie[0], movie[1].astype("c8")], TypeError, "frame 1 of series"),
+    (lambda movie: iter([]), ValueError, "no frames"),
+    (lambda movie: iter([movie[0], movie[1][:50]]), ValueError, "frame 1 of series"),
+    (lambda movie: iter([3, 4]), ValueError, "frame 0 of series"),
+    (lambda movie: {}, TypeError, "object"),
+    (lambda movie: 3, ValueError, "shape ()"),
+    (lambda movie: "missing/*.tif", OSError, "missing"),
+    (lambda movie: np.full(movie.shape, np.nan), ValueError, ""),
+])
+def test_series(movie, series, error, text):
+    with pytest.raises(error) as caught:
+        sextant.register(series(movie))
+    assert isinstance(caught.value, sextant.Error)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("options, error, text", [
+    ({"modle": "rigid"}, TypeError, "did you mean model"),
+    ({"model": "stiff"}, ValueError, "stiff"),
+    ({"stages": 0}, ValueError, "stages 0"),
+    ({"stages": 2.5}, TypeError, "stages is 2.5"),
+    ({"stages": True}, TypeError, "stages is True"),
+    ({"reference": 99}, ValueError, "99"),
+    ({"ranks": 0}, ValueError, "ranks"),
+    ({"frames": "0-99"}, ValueError, "99"),
+    ({"dark": np.zeros((3, 3), "f4")}, ValueError, "3x3"),
+    ({"channel": 1}, ValueError, "channel"),
+])
+def test_options_of_register(movie, options, error, text):
+    with pytest.raises(error) as caught:
+        sextant.register(movie, **options)
+    assert isinstance(caught.value, sextant.Error)
+    assert text in str(caught.value)
+
+
+def frozen(array):
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize("out, error, text", [
+    (frozen(np.zeros((32, 40), "i4")), ValueError, "read-only"),
+    (np.zeros((32, 41), "i4"), ValueError, "(32, 41)"),
+    (np.zeros((32, 40), "i2"), TypeError, "int16"),
+    (np.zeros((32, 40), "f4"), TypeError, "float32"),
+    (3, ValueError, "out"),
+    ([[1]], ValueError, "out"),
+])
+def test_out(out, error, text):
+    with pytest.raises(error) as caught:
+        sextant.label(IMAGE, out=out)
+    assert isinstance(caught.value, sextant.Error)
+    assert text in str(caught.value)
+
+
+def test_out_that_shares_memory_with_the_input(movie):
+    image = np.zeros((32, 40), "i4")
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.label(image, out=image)
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.label(image[::-1], out=image)
+    both = np.zeros((32, 80), "i4")
+    sextant.label(both[:, ::2], out=both[:, 1::2])  # interleaved, but not shared
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.register(movie, out=movie)
+    planes = np.zeros((2, 32, 40), "f4")
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.filter(planes[0], derivatives="x,y", out=planes)
+    images = np.zeros((2, 8, 8, 4), "f4")
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.composite(images, out=images[1])
+
+
+class Odd(Exception):
+    """An exception that only these tests raise."""
+
+
+def test_an_exception_of_a_generator_arrives_unchanged(movie):
+    raised = Odd("frame 2")
+
+    def frames():
+        yield from movie[:2]
+        raise raised
+    with pytest.raises(Odd) as caught:
+        sextant.register(frames())
+    assert caught.value is raised
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("first_bad", [0, 3, 7])
+def test_an_exception_of_a_lazy_series_arrives_unchanged(movie, ranks, first_bad):
+    raised = Odd("no frame")
+
+    class Series:
+        shape, dtype = movie.shape, movie.dtype
+
+        def __getitem__(self, index):
+            if index.stop > first_bad:
+                raise raised
+            return movie[index]
+    with pytest.raises(Odd) as caught:
+        sextant.register(Series(), ranks=ranks)
+    assert caught.value is raised
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_an_exception_of_progress_arrives_unchanged(movie, ranks):
+    raised = Odd("progress")
+
+    def progress(part, done, all):
+        if done == 2:
+            raise raised
+    with pytest.raises(Odd) as caught:
+        sextant.register(movie, ranks=ranks, progress=progress)
+    assert caught.value is raised
+
+
+def test_an_exception_of_out_arrives_unchanged(movie):
+    class Out:
+        def __init__(self, shape, dtype):
+            self.shape, self.dtype = shape, np.dtype(dtype)
+
+        def __setitem__(self, index, rows):
+            raise Odd("full")
+    with pytest.raises(Odd):
+        sextant.register(movie, out=Out(movie.shape, "f4"))
+    with pytest.raises(Odd):
+        sextant.label(IMAGE, out=Out(IMAGE.shape, "i4"))
+    with pytest.raises(Odd):
+        sextant.filter(IMAGE, derivatives="x", out=Out((1, *IMAGE.shape), "f4"))
+
+
+def test_a_series_that_changes_is_refused(movie):
+    class Shrinking:
+        dtype, reads = movie.dtype, 0
+
+        @property
+        def shape(self):
+            return movie.shape if self.reads < 3 else (4, *movie.shape[1:])
+
+        def __getitem__(self, index):
+            self.reads += 1
+            return movie[index]
+    with pytest.raises(sextant.InvalidFile, match="had"):
+        sextant.register(Shrinking())
+
+
+def test_a_file_that_is_truncated_meanwhile_is_refused(movie, tmp_path):
+    path = tmp_path / "movie.npy"
+    np.save(path, movie)
+    series = sextant.open_series(path)
+    os.truncate(path, 3000)
+    with pytest.raises((sextant.InvalidFile, sextant.RunFailed), match="movie.npy"):
+        sextant.register(series)
+
+
+def test_an_interpreter_is_usable_after_errors(movie):
+    for _ in range(50):
+        with pytest.raises(sextant.Error):
+            sextant.register(movie, reference=99)
+    assert sextant.register(movie).frames["registered"].all()

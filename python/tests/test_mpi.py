@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs on several processes give the bits of threads; failures reach all ranks."""
+import shutil
+
+import pytest
+
+import sextant
+
+pytest.importorskip("mpi4py")
+LAUNCHER = shutil.which("mpirun")
+pytestmark = pytest.mark.skipif(not LAUNCHER, reason="mpirun is not installed")
+
+
+def launch(run_script, text, ranks=4, **options):
+    return run_script(text, LAUNCHER, "--oversubscribe", "-n", str(ranks), **options)
+
+
+PREPARE = """
+import sys
+import numpy as np
+from scipy import ndimage
+from mpi4py import MPI
+import sextant
+comm = MPI.COMM_WORLD
+rank = comm.Get_rank()
+rng = np.random.default_rng(0)
+image = ndimage.gaussian_filter(rng.normal(size=(203, 311)), 2).astype("f4")
+specimen = ndimage.gaussian_filter(rng.normal(size=(200, 200)), 2)
+movie = np.stack([specimen[20 + k:148 + k, 30 - k:158 - k] for k in range(7)])
+movie = (movie + .02 * rng.normal(size=movie.shape)).astype("f4")
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_processes_give_the_bits_of_threads(run_script, ranks):
+    done = launch(run_script, PREPARE + """
+blobs = (image > 0.02).astype("u1")
+labels = sextant.label(blobs, comm=comm, measure=True)
+filtered = sextant.filter(image, sigma=2, comm=comm)
+contours = sextant.contours(image, sigma=2, comm=comm)
+edges = sextant.canny(image, sigma=2, comm=comm)
+size = comm.Get_size()
+series = sextant.register(movie, comm=comm, reproducible=True, aligned=True)
+assert labels.components == sextant.label(blobs).components
+if rank == 0:
+    assert np.array_equal(labels.labels, sextant.label(blobs).labels)
+    assert np.array_equal(labels.table, sextant.label(blobs, measure=True).table)
+    assert np.array_equal(filtered.planes, sextant.filter(image, sigma=2).planes)
+    assert np.array_equal(contours.points, sextant.contours(image, sigma=2).points)
+    assert np.array_equal(edges, sextant.canny(image, sigma=2))
+    threads = sextant.register(movie, reproducible=True, aligned=True, ranks=size)
+    assert np.array_equal(series.average, threads.average, equal_nan=True)
+    assert np.array_equal(series.aligned, threads.aligned, equal_nan=True)
+    print("equal on", size)
+else:
+    assert labels.labels is None and filtered.planes is None and edges is None
+    assert len(contours) == 0 and series.aligned is None
+motions = comm.allgather(series.motions)
+assert all(np.array_equal(each, motions[0]) for each in motions)
+""", ranks)
+    assert f"equal on {ranks}" in done.stdout
+
+
+def test_composite_and_scan(run_script):
+    done = launch(run_script, PREPARE + """
+images = rng.random((4, 9, 11, 4)).astype("f4")
+found = sextant.composite(images[rank:rank + 1], comm=comm, algorithm="direct-send")
+assert (found.image is None) == (rank != 0)
+if rank == 0:
+    assert np.array_equal(found.image, sextant.composite(images, algorithm="direct-send").image)
+found = sextant.composite(images[:rank], comm=comm, root=2)  # rank 0 has no images
+assert (found.image is None) == (rank != 2)
+letters = "abcdefghij"
+mine = list(letters[3 * rank:3 * rank + 3])
+scanned = sextant.scan(mine, lambda left, right: left + right, comm=comm)
+assert scanned == [letters[:k + 1] for k in range(3 * rank, min(3 * rank + 3, 10))], scanned
+scanned = sextant.scan(mine, lambda left, right: left + right, comm=comm, exclusive=True)
+assert scanned == [letters[:k] or None for k in range(3 * rank, min(3 * rank + 3, 10))], scanned
+print("done", rank)
+""")
+    assert done.stdout.count("done") == 4
+
+
+@pytest.mark.parametrize("call, expected", [
+    ("sextant.scan([rank], lambda l, r: 1 / (rank - 2), comm=comm)", "ZeroDivisionError"),
+    ("sextant.register(movie, comm=comm, progress=lambda *a: 1 / 0)", "ZeroDivisionError"),
+    ("sextant.label(image, comm=comm, ranks=2)", "InvalidTask"),
+    ("sextant.label(image, comm=comm, neighbours=4 if rank else 8)", "InvalidTask"),
+    ("sextant.filter(image[:100 + rank], comm=comm)", "RunFailed"),
+    ("sextant.register(movie if rank != 1 else movie[:, :100], comm=comm)", ""),
+    ("sextant.register(iter(movie[:7 - (rank == 3)]), comm=comm)", ""),
+    ("sextant.scan(['a' * 9000], lambda l, r: l + r, comm=comm, capacity=9100)", "InvalidTask"),
+])
+def test_a_failure_of_one_rank_is_raised_on_all(run_script, call, expected):
+    done = launch(run_script, PREPARE + f"""
+try:
+    {call}
+except (sextant.Error, ZeroDivisionError, KeyboardInterrupt) as error:
+    print("raised", rank, type(error).__name__, error, flush=True)
+labels = sextant.label(image, comm=comm)  # the communicator is usable
+print("labelled", labels.components, flush=True)
+""", timeout=60)
+    assert done.stdout.count("raised") == 4, done.stdout + done.stderr
+    assert done.stdout.count("labelled") == 4
+    assert expected in done.stdout
+
+
+def test_an_interrupt_of_one_rank_ends_all(run_script):
+    done = launch(run_script, PREPARE + """
+import os, signal, threading, time
+long = np.concatenate([movie] * 100)
+if rank == 1:
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.perf_counter()
+try:
+    sextant.register(long, comm=comm)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("raised", rank, flush=True)
+print("seconds", time.perf_counter() - began)
+""", timeout=100)
+    assert done.stdout.count("raised") == 4, done.stdout + done.stderr
+    for line in done.stdout.splitlines():
+        if line.startswith("seconds"):
+            assert float(line.split()[1]) < 4
+
+
+def test_a_split_communicator(run_script):
+    done = launch(run_script, PREPARE + """
+half = comm.Split(rank % 2, rank)
+found = sextant.label(image > 0.02, comm=half)
+print("components", found.components)
+half.Free()
+""")
+    assert len(set(done.stdout.split("\n")[:4])) == 1
+
+
+def test_a_forked_process_is_refused(run_script):
+    done = run_script(PREPARE + """
+import os
+child = os.fork()
+if child == 0:
+    try:
+        sextant.label(image, comm=comm)
+    except sextant.InvalidTask as error:
+        print("refused:", error, flush=True)
+    print("components", sextant.label(image > 0).components, flush=True)  # threads work
+    os._exit(0)
+os.waitpid(child, 0)
+""")
+    assert "refused: this process was forked" in done.stdout
+    assert "components" in done.stdout
+
+
+def test_communicators_that_are_refused(run_script):
+    done = run_script(PREPARE + """
+for bad in (MPI.COMM_NULL, 3, "world"):
+    try:
+        sextant.label(image, comm=bad)
+    except sextant.InvalidTask as error:
+        print("refused", error)
+""")
+    assert done.stdout.count("refused") == 3, done.stdout
+
+
+def test_another_mpi_is_refused(run_script):
+    """mpi4py of another MPI is imitated, because only one MPI library can be loaded."""
+    done = run_script("""
+import types, sys
+import numpy as np
+import sextant
+
+
+class Comm:
+    def Get_rank(self):
+        return 0
+
+
+mpi = types.ModuleType("mpi4py.MPI")
+mpi.Comm = Comm
+mpi.Get_library_version = lambda: "MPICH Version: 4.0.2"
+mpi.Is_initialized = lambda: True
+package = types.ModuleType("mpi4py")
+package.MPI = mpi
+sys.modules.update({"mpi4py": package, "mpi4py.MPI": mpi})
+try:
+    sextant.label(np.zeros((4, 4)), comm=Comm())
+except sextant.InvalidTask as error:
+    print(error)
+""")
+    assert "MPICH Version" in done.stdout and sextant._core.mpi_of_build() in done.stdout
