@@ -6,13 +6,14 @@ import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
 from . import _core
-from .errors import InvalidFile, InvalidTask, WrongType
+from .errors import InvalidFile, InvalidTask, RunFailed, WrongType
 
 #: The memory for blocks of a lazy array that are kept while it is read.
 _BLOCK_BYTES = 32 << 20
@@ -339,9 +340,37 @@ def check_comm(comm: Any) -> None:
     """Refuses what is not a communicator, and processes forked after MPI was initialised."""
     if comm is not None and not hasattr(comm, "Get_rank"):
         raise WrongType(f"comm is {comm!r}, expected a communicator of mpi4py, or None")
+    if comm is not None:
+        _core.check_comm(comm)
+    if comm is not None and not comm:
+        raise InvalidTask("comm is MPI.COMM_NULL: this process is not in the communicator")
     if comm is not None and _forked_after_mpi:
         raise InvalidTask("this process was forked after MPI was initialised, so it cannot use a "
                           "communicator: start it with mpirun, or fork before importing mpi4py.MPI")
+
+
+@contextmanager
+def agreed(comm: Any, function: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Runs a part that may fail on one rank, and then raises an exception on all ranks.
+
+    With a communicator, the options of a function are checked too.
+    """
+    check_comm(comm)
+    if comm is None:
+        yield
+        return
+    error: Optional[BaseException] = None
+    try:
+        _core.check_options(function, dict(options))
+        yield
+    except BaseException as raised:  # raised again below, when all ranks know of it
+        error = raised
+    texts = comm.allgather(None if error is None else f"{type(error).__name__}: {error}")
+    if error is not None:
+        raise error
+    for rank, text in enumerate(texts):
+        if text is not None:
+            raise RunFailed(f"rank {rank}: {text}")
 
 
 _forked_after_mpi = False

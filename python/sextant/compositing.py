@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import check_comm, check_overlap, progress_for
+from ._arrays import agreed, check_overlap, progress_for
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, _axes, _facts_html, _image_html, _seconds_text, plan_of
@@ -94,40 +94,40 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
     >>> sextant.composite([front, back]).image[0, 0].tolist()
     [1.0, 0.5, 0.5, 1.0]
     """
-    check_comm(comm)
-    progress = progress_for(progress)
-    try:
-        array = np.asarray(images)
-    except ValueError:
-        raise InvalidTask("images have different shapes, expected the same height, width and "
-                          "channels") from None
-    if array.ndim != 4:
-        raise InvalidTask(f"images have shape {array.shape}, expected 4 axes: images, height, "
-                          "width, channels")
-    native = array.dtype.newbyteorder("=")
-    element = _FORMATS.get((native.str[1:], array.shape[3]))
-    if element is None:
-        raise WrongType(f"images have {array.shape[3]} channels of {array.dtype}, expected 4 of "
-                        "float32, float16 or uint8, or 5 of float32 with depth")
-    if 0 in array.shape[1:] or (array.shape[0] == 0 and comm is None):
-        raise InvalidTask(f"images have shape {array.shape}: it is empty")
-    if isinstance(images, np.ndarray):
-        check_overlap(out, images, "images")
-    array = np.ascontiguousarray(array, dtype=native)
-    shape = array.shape[1:]
-    if out is not None:
-        if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
-            raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
-                              f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
-        if not out.flags.writeable:
-            raise InvalidTask("out is read-only")
-    keywords = dict(options)
-    if element == "rgba+depth f32":
-        keywords.setdefault("operator", "nearest")
-    if keywords.pop("element", None) not in (None, element):
-        raise InvalidTask(f"element {options['element']}: the images are of {element}")
-    if keywords.get("root", 0) == -1:
-        raise InvalidTask("root -1: the image is collected on one rank; name it")
+    with agreed(comm, "composite", options):
+        progress = progress_for(progress)
+        try:
+            array = np.asarray(images)
+        except ValueError:
+            raise InvalidTask("images have different shapes, expected the same height, width and "
+                              "channels") from None
+        if array.ndim != 4:
+            raise InvalidTask(f"images have shape {array.shape}, expected 4 axes: images, height, "
+                              "width, channels")
+        native = array.dtype.newbyteorder("=")
+        element = _FORMATS.get((native.str[1:], array.shape[3]))
+        if element is None:
+            raise WrongType(f"images have {array.shape[3]} channels of {array.dtype}, expected 4 of "
+                            "float32, float16 or uint8, or 5 of float32 with depth")
+        if 0 in array.shape[1:] or (array.shape[0] == 0 and comm is None):
+            raise InvalidTask(f"images have shape {array.shape}: it is empty")
+        if isinstance(images, np.ndarray):
+            check_overlap(out, images, "images")
+        array = np.ascontiguousarray(array, dtype=native)
+        shape = array.shape[1:]
+        if out is not None:
+            if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
+                raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
+                                  f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
+            if not out.flags.writeable:
+                raise InvalidTask("out is read-only")
+        keywords = dict(options)
+        if element == "rgba+depth f32":
+            keywords.setdefault("operator", "nearest")
+        if keywords.pop("element", None) not in (None, element):
+            raise InvalidTask(f"element {options['element']}: the images are of {element}")
+        if keywords.get("root", 0) == -1:
+            raise InvalidTask("root -1: the image is collected on one rank; name it")
     image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)
     found = _core.composite(array, element, keywords, image, comm, progress)
     plan = Plan("", "")

@@ -8,7 +8,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (as_array, check_comm, check_overlap, image_of, is_lazy, progress_for,
+from ._arrays import (agreed, as_array, check_overlap, image_of, is_lazy, progress_for,
                       ranks_for, sink_for)
 from ._documented import documented
 from ._options import ContoursOptions, FilterOptions, LabelOptions
@@ -27,7 +27,6 @@ def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm
              ranks: Optional[int], options: Mapping[str, Any],
              copy: Optional[bool]) -> Tuple[_core.Frames, int, int]:
     """The image, the number of its frame, and the number of threads."""
-    check_comm(comm)
     frames = image_of(image, channel_axis=channel_axis, copy=copy)
     if frame is None and frames.frames != 1:
         raise InvalidTask(f"the series has {frames.frames} frames: expected one, or frame=N")
@@ -161,15 +160,18 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     >>> found.table["area"]
     array([2, 2])
     """
-    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
     sink = None
-    if _is_root(comm):
-        check_overlap(out, image, "image")
-        if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
-            raise WrongType(f"out has type {out.dtype}, expected int32 or a wider integer type")
-        out, sink = sink_for(out, (frames.height, frames.width), "i4")
-    found = _core.label(frames, number, image, dict(options), sink, comm, threads,
-                        progress_for(progress))
+    with agreed(comm, "label", options):
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        show = progress_for(progress)
+        if _is_root(comm):
+            check_overlap(out, image, "image")
+            if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
+                raise WrongType(f"out has type {out.dtype}, expected int32 or a wider integer type")
+            out, sink = sink_for(out, (frames.height, frames.width), "i4")
+        else:
+            out = None
+    found = _core.label(frames, number, image, dict(options), sink, comm, threads, show)
     return Labels(out, found)
 
 
@@ -313,14 +315,17 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     >>> bool(abs(filtered["x"][16, 32] - 1) < 1e-4)
     True
     """
-    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
-    names = list(_core.derivatives_of(dict(options)))
     sink = None
-    if _is_root(comm):
-        check_overlap(out, image, "image")
-        out, sink = sink_for(out, (len(names), frames.height, frames.width), "f4")
-    found = _core.filter(frames, number, dict(options), sink, comm, threads,
-                         progress_for(progress))
+    with agreed(comm, "filter", options):
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        names = list(_core.derivatives_of(dict(options)))
+        show = progress_for(progress)
+        if _is_root(comm):
+            check_overlap(out, image, "image")
+            out, sink = sink_for(out, (len(names), frames.height, frames.width), "f4")
+        else:
+            out = None
+    found = _core.filter(frames, number, dict(options), sink, comm, threads, show)
     if out is not None:
         for plane, offset in enumerate(found["offsets"]):
             if offset:  # large integers: floats held their differences from the offset
@@ -468,10 +473,11 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
     >>> len(found), bool(found.closed[0])
     (1, True)
     """
-    _refuse_contradictions(options)
-    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
-    return Contours(_core.contours(frames, number, dict(options), comm, threads,
-                                   progress_for(progress)))
+    with agreed(comm, "contours", options):
+        _refuse_contradictions(options)
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        show = progress_for(progress)
+    return Contours(_core.contours(frames, number, dict(options), comm, threads, show))
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:
@@ -513,9 +519,12 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
     >>> edges.any(axis=0).nonzero()[0]
     array([31])
     """
-    _refuse_contradictions(options)
-    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
-    found = _core.canny(frames, number, dict(options), comm, threads, progress_for(progress))
+    with agreed(comm, "canny", options):
+        _core.check_canny(options)
+        _refuse_contradictions(options)
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        show = progress_for(progress)
+    found = _core.canny(frames, number, dict(options), comm, threads, show)
     if found is None or directions:
         return found
     return found != -1

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import (check_comm, check_overlap, frames_of, image_of, progress_for, sink_for)
+from ._arrays import (agreed, check_overlap, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes
@@ -264,16 +264,17 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     >>> np.round(found.motions).astype(int).tolist()
     [[0, 0], [0, -1], [0, -2], [0, -3]]
     """
-    check_comm(comm)
-    frames = frames_of(series, copy=copy, channel=channel, slice=slice)
-    if ranks is not None and comm is not None:
-        raise InvalidTask("ranks has no effect: the ranks are those of comm")
-    detector = {name: image_of(image, name)
-                for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
-                if image is not None}
-    check_overlap(out, series, "series")
-    if out is not None and options.get("canvas") in (None, "reference"):
-        sink_for(out, (frames.frames, frames.height, frames.width), "f4")  # checks it early
+    with agreed(comm, "register", options):
+        frames = frames_of(series, copy=copy, channel=channel, slice=slice)
+        if ranks is not None and comm is not None:
+            raise InvalidTask("ranks has no effect: the ranks are those of comm")
+        detector = {name: image_of(image, name)
+                    for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
+                    if image is not None}
+        check_overlap(out, series, "series")
+        if out is not None and options.get("canvas") in (None, "reference"):
+            sink_for(out, (frames.frames, frames.height, frames.width), "f4")  # checks it early
+        show = progress_for(progress)
     made: List[Any] = []
     make = None
     if out is not None or aligned:
@@ -282,8 +283,7 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
             array, sink = sink_for(array, (count, height, width), "f4")
             made.append(array)
             return sink
-    found = _core.register_series(frames, dict(options), detector, make, comm, ranks,
-                                  progress_for(progress))
+    found = _core.register_series(frames, dict(options), detector, make, comm, ranks, show)
     return Registration(found, made[0] if made else None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, List, Optional, TypeVar
 from typing import Unpack
 
 from . import _core
-from ._arrays import check_comm, progress_for
+from ._arrays import agreed, progress_for
 from ._documented import documented
 from ._options import ScanOptions
 from .errors import InvalidTask, WrongType
@@ -61,19 +61,20 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
     >>> sextant.scan(["a", "b", "c"], lambda left, right: left + right)
     ['a', 'ab', 'abc']
     """
-    check_comm(comm)
-    if not callable(op):
-        raise WrongType(f"op is {op!r}, expected a function of two values")
-    own = list(values)
-    if comm is None:
-        capacity = 0
-    elif capacity is None:
-        largest = max((len(pickle.dumps(value, 5)) for value in own), default=0)
+    largest = 0
+    with agreed(comm, "scan", options):
+        show = progress_for(progress)
+        if not callable(op):
+            raise WrongType(f"op is {op!r}, expected a function of two values")
+        if capacity is not None and capacity < 1:
+            raise InvalidTask(f"capacity {capacity}: expected 1 or more bytes")
+        own = list(values)
+        if comm is not None and capacity is None:
+            largest = max((len(pickle.dumps(value, 5)) for value in own), default=0)
+    if comm is not None and capacity is None:
         capacity = 4 * max(comm.allgather(largest)) + 4096
-    elif capacity < 1:
-        raise InvalidTask(f"capacity {capacity}: expected 1 or more bytes")
     if not own and comm is None:
         return []
-    found: List[Optional[Value]] = _core.scan(own, op, dict(options), exclusive, capacity, comm,
-                                              progress_for(progress))
+    found: List[Optional[Value]] = _core.scan(own, op, dict(options), exclusive, capacity or 0, comm,
+                                              show)
     return found

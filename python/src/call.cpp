@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call.hpp"
 
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/threads.hpp"
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
 #endif
 
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <string>
@@ -58,7 +60,29 @@ Communicator communicator_at(void* comm) {
 #endif
 }
 
+std::string text_of(const std::array<std::int64_t, 5>& header) {
+    return fmt::format("{} of {}x{} {}{}", header[0], header[1], header[2],
+                       name(static_cast<Sample>(header[3])),
+                       header[4] == 1 ? "" : fmt::format(" with {} channels", header[4]));
+}
+
 } // namespace
+
+void require_same_frames(const Communicator& communicator, const FrameHeader& header) {
+    const auto all = communicator.all_gather(
+        std::array<std::int64_t, 5>{header.frames, header.shape.width, header.shape.height,
+                                    static_cast<std::int64_t>(header.sample), header.channels});
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        if (all[rank] != all[0])
+            throw AgreedFailure(fmt::format("rank {} has frames {}, but rank 0 has {}", rank,
+                                            text_of(all[rank]), text_of(all[0])),
+                                true);
+    }
+}
+
+void check_comm(const py::object& comm) {
+    address_of(comm);
+}
 
 Call::Call(py::object progress, const py::object& comm, int ranks, bool has_threads)
     : progress_(std::move(progress)),

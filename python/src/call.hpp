@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
 #include "sextant/core/run_control.hpp"
 
 #include <atomic>
@@ -22,6 +23,13 @@ class PythonFailed : public Error {
     using Error::Error;
 };
 
+/// Checks that all ranks have the same frames or image, as far as headers show. Collective. Throws
+/// AgreedFailure on every rank.
+void require_same_frames(const Communicator& communicator, const FrameHeader& header);
+
+/// Throws InvalidTask unless `comm` is a communicator of mpi4py, for the MPI library of this build.
+void check_comm(const pybind11::object& comm);
+
 /// A call of an operation from Python. The operation runs without the GIL. Ctrl-C and exceptions of
 /// Python functions that the operation calls end it on all ranks, and are then raised unchanged.
 ///
@@ -33,7 +41,7 @@ class Call {
   public:
     /// Input     a callable with the arguments part, done, all, or None; an mpi4py communicator or
     ///           None; the number of threads, which `comm` replaces.
-    /// Throws    InvalidTask for a communicator of another MPI library.
+    /// Throws    as check_comm().
     /// `has_threads`: a rank has threads of its own, which call functions of Python.
     Call(pybind11::object progress, const pybind11::object& comm, int ranks,
          bool has_threads = false);

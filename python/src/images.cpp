@@ -147,6 +147,8 @@ py::dict label(const ImageCall& image, const py::object& array, const py::dict& 
     int ranks = 1;
     const std::int64_t width = image.frames.header().shape.width;
     call.run([&](const Communicator& communicator) {
+        if (!image.comm.is_none())
+            require_same_frames(communicator, image.frames.header());
         std::unique_ptr<RowSource> source;
         agree(communicator,
               [&] { source = image.frames.image(call, image.frame, ReadAs::values); });
@@ -212,6 +214,8 @@ py::dict filter(const ImageCall& image, const py::dict& keywords, const py::obje
     std::vector<double> offsets;
     const std::int64_t width = image.frames.header().shape.width;
     call.run([&](const Communicator& communicator) {
+        if (!image.comm.is_none())
+            require_same_frames(communicator, image.frames.header());
         std::unique_ptr<RowSource> source;
         agree(communicator,
               [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
@@ -248,6 +252,8 @@ py::dict contours(const ImageCall& image, const py::dict& keywords) {
     ContourLines lines;
     int ranks = 1;
     call.run([&](const Communicator& communicator) {
+        if (!image.comm.is_none())
+            require_same_frames(communicator, image.frames.header());
         std::unique_ptr<RowSource> source;
         agree(communicator,
               [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
@@ -283,19 +289,26 @@ py::dict contours(const ImageCall& image, const py::dict& keywords) {
     return all;
 }
 
+/// The options that concern edges.
+Record canny_record(ContoursOptions& options) {
+    Record record = record_of(options);
+    for (const char* name : {"directions", "min_length", "memory", "scratch", "timeline"})
+        record.without(name);
+    return record;
+}
+
 /// Canny's edges as a map of directions: −1 no edge, else as in ContoursOptions::directions. None
 /// on ranks other than 0.
 py::object canny(const ImageCall& image, const py::dict& keywords) {
     ContoursOptions options;
-    Record record = record_of(options);
-    for (const char* name : {"directions", "min_length", "memory", "scratch", "timeline"})
-        record.without(name);
-    set_options(record, keywords);
+    set_options(canny_record(options), keywords);
     require_edge_quantiles(options.quantiles.low, options.quantiles.high);
     options.merging.check();
     Call call(image.progress, image.comm, image.ranks);
     Image directions;
     call.run([&](const Communicator& communicator) {
+        if (!image.comm.is_none())
+            require_same_frames(communicator, image.frames.header());
         const RunControl control = call.control();
         const ImageShape shape = image.frames.header().shape;
         std::optional<distributed::Image> tiles;
@@ -356,6 +369,10 @@ void bind_images(py::module_& module) {
                            py::object comm, int ranks, py::object progress) {
         return canny(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
                      keywords);
+    });
+    module.def("check_canny", [](const py::dict& keywords) {
+        ContoursOptions options;
+        set_options(canny_record(options), keywords);
     });
     module.def("derivatives_of", [](const py::dict& keywords) {
         FilterOptions options;

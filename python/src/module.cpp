@@ -9,7 +9,11 @@
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series_registration.hpp"
 
+#include <map>
+#include <string>
+
 #include "bindings.hpp"
+#include "call.hpp"
 #include "errors.hpp"
 #include "frames.hpp"
 #include "options.hpp"
@@ -24,6 +28,25 @@ template <class Options>
 py::list described_options() {
     Options options;
     return described(record_of(options));
+}
+
+template <class Options>
+void check_options_of(const py::dict& keywords) {
+    Options options;
+    set_options(record_of(options), keywords);
+}
+
+/// Checks keywords without running a function.
+void check_options(const std::string& function, const py::dict& keywords) {
+    static const std::map<std::string, void (*)(const py::dict&)> checks = {
+        {"register", &check_options_of<RegistrationOptions>},
+        {"label", &check_options_of<LabelOptions>},
+        {"filter", &check_options_of<FilterOptions>},
+        {"contours", &check_options_of<ContoursOptions>},
+        {"composite", &check_options_of<CompositeOptions>},
+        {"scan", &check_options_of<prefix::ScanOptions>}};
+    if (const auto check = checks.find(function); check != checks.end())
+        check->second(keywords);
 }
 
 /// The declared options of each function.
@@ -47,6 +70,8 @@ PYBIND11_MODULE(_core, module) {
     bind_registration(module);
     bind_composite(module);
     bind_scan(module);
+    module.def("check_comm", &check_comm);
+    module.def("check_options", &check_options);
     module.def("declared_options", &declared_options);
     module.def("mpi_of_build", &mpi_of_build);
     module.def("version", [] { return version(); });

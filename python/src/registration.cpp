@@ -213,6 +213,8 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
         call.python([&] { sink.reset(); });
     };
     call.run([&](const Communicator& communicator) {
+        if (!comm.is_none())
+            require_same_frames(communicator, frames.header());
         std::unique_ptr<FrameSource> source;
         agree(communicator, [&] { source = frames.open(call); });
         RegistrationResult found =

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels and filters of dask arrays, as dask arrays that are computed when they are used.
+
+The image is never in memory as a whole: Sextant reads it a few chunks at a time, and writes the
+results to a temporary array on disk, from which the returned array reads.
+"""
+from __future__ import annotations
+
+import tempfile
+from typing import Any, Tuple
+
+import numpy as np
+from typing import Unpack
+
+from . import images
+from ._options import FilterOptions, LabelOptions
+from .errors import InvalidTask, WrongType
+
+__all__ = ["filter", "label"]
+
+
+def _dask_array(image: Any) -> Any:
+    try:
+        import dask.array
+    except ImportError:
+        raise ImportError("sextant.dask needs dask (python3-dask)") from None
+    if not isinstance(image, dask.array.Array):
+        raise WrongType(f"image is a {type(image).__name__}, expected an array of dask")
+    if image.ndim != 2:
+        raise InvalidTask(f"image has shape {image.shape}, expected 2 axes: height, width")
+    return dask.array
+
+
+def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
+    """An array in an unnamed file, which is removed with the last reference to it."""
+    with tempfile.TemporaryFile() as file:
+        file.truncate(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
+    """Label the connected components of a dask array.
+
+    Parameters
+    ----------
+    image : dask.array.Array
+        With the axes height and width, and chunks of any size.
+    **options
+        As in `sextant.label`. Images that need more than `memory` are processed in strips.
+
+    Returns
+    -------
+    dask.array.Array
+        The labels, int32, in the chunks of the image.
+    int
+        The number of components.
+
+    Examples
+    --------
+    >>> import dask.array, numpy as np, sextant.dask
+    >>> image = dask.array.from_array(np.eye(8), chunks=3)
+    >>> labels, count = sextant.dask.label(image)
+    >>> count, labels.chunks == image.chunks
+    (1, True)
+    """
+    array = _dask_array(image)
+    out = _on_disk(image.shape, "i4")
+    found = images.label(image, out=out, **options)
+    return array.from_array(out, chunks=image.chunks), found.components
+
+
+def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
+    """Filter a dask array.
+
+    Parameters
+    ----------
+    image : dask.array.Array
+        With the axes height and width, and chunks of any size.
+    **options
+        As in `sextant.filter`. Images that need more than `memory` are processed in windows.
+
+    Returns
+    -------
+    dask.array.Array
+        One plane of float32 per derivative, in the chunks of the image.
+
+    Examples
+    --------
+    >>> import dask.array, numpy as np, sextant.dask
+    >>> image = dask.array.from_array(np.eye(64), chunks=20)
+    >>> sextant.dask.filter(image, sigma=2, derivatives="x,y").shape
+    (2, 64, 64)
+    """
+    array = _dask_array(image)
+    names = images._core.derivatives_of(dict(options))
+    out = _on_disk((len(names), *image.shape), "f4")
+    images.filter(image, out=out, **options)
+    return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

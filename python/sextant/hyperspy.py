@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Aligns signals of hyperspy, which keep their axes and metadata.
+
+>>> import sextant.hyperspy                         # doctest: +SKIP
+>>> aligned = sextant.hyperspy.align2D(signal)      # doctest: +SKIP
+"""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from typing import Unpack
+
+from ._options import RegisterOptions
+from .errors import InvalidTask, WrongType
+from .registration import Registration, Transforms, apply, register
+
+__all__ = ["align2D", "registered"]
+
+
+def _check(signal: Any) -> None:
+    axes = getattr(signal, "axes_manager", None)
+    if axes is None:
+        raise WrongType(f"signal is a {type(signal).__name__}, expected a signal of hyperspy")
+    if axes.signal_dimension != 2 or axes.navigation_dimension != 1:
+        raise InvalidTask(f"signal has {axes.navigation_dimension} navigation and "
+                          f"{axes.signal_dimension} signal axes, expected 1 and 2: a series of "
+                          "images")
+
+
+def registered(signal: Any, **options: Unpack[RegisterOptions]) -> Registration:
+    """Register the images of a signal, without aligning them.
+
+    Parameters
+    ----------
+    signal : hyperspy.signals.Signal2D
+        A series of images, in memory or lazy.
+    **options
+        As in `sextant.register`.
+
+    Returns
+    -------
+    sextant.Registration
+    """
+    _check(signal)
+    return register(signal.data, **options)
+
+
+def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = None,
+            ranks: Optional[int] = None, progress: Any = None,
+            **options: Unpack[RegisterOptions]) -> Any:
+    """Align the images of a signal.
+
+    Parameters
+    ----------
+    signal : hyperspy.signals.Signal2D
+        A series of images, in memory or lazy. The images of a lazy signal are read a few chunks at
+        a time; the aligned images are in memory.
+    by : hyperspy.signals.Signal2D or sextant.Registration, optional
+        Align the images by the motions of another signal of as many images of the same size, such
+        as that of a second detector, or by a registration.
+    inplace : bool
+        Replace the data of `signal` instead of returning a new signal.
+    comm, ranks, progress, **options
+        As in `sextant.register`.
+
+    Returns
+    -------
+    hyperspy.signals.Signal2D
+        The aligned images, float32, NaN outside the data. Axes and metadata are those of `signal`;
+        with ``canvas="union"`` or ``"common"``, the offsets of the signal axes are moved. The
+        registration is stored as ``metadata.Sextant`` (motions, deviations, reference, model).
+    """
+    _check(signal)
+    if isinstance(by, (Registration, Transforms)):
+        found: Any = by
+    else:
+        if by is not None:
+            _check(by)
+            if by.data.shape != signal.data.shape:
+                raise InvalidTask(f"by has shape {by.data.shape}, expected {signal.data.shape} as "
+                                  "signal")
+        found = register(signal.data if by is None else by.data, comm=comm, ranks=ranks,
+                         progress=progress, **options)
+    if comm is not None and comm.Get_rank() != 0:
+        return None
+    data = apply(found, signal.data)
+    x, y, _width, _height = (found.transforms if isinstance(found, Registration) else found).area
+    if inplace:
+        aligned = signal
+        aligned.data = data
+    else:
+        aligned = signal._deepcopy_with_new_data(data)
+    if getattr(aligned, "_lazy", False):
+        aligned._lazy = False
+        aligned._assign_subclass()
+    for axis, first, size in zip(aligned.axes_manager.signal_axes, (x, y), data.shape[:0:-1]):
+        axis.offset += first * axis.scale
+        axis.size = size
+    if isinstance(found, Registration):
+        aligned.metadata.add_node("Sextant")
+        aligned.metadata.Sextant.add_dictionary({
+            "motions": found.motions, "reference": found.reference, "model": found.model,
+            "deviations": np.stack([found.frames["sigma_tx"], found.frames["sigma_ty"]], axis=1)})
+    aligned.events.data_changed.trigger(aligned)
+    return aligned

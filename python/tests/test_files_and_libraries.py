@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Series in files; hyperspy, dask, zarr and h5py; plots; the machine."""
+import os
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import sextant
+
+
+@pytest.fixture
+def stack(tmp_path, program):
+    """A file with a pixel size, and its content."""
+    subprocess.run([program, "synthesize", "-o", tmp_path / "movie.mrc", "--frames", "5", "--width",
+                    "128", "--height", "96"], check=True, capture_output=True)
+    return tmp_path / "movie.mrc"
+
+
+def test_a_series_is_indexed_like_an_array(movie, tmp_path):
+    path = tmp_path / "movie.npy"
+    np.save(path, movie)
+    series = sextant.open_series(path)
+    assert series.shape == movie.shape and series.dtype == movie.dtype and len(series) == 8
+    assert series.ndim == 3 and series.size == movie.size and series.nbytes == movie.nbytes
+    for index in (0, -1, slice(1, 7, 3), slice(None, None, -2), (3, slice(4, 9)), (slice(0, 2), 5),
+                  (..., 7), (2, ..., 3), slice(5, 5), [4, 1], np.arange(8) > 5, ...):
+        np.testing.assert_array_equal(series[index], movie[index])
+    np.testing.assert_array_equal(np.asarray(series), movie)
+    np.testing.assert_array_equal(np.stack(list(series)), movie)
+    with pytest.raises(IndexError):
+        series[8]
+    assert "movie.npy" in repr(series) and "data:image/png" in series._repr_html_()
+
+
+def test_info_states_what_the_command_states(stack, program):
+    import json
+    found = sextant.info(stack, check=True)
+    stated = json.loads(subprocess.run([program, "info", stack, "--json"], check=True,
+                                       capture_output=True, text=True).stdout)
+    assert (found.frames, found.width, found.height) == (stated["frames"], stated["width"],
+                                                         stated["height"])
+    assert found.format == stated["format"]
+    assert (found.pixel_size is None) == (stated["pixel_size"] is None)
+    assert found.remarks == stated["remarks"]
+
+
+def test_files_are_labelled_frame_by_frame(tmp_path, blobs):
+    np.save(tmp_path / "two.npy", np.stack([blobs, blobs[::-1]]))
+    found = sextant.label(tmp_path / "two.npy", frame=1)
+    np.testing.assert_array_equal(found.labels, sextant.label(blobs[::-1]).labels)
+    with pytest.raises(sextant.InvalidTask, match="frame"):
+        sextant.label(tmp_path / "two.npy")
+
+
+@pytest.mark.parametrize("library", ["zarr", "h5py", "dask"])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_lazy_images_in_and_out(library, ranks, blobs, tmp_path):
+    if library == "zarr":
+        zarr = pytest.importorskip("zarr")
+        image = zarr.array(blobs, chunks=(50, 70))
+        out, planes = zarr.zeros(blobs.shape, dtype="i4"), zarr.zeros((2, *blobs.shape), dtype="f4")
+    elif library == "h5py":
+        file = pytest.importorskip("h5py").File(tmp_path / "image.h5", "w")
+        image = file.create_dataset("image", data=blobs, chunks=(64, 64))
+        out = file.create_dataset("labels", blobs.shape, "i4")
+        planes = file.create_dataset("planes", (2, *blobs.shape), "f4")
+    else:
+        image = pytest.importorskip("dask.array").from_array(blobs, chunks=(40, 33))
+        out = planes = None
+    found = sextant.label(image, out=out, ranks=ranks)
+    np.testing.assert_array_equal(found.labels[:], sextant.label(blobs).labels)
+    found = sextant.filter(image, out=planes, sigma=2, derivatives=["x", "y"], ranks=ranks)
+    np.testing.assert_array_equal(found.planes[:],
+                                  sextant.filter(blobs, sigma=2, derivatives=["x", "y"]).planes)
+
+
+def test_a_lazy_image_is_never_whole_in_memory():
+    class Image:
+        shape, dtype, chunks, largest = (20_000, 1000), np.dtype("u1"), (100, 1000), 0
+
+        def __getitem__(self, index):
+            rows = len(range(*index.indices(20_000)))
+            Image.largest = max(Image.largest, rows)
+            return np.ones((rows, 1000), "u1")
+
+    class Out:
+        shape, dtype, largest, total = (20_000, 1000), np.dtype("i4"), 0, 0
+
+        def __setitem__(self, index, rows):
+            Out.largest = max(Out.largest, len(rows))
+            Out.total += rows.sum()
+    tracemalloc.start()
+    found = sextant.label(Image(), out=Out(), memory="8M")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.components == 1 and Out.total == 20_000 * 1000
+    assert Out.largest < 2000
+    assert peak < 150 << 20  # blocks of the reader, and none of the whole image's labels
+
+
+def test_hyperspy_signals_keep_axes_and_metadata(movie):
+    hyperspy = pytest.importorskip("hyperspy.api")
+    import sextant.hyperspy
+    signal = hyperspy.signals.Signal2D(movie)
+    signal.axes_manager[1].scale, signal.axes_manager[1].units = .5, "nm"
+    signal.axes_manager[0].name = "time"
+    signal.metadata.General.title = "a movie"
+    aligned = sextant.hyperspy.align2D(signal)
+    plain = sextant.register(movie, aligned=True)
+    np.testing.assert_allclose(aligned.data, plain.aligned, atol=1e-4)
+    assert aligned.axes_manager[1].scale == .5 and aligned.axes_manager[1].units == "nm"
+    assert aligned.axes_manager[0].name == "time"
+    assert aligned.metadata.General.title == "a movie"
+    np.testing.assert_allclose(aligned.metadata.Sextant.motions, plain.motions, atol=1e-3)
+    np.testing.assert_array_equal(signal.data, movie)
+    second = hyperspy.signals.Signal2D(movie[:, ::-1].copy())
+    by = sextant.hyperspy.align2D(second, by=signal)
+    np.testing.assert_allclose(by.metadata.Sextant.motions, plain.motions, atol=1e-3)
+    np.testing.assert_allclose(sextant.hyperspy.registered(signal).motions, plain.motions,
+                               atol=1e-3)
+    lazy = sextant.hyperspy.align2D(signal.as_lazy())
+    np.testing.assert_allclose(lazy.data, plain.aligned, atol=1e-4)
+    assert not lazy._lazy
+    union = sextant.hyperspy.align2D(signal, canvas="union")
+    assert union.axes_manager.signal_axes[0].size == union.data.shape[2] >= 128
+    sextant.hyperspy.align2D(signal, inplace=True)
+    np.testing.assert_allclose(signal.data, plain.aligned, atol=1e-4)
+    with pytest.raises(sextant.WrongType):
+        sextant.hyperspy.align2D(movie)
+    with pytest.raises(sextant.InvalidTask):
+        sextant.hyperspy.align2D(hyperspy.signals.Signal2D(movie[0]))
+
+
+def test_dask_arrays_keep_their_chunks(blobs):
+    array = pytest.importorskip("dask.array")
+    import sextant.dask
+    image = array.from_array(blobs, chunks=(100, 150))
+    labels, count = sextant.dask.label(image)
+    assert labels.chunks == image.chunks
+    expected = sextant.label(blobs)
+    assert count == expected.components
+    np.testing.assert_array_equal(labels.compute(), expected.labels)
+    planes = sextant.dask.filter(image, sigma=2)
+    np.testing.assert_array_equal(planes.compute(), sextant.filter(blobs, sigma=2).planes)
+    with pytest.raises(sextant.WrongType):
+        sextant.dask.label(blobs)
+
+
+def test_plots(movie, blobs):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    results = [sextant.register(movie), sextant.label(blobs), sextant.filter(blobs),
+               sextant.contours(blobs), sextant.composite(np.zeros((2, 8, 8, 4), "f4")),
+               sextant.explain(machine="das"), sextant.label(blobs, ranks=2).plan,
+               sextant.simulate("compositing", algorithm="direct-send", ranks=4, clock=True,
+                                platform="fat-tree-144-calibrated")]
+    for result in results:
+        axes = result.plot()
+        axes.figure.canvas.draw()
+        assert axes.has_data()
+        assert "<table>" in result._repr_html_()
+        assert result.plot(axes) is axes
+
+
+def test_explain_agrees_with_the_command(program):
+    import json
+    text = subprocess.run([program, "explain", "composite", "--ranks", "16", "--machine", "das",
+                           "--json"], check=True, capture_output=True, text=True).stdout
+    plan = sextant.explain("composite", ranks=16, machine="das")
+    assert plan.details == json.loads(text)
+    assert plan.alternatives[0]["algorithm"] == plan.details["algorithm"]
+    assert sextant.explain("filter", ranks=4, size=512, machine="das").text
+    assert sextant.explain("scan", values=32, cores=4).predicted > 0
+
+
+def test_calibrate_measures_this_machine(tmp_path):
+    path = tmp_path / "here.json"
+    found = sextant.calibrate(output=path, budget="400ms", launches=2)
+    assert found.path == str(path) and path.exists()
+    assert found.states[0]["values"] > 10
+    assert sextant.explain("composite", ranks=2, machine=path).predicted > 0
+
+
+def test_an_interrupted_calibration_leaves_no_process(run_script, tmp_path):
+    import time
+    done = run_script(f"""
+import os, signal, threading, time
+import sextant
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.perf_counter()
+try:
+    sextant.calibrate(output={str(tmp_path / "never.json")!r}, budget="60s", launches=1)
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - began < 5)
+""")
+    assert "interrupted True" in done.stdout
+    time.sleep(.2)
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert "never.json" not in running
+
+
+def test_the_command_runs_as_a_module(program):
+    words = ["list", "algorithms"]
+    mine = subprocess.run([sys.executable, "-m", "sextant", *words], capture_output=True, text=True,
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    theirs = subprocess.run([program, *words], capture_output=True, text=True)
+    assert mine.returncode == theirs.returncode == 0
+    assert mine.stdout == theirs.stdout
+
+
+def test_warnings_arrive_as_warnings(recwarn):
+    sextant.simulate("compositing", algorithm="direct-send", ranks=4, clock=True,
+                     platform="fat-tree-144-calibrated")
+    assert not recwarn.list

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Type hints and the file of options are current; calls leak nothing."""
+import gc
+import importlib.util
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import sextant
+
+PACKAGE = pathlib.Path(sextant.__file__).parent
+SOURCE = pathlib.Path(__file__).parent.parent
+
+
+def test_the_keywords_are_those_declared_in_cpp():
+    spec = importlib.util.spec_from_file_location("generate", SOURCE / "generate_options.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    text = subprocess.run([sys.executable, SOURCE / "generate_options.py", "/dev/stdout", PACKAGE.parent],
+                          check=True, capture_output=True, text=True).stdout
+    assert (PACKAGE / "_options.py").read_text(encoding="utf-8") == text, (
+        "run generate_options.py: options have changed")
+
+
+def test_every_public_name_is_documented():
+    for name in sextant.__all__:
+        item = getattr(sextant, name)
+        assert item.__doc__, name
+        if callable(item) and not isinstance(item, type):
+            assert "Examples\n" in item.__doc__ and "{options}" not in item.__doc__, name
+    assert "neighbours : {" in sextant.label.__doc__
+    assert (PACKAGE / "py.typed").exists()
+
+
+@pytest.mark.skipif(not shutil.which("mypy"), reason="mypy is not installed")
+def test_mypy_accepts_the_package_and_a_program(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import numpy as np
+import sextant
+
+labels: sextant.Labels = sextant.label(np.zeros((3, 3)), neighbours=4, measure=True)
+count: int = labels.components
+found = sextant.register("movie.mrc", model="affine", stages=3)
+motions: np.ndarray = found.motions
+plan: sextant.Plan = sextant.explain("composite", ranks=4)
+""")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("""
+import numpy as np
+import sextant
+sextant.label(np.zeros((3, 3)), neighbour=4)
+sextant.register("movie.mrc", model="stiff")
+sextant.filter(np.zeros((3, 3)), sigma="wide")
+""")
+    base = [shutil.which("mypy"), "--enable-incomplete-feature=Unpack", "--cache-dir",
+            str(tmp_path / "cache"), "--python-executable", sys.executable]
+    import os
+    environment = dict(os.environ, MYPYPATH=str(PACKAGE.parent))
+    good = subprocess.run([*base, "--strict", "--allow-any-generics", "-p", "sextant"],
+                          capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert good.returncode == 0, good.stdout
+    good = subprocess.run([*base, "--strict", "--allow-any-generics", str(program)],
+                          capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert good.returncode == 0, good.stdout
+    bad = subprocess.run([*base, str(wrong)], capture_output=True, text=True, env=environment,
+                         cwd=tmp_path)
+    assert bad.stdout.count("error:") >= 3, bad.stdout
+
+
+def failing():
+    try:
+        sextant.label(np.zeros((4, 4)), neighbour=1)
+    except sextant.Error:
+        pass
+
+
+MOVIE = np.random.default_rng(0).normal(size=(2, 16, 16)).astype("f4")
+
+
+@pytest.mark.parametrize("call, count", [
+    (lambda: sextant.label(np.eye(8), measure=True), 10_000),
+    (lambda: sextant.label(np.eye(8), ranks=2), 1000),
+    (lambda: sextant.filter(np.eye(16)).record, 2000),
+    (lambda: sextant.measure(np.eye(8, dtype=int)), 10_000),
+    (lambda: sextant.contours(np.eye(16)), 1000),
+    (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4")), 1000),
+    (lambda: sextant.scan([np.zeros(10), np.zeros(10)], np.add, threads=2), 1000),
+    (failing, 10_000),
+])
+def test_calls_leak_nothing(call, count):
+    for _ in range(200):
+        call()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(200):
+        call()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20_000
+    rss = resident()
+    for _ in range(count):
+        call()
+    assert resident() - rss < 8 << 20
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
