@@ -45,7 +45,8 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None) -> np.ndarray:
                               "ones to NaN, but copy is False")
         _check_type(source.dtype, name)
         wide = source.dtype if source.dtype.kind == "f" else np.promote_types(source.dtype, "f4")
-        return source.astype(wide).filled(np.nan)
+        masked: Any = source.astype(wide)
+        return np.asarray(masked.filled(np.nan))
     has_memory = (isinstance(source, np.ndarray) or hasattr(source, "__array_interface__") or
                   _has_buffer(source))
     if copy is False and not has_memory:
@@ -320,7 +321,7 @@ def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
         return None
     if progress is True:
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import]
         except ImportError:
             raise InvalidTask("progress=True needs tqdm (python3-tqdm); pass a function of part, "
                               "done, all instead") from None
@@ -333,7 +334,8 @@ def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
     if not callable(progress):
         raise WrongType(f"progress is {progress!r}, expected a function of part, done, all; True; "
                         "or None")
-    return progress
+    called: Callable[[str, int, int], None] = progress
+    return called
 
 
 def check_comm(comm: Any) -> None:

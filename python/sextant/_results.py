@@ -69,7 +69,7 @@ def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
     try:
-        import matplotlib.pyplot as plt
+        import matplotlib.pyplot as plt  # type: ignore[import]
     except ImportError:
         raise ImportError("plots need matplotlib (python3-matplotlib)") from None
     return plt.subplots()[1]
@@ -160,8 +160,8 @@ class Plan:
         matplotlib.axes.Axes
         """
         axes = _axes(axes)
-        shown = [(self._name_of(each), self._time_of(each)) for each in self.alternatives]
-        shown = [(name, time) for name, time in shown if time is not None][:12]
+        timed = [(self._name_of(each), self._time_of(each)) for each in self.alternatives]
+        shown = [(name, time) for name, time in timed if time is not None][:12]
         if not shown:
             shown = [(self.text, self.predicted or 0.0)]
         names, times = zip(*shown)

@@ -124,8 +124,9 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         keywords = dict(options)
         if element == "rgba+depth f32":
             keywords.setdefault("operator", "nearest")
-        if keywords.pop("element", None) not in (None, element):
-            raise InvalidTask(f"element {options['element']}: the images are of {element}")
+        stated = keywords.pop("element", None)
+        if stated not in (None, element):
+            raise InvalidTask(f"element {stated}: the images are of {element}")
         if keywords.get("root", 0) == -1:
             raise InvalidTask("root -1: the image is collected on one rank; name it")
     image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)

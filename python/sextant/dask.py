@@ -12,7 +12,7 @@ from typing import Any, Tuple
 import numpy as np
 from typing import Unpack
 
-from . import images
+from . import _core, images
 from ._options import FilterOptions, LabelOptions
 from .errors import InvalidTask, WrongType
 
@@ -22,13 +22,14 @@ __all__ = ["filter", "label"]
 def _dask_array(image: Any) -> Any:
     try:
         import dask.array
+        array: Any = dask.array
     except ImportError:
         raise ImportError("sextant.dask needs dask (python3-dask)") from None
-    if not isinstance(image, dask.array.Array):
+    if not isinstance(image, array.Array):
         raise WrongType(f"image is a {type(image).__name__}, expected an array of dask")
     if image.ndim != 2:
         raise InvalidTask(f"image has shape {image.shape}, expected 2 axes: height, width")
-    return dask.array
+    return array
 
 
 def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
@@ -92,7 +93,7 @@ def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
     (2, 64, 64)
     """
     array = _dask_array(image)
-    names = images._core.derivatives_of(dict(options))
+    names = _core.derivatives_of(dict(options))
     out = _on_disk((len(names), *image.shape), "f4")
     images.filter(image, out=out, **options)
     return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

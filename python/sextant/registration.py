@@ -100,7 +100,7 @@ def _tables(path: str, count: int, stated_in: str) -> np.ndarray:
     if frames.frames != count:
         raise InvalidFile(f"{path}: has {frames.frames} planes, expected {count} as stated in "
                           f"{stated_in}")
-    tables = np.stack([frames.read(number) for number in range(count)])
+    tables: np.ndarray = np.stack([frames.read(number) for number in range(count)])
     if not np.isfinite(tables).all():
         raise InvalidFile(f"{path}: has values that are not finite")
     return tables
@@ -344,6 +344,7 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
         return _core.apply_to_points(handle, points, from_reference)
     if from_reference:
         raise InvalidTask("from_reference has no effect: data is not an array of points")
+    shape: Tuple[int, ...]
     is_image = frame is not None and getattr(data, "ndim", len(getattr(data, "shape", ()))) == 2
     frames = image_of(data, "data") if is_image else frames_of(data, "data", channel=channel,
                                                                slice=slice)

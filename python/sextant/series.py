@@ -98,7 +98,7 @@ class Series(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return self._frames.frames
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    def __getitem__(self, index: Any) -> np.ndarray:  # type: ignore[override]
         rest: Tuple[Any, ...] = ()
         if isinstance(index, tuple):
             if Ellipsis in [each for each in index if not isinstance(each, np.ndarray)]:
@@ -113,12 +113,13 @@ class Series(Sequence[np.ndarray]):
             if not 0 <= number < len(self):
                 raise IndexError(f"frame {index} of {len(self)}")
             frame = self._frames.read(number)
-            return frame[rest] if rest else frame
+            chosen: np.ndarray = frame[rest] if rest else frame
+            return chosen
         if isinstance(index, slice):
             numbers = range(*index.indices(len(self)))
         else:
-            chosen = np.asarray(index)
-            numbers = (np.flatnonzero(chosen) if chosen.dtype == bool else chosen)  # type: ignore
+            listed = np.asarray(index)
+            numbers = np.flatnonzero(listed) if listed.dtype == bool else listed  # type: ignore
         parts = [self[int(number)][rest] if rest else self[int(number)] for number in numbers]
         if parts:
             return np.stack(parts)
