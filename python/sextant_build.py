@@ -8,6 +8,7 @@ it is tagged linux_x86_64 and suits only the distribution on which it was built.
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -32,14 +33,30 @@ def compile_package():
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     subprocess.run(["cmake", "--build", BUILD, "--target", "sextant_python_wheel", "-j", jobs],
                    check=True)
+    shutil.rmtree(package, ignore_errors=True)
     subprocess.run(["cmake", "--install", BUILD, "--component", "python", "--strip"], check=True)
+    for link in (package / "sextant").glob("*.so.*"):  # a wheel has no links
+        if link.is_symlink():
+            target = link.resolve()
+            link.unlink()
+            target.rename(link)
 
 
 Distribution.has_ext_modules = lambda self: True  # the wheel is of one platform and interpreter
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    """Nothing but what pyproject.toml lists."""
+    return []
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Compiles the package and packs the wheel."""
     os.chdir(ROOT)
     compile_package()
+    os.chdir(BUILD)  # setuptools writes its own files here
+    for name in ("pyproject.toml", "docs"):
+        link = BUILD / name
+        if not link.exists():
+            link.symlink_to(ROOT / name)
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)

@@ -118,8 +118,9 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     Parameters
     ----------
     image : array_like, path or lazy array
-        Samples other than 0 are the foreground. Arrays are read where they are, with any strides
-        and byte order; arrays of zarr, h5py and dask are read a few chunks at a time.
+        Samples other than 0 are the foreground; masked ones are background. Arrays are read where
+        they are, with any strides and byte order; arrays of zarr, h5py and dask are read a few
+        chunks at a time.
     out : array, optional
         Where the labels are written: int32, or a wider integer type; an array of NumPy, zarr or
         h5py. If the call raises an exception, its content is unspecified.
@@ -132,7 +133,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
         arguments; the labels are on rank 0.
     ranks : int, optional
         Number of threads that share the image. Default: one per tile of `grid`, or one per core;
-        one for images of fewer than 131072 pixels.
+        one for images of fewer than 131072 pixels. An array of NumPy is labelled in place by one
+        thread by default, because copies for several threads take longer than the labelling.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and that of all
         steps. True shows a bar of tqdm.
@@ -161,9 +163,13 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     array([2, 2])
     """
     sink = None
+    if isinstance(image, np.ma.MaskedArray) and copy is not False:
+        image = as_array(image.filled(0), "image")
     with agreed(comm, "label", options):
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         show = progress_for(progress)
+        if ranks is None and isinstance(image, np.ndarray) and not options.get("grid"):
+            threads = 1
         if _is_root(comm):
             check_overlap(out, image, "image")
             if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
@@ -325,7 +331,8 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
             out, sink = sink_for(out, (len(names), frames.height, frames.width), "f4")
         else:
             out = None
-    found = _core.filter(frames, number, dict(options), sink, comm, threads, show)
+    plain = None if isinstance(image, np.ma.MaskedArray) else image
+    found = _core.filter(frames, number, plain, dict(options), sink, comm, threads, show)
     if out is not None:
         for plane, offset in enumerate(found["offsets"]):
             if offset:  # large integers: floats held their differences from the offset

@@ -3,12 +3,15 @@
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
+#include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -105,7 +108,8 @@ std::optional<kernel::ValueView> view_of(const py::object& image) {
 std::optional<py::dict> label_in_place(const py::object& image, const LabelOptions& options,
                                        const py::object& out) {
     const std::optional<kernel::ValueView> view = view_of(image);
-    if (!view || !py::isinstance<py::array>(out))
+    constexpr Elements most = Elements{1} << 28; // takes about .2 s, in which Ctrl-C has to wait
+    if (!view || !py::isinstance<py::array>(out) || view->image.elements() > most)
         return std::nullopt;
     auto labels = py::reinterpret_borrow<py::array>(out);
     if (labels.strides(1) % static_cast<py::ssize_t>(sizeof(kernel::Label)) != 0)
@@ -202,15 +206,91 @@ py::dict measure(const py::array& labels, std::int64_t largest) {
     return table_of(components);
 }
 
-py::dict filter(const ImageCall& image, const py::dict& keywords, const py::object& out) {
+py::dict found_planes(FilterResult&& result, int ranks, const std::vector<double>& offsets) {
+    py::dict all;
+    all["ranks"] = ranks;
+    all["not_a_number"] = result.not_a_number;
+    all["offsets"] = offsets;
+    all["warnings"] = result.warnings;
+    result.planes.clear();
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// The samples of a view as filters read them; none for types that are converted first.
+std::optional<kernel::SampleView> samples_in(const kernel::ValueView& view,
+                                             const py::array& image) {
+    const char kind = image.dtype().kind();
+    kernel::SampleView samples{{}, view.stride, view.tile, view.image};
+    if (const auto* const* first = std::get_if<const float*>(&view.first))
+        samples.first = *first;
+    else if (const auto* const* bytes = std::get_if<const std::uint8_t*>(&view.first);
+             bytes && kind != 'i')
+        samples.first = *bytes;
+    else if (const auto* const* words = std::get_if<const std::uint16_t*>(&view.first);
+             words && kind != 'i')
+        samples.first = *words;
+    else
+        return std::nullopt;
+    return samples;
+}
+
+/// Filters an image in memory on this thread, without copies of the image or the planes.
+std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object& source,
+                                        const FilterOptions& options,
+                                        const distributed::Filters& filters,
+                                        const py::object& out) {
+    const std::optional<kernel::ValueView> view = view_of(source);
+    if (!view || !py::isinstance<py::array>(out) || filters.size() != 1 || options.grid)
+        return std::nullopt;
+    const auto array = py::reinterpret_borrow<py::array>(source);
+    const std::optional<kernel::SampleView> samples = samples_in(*view, array);
+    auto planes = py::reinterpret_borrow<py::array>(out);
+    constexpr auto size = static_cast<py::ssize_t>(sizeof(float));
+    if (!samples || planes.strides(0) % size != 0 || planes.strides(1) % size != 0)
+        return std::nullopt;
+    distributed::distributions_of({.distribute = options.distribute}); // throws if it is unknown
+    std::vector<kernel::Plane> outputs;
+    auto* const first = static_cast<float*>(planes.mutable_data());
+    for (py::ssize_t k = 0; k < planes.shape(0); ++k)
+        outputs.push_back({first + k * (planes.strides(0) / size), planes.strides(1) / size});
+    FilterResult result{.image = view->image, .element = gray_f32, .windows = 1};
+    if (array.itemsize() != size)
+        result.element = array.itemsize() == 1 ? gray_u8 : gray_u16;
+    distributed::FilterTask task{
+        .filters = filters, .image = view->image, .element = result.element};
+    result.plan = distributed::strips_plan(task, "nothing to choose: there is only one rank");
+    Call call(image.progress, py::none(), 1);
+    call.run([&](const Communicator&) {
+        const RunControl control = call.control();
+        timed(result.filter, [&] {
+            distributed::bank_of(filters.front()).apply(*samples, samples->tile, outputs, [&] {
+                control.check();
+            });
+            const auto* const* floats = std::get_if<const float*>(&samples->first);
+            for (Elements y = 0; floats && y < view->image.height; ++y) {
+                const float* const row = *floats + y * view->stride;
+                result.not_a_number += std::count_if(row, row + view->image.width,
+                                                     [](float value) { return value != value; });
+            }
+        });
+    });
+    return found_planes(std::move(result), 1, std::vector<double>(outputs.size(), 0));
+}
+
+py::dict filter(const ImageCall& image, const py::object& array, const py::dict& keywords,
+                const py::object& out) {
     FilterOptions options;
     set_options(record_of(options), keywords);
-    filters_of(options); // throws for unknown features, before ranks are started
+    const distributed::Filters filters = filters_of(options);
+    if (image.ranks == 1 && image.comm.is_none()) {
+        if (auto found = filter_in_place(image, array, options, filters, out))
+            return *std::move(found);
+    }
     const RowSink sink(out, sizeof(float));
     Call call(image.progress, image.comm, image.ranks);
     FilterResult result;
     int ranks = 1;
-    double offset = 0;
     std::vector<double> offsets;
     const std::int64_t width = image.frames.header().shape.width;
     call.run([&](const Communicator& communicator) {
@@ -227,19 +307,10 @@ py::dict filter(const ImageCall& image, const py::dict& keywords, const py::obje
         if (communicator.rank() == 0 || !image.comm.is_none()) {
             result = std::move(found);
             ranks = communicator.size();
-            offset = source->offset();
-            offsets = filtering.offsets(offset);
+            offsets = filtering.offsets(source->offset());
         }
     });
-    py::dict all;
-    all["ranks"] = ranks;
-    all["not_a_number"] = result.not_a_number;
-    all["offset"] = offset;
-    all["offsets"] = offsets;
-    all["warnings"] = result.warnings;
-    result.planes.clear();
-    all["record"] = lazy_record(std::move(result));
-    return all;
+    return found_planes(std::move(result), ranks, offsets);
 }
 
 /// The contours of an image: pixels y · width + x of all points, the first point of each contour
@@ -355,9 +426,10 @@ void bind_images(py::module_& module) {
                      keywords, out);
     });
     module.def("measure", &measure);
-    module.def("filter", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
-                            py::object out, py::object comm, int ranks, py::object progress) {
-        return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
+    module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
+                            const py::dict& keywords, const py::object& out, py::object comm,
+                            int ranks, py::object progress) {
+        return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
                       keywords, out);
     });
     module.def("contours", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,

@@ -86,6 +86,13 @@ def test_nan_is_foreground_but_equals_no_value():
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
+def test_masked_samples_are_background(ranks):
+    image = np.ma.array(np.ones((3, 5), "u1"), mask=np.zeros((3, 5), bool))
+    image.mask[:, 2] = True
+    assert sextant.label(image, ranks=ranks).components == 2
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_out_is_filled_and_returned(blobs, ranks, dtype):
     expected = sextant.label(blobs).labels
