@@ -51,9 +51,9 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
     -----
     Scans are meant for operators that take milliseconds or more. With ``threads=2``, two threads
     call the operator at a time. This is faster only if the operator releases the GIL, as NumPy and
-    Sextant do in long computations; an operator in pure Python gains nothing. A scan has more
-    applications on several threads: on p threads, at best 2/(p + 1) of the serial time is needed
-    if all applications take equally long.
+    Sextant do in long computations; an operator in pure Python gains nothing. On p threads, a scan
+    takes at least 2/(p + 1) of the serial time if all applications take equally long. With
+    `threads`, the defaults are ``strategy="reduce-then-scan"`` and ``boundaries="look-ahead"``.
 
     Examples
     --------

@@ -66,8 +66,12 @@ py::list scan(const py::list& values, const py::function& op, const py::dict& ke
               bool exclusive, Bytes capacity, py::object comm, py::object progress) {
     prefix::ScanOptions options;
     const auto given = set_options(record_of(options), keywords);
-    if (options.threads > 1 && !given.contains("strategy"))
+    if (options.threads > 1 && !given.contains("strategy")) {
         options.strategy = "reduce-then-scan";
+        // The threads of one process have all values, so idle ones can reduce values ahead.
+        if (!given.contains("boundaries"))
+            options.boundaries = scan::Boundaries::look_ahead;
+    }
     const bool has_comm = !comm.is_none();
     Call call(std::move(progress), comm, 1, options.threads > 1);
     Objects objects;
