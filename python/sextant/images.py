@@ -164,7 +164,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     """
     sink = None
     if isinstance(image, np.ma.MaskedArray) and copy is not False:
-        image = as_array(image.filled(0), "image")
+        masked: Any = image
+        image = as_array(masked.filled(0), "image")
     with agreed(comm, "label", options):
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         show = progress_for(progress)

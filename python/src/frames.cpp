@@ -336,10 +336,6 @@ void bind_frames(py::module_& module) {
         .def_static("of_reader", &Frames::of_reader)
         .def_static("of_files", &Frames::of_files)
         .def("read", &Frames::read)
-        .def("set_pixel",
-             [](Frames& frames, double x, double y, std::string unit) {
-                 frames.set_pixel({x, y, std::move(unit)});
-             })
         .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })
         .def_property_readonly("height",
                                [](const Frames& all) { return all.header().shape.height; })

@@ -37,7 +37,6 @@ class Frames {
                            std::optional<std::int64_t> slice, bool allow_external);
 
     const FrameHeader& header() const { return header_; }
-    void set_pixel(PixelSize pixel) { header_.pixel = std::move(pixel); }
     /// Opens a source, on any thread, without the GIL. The call must outlive it.
     std::unique_ptr<FrameSource> open(Call& call) const { return open_(header_, call); }
     /// Opens one frame as an image.
