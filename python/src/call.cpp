@@ -129,8 +129,8 @@ void Call::check_signals() {
 bool Call::interrupted() {
     if (stops_)
         return true;
-    if (waits_)
-        return false;
+    if (waits_ || std::this_thread::get_id() != caller_)
+        return false; // only the thread of the caller can check for signals
     const auto now = Clock::now().time_since_epoch();
     const Clock::duration checked(checked_.load(std::memory_order_relaxed));
     if (now - checked < between_checks)

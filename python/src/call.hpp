@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <pybind11/pybind11.h>
@@ -74,6 +75,7 @@ class Call {
     void* comm_ = nullptr; ///< MPI_Comm*
     int ranks_ = 1;
     bool waits_ = false; ///< the calling thread only waits
+    std::thread::id caller_ = std::this_thread::get_id();
     std::atomic<bool> stops_{false};
     std::atomic<std::chrono::steady_clock::rep> checked_{0};
     std::mutex failure_mutex_;

@@ -200,6 +200,13 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             sink.emplace(out(frames.header().frames, area.shape.height, area.shape.width),
                          static_cast<std::int64_t>(sizeof(float)));
         });
+        const std::vector<float> gaps(static_cast<std::size_t>(area.shape.elements()),
+                                      std::nanf(""));
+        for (const FrameRegistration& each : found.frames) {
+            if (!each.left_out.empty())
+                sink->write(call, each.frame, 0, std::as_bytes(std::span(gaps)), area.shape.width,
+                            "f4");
+        }
         for (const std::int64_t frame : registered.numbers()) {
             std::span<const float> pixels = registered.aligned(frame);
             std::vector<float> shifted;
@@ -287,8 +294,9 @@ std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
             control.report("apply", frame, count);
             const auto found = transforms.of.find(like.value_or(frame));
             if (found == transforms.of.end())
-                continue;
-            resampler.show(frame, found->second, area, pixels);
+                std::fill(pixels.begin(), pixels.end(), std::nanf(""));
+            else
+                resampler.show(frame, found->second, area, pixels);
             for (float& pixel : pixels)
                 pixel = static_cast<float>(pixel + offset);
             sink.write(call, frame, 0, std::as_bytes(std::span(pixels)), area.shape.width, "f4");

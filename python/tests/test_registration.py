@@ -126,6 +126,12 @@ def test_a_frame_that_cannot_be_registered_is_left_out(movie):
     assert np.isnan(found.aligned[4]).all()
     with pytest.raises(sextant.InvalidTask, match="frame 4"):
         sextant.apply(found, movie[4], frame=4)
+    for out in (np.ones(movie.shape, "f4"), np.ones(movie.shape, "f8")):
+        sextant.register(blank, out=out)
+        assert np.isnan(out[4]).all() and np.isfinite(out[3]).any()
+        out[:] = 1
+        sextant.apply(found, blank, out=out)
+        assert np.isnan(out[4]).all() and np.isfinite(out[3]).any()
 
 
 def test_masked_samples_are_gaps(movie):
