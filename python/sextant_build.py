@@ -28,7 +28,7 @@ def compile_package():
          "-DSEXTANT_PRECOMPILE=ON", "-DSEXTANT_PYTHON=ON", "-DSEXTANT_LAB=OFF",
          "-DSEXTANT_TESTS=OFF", "-DSEXTANT_BENCHMARKS=OFF", "-DSEXTANT_EXAMPLES=OFF",
          f"-DSEXTANT_PYTHON_EXECUTABLE={sys.executable}", f"-DCMAKE_INSTALL_PREFIX={package}/sextant",
-         "-DCMAKE_INSTALL_LIBDIR=.", "-DCMAKE_INSTALL_DATADIR=share", "-DSEXTANT_PYTHON_SITE=..",
+         "-DCMAKE_INSTALL_LIBDIR=.", "-DCMAKE_INSTALL_DATADIR=share",
          "-DSEXTANT_PYTHON_RPATH=$ORIGIN"], check=True)
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     subprocess.run(["cmake", "--build", BUILD, "--target", "sextant_python_wheel", "-j", jobs],

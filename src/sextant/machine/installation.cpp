@@ -51,12 +51,13 @@ Installation installation_of(const std::filesystem::path& module) {
         return {{SEXTANT_SOURCE_DATA}, {SEXTANT_BUILD_PROGRAMS}};
     const filesystem::path here = module.parent_path();
     Installation found;
-    for (const std::string_view data :
-         {SEXTANT_DATA_FROM_BIN, SEXTANT_DATA_FROM_LIB, SEXTANT_DATA_FROM_LIBEXEC})
+    for (const std::string_view data : {SEXTANT_DATA_FROM_BIN, SEXTANT_DATA_FROM_LIB,
+                                        SEXTANT_DATA_FROM_LIBEXEC, SEXTANT_DATA_FROM_PYTHON})
         add(found.data, here / data);
     add(found.data, SEXTANT_INSTALLED_DATA);
     for (const std::string_view programs :
-         {SEXTANT_PROGRAMS_FROM_BIN, SEXTANT_PROGRAMS_FROM_LIB, SEXTANT_PROGRAMS_FROM_LIBEXEC})
+         {SEXTANT_PROGRAMS_FROM_BIN, SEXTANT_PROGRAMS_FROM_LIB, SEXTANT_PROGRAMS_FROM_LIBEXEC,
+          SEXTANT_PROGRAMS_FROM_PYTHON})
         add(found.programs, here / programs);
     add(found.programs, SEXTANT_INSTALLED_PROGRAMS);
     return found;
