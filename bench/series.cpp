@@ -2,12 +2,13 @@
 // The errors, flags, deviations and costs of the registration of series with faults.
 //
 //   bench_series CASES.json FIRST LAST [NAME,...] [--json] [--bound] [--peer NAME]
-//                [OPTION=VALUE ...]
+//                [--write FOLDER] [OPTION=VALUE ...]
 //
 // Runs all cases, or those whose name is or begins with one of the given names, with the seeds
 // FIRST to LAST, and prints a JSON object per series and a table. With --json there is no table,
 // but the objects list every frame. OPTION=VALUE overrides an option of registration in all cases.
 // With --bound, the Cramér-Rao bound of each series is computed too (FaultySeries::bound).
+// With --write, the frames of each series are also written to FOLDER/CASE-SEED.mrc.
 // With --peer, another program registers the series (bench/series_peers.hpp).
 //
 // Method: a series with seeded faults (lab/faulty_series.hpp) is registered on one thread. The
@@ -697,7 +698,7 @@ struct Arguments {
     std::vector<std::string> positional;
     std::vector<std::pair<std::string, std::string>> settings;
     bool json = false, bound = false;
-    std::string peer;
+    std::string peer, folder;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -711,6 +712,8 @@ Arguments parse(int argc, char** argv) {
             arguments.bound = true;
         else if (argument == "--peer" && i + 1 < argc)
             arguments.peer = argv[++i];
+        else if (argument == "--write" && i + 1 < argc)
+            arguments.folder = argv[++i];
         else if (equals != std::string::npos)
             arguments.settings.emplace_back(argument.substr(0, equals),
                                             argument.substr(equals + 1));
@@ -738,7 +741,7 @@ int main(int argc, char** argv) try {
     if (arguments.positional.size() < 3 || arguments.positional.size() > 4) {
         fmt::print(stderr,
                    "usage: bench_series CASES.json FIRST LAST [NAME,...] [--json] [--bound] "
-                   "[--peer NAME] [OPTION=VALUE ...]\n");
+                   "[--peer NAME] [--write FOLDER] [OPTION=VALUE ...]\n");
         return 2;
     }
     const int first = std::stoi(arguments.positional[1]), last = std::stoi(arguments.positional[2]);
@@ -754,6 +757,9 @@ int main(int argc, char** argv) try {
             options[name].set(value);
         for (int seed = first; seed <= last; ++seed) {
             const Made made = make(one, seed);
+            if (!arguments.folder.empty())
+                bench::write_series(made.series,
+                                    fmt::format("{}/{}-{}.mrc", arguments.folder, one.name, seed));
             const Registered result = arguments.peer.empty()
                                           ? registered(made.series, one.options)
                                           : registered_by(arguments.peer, made.series);

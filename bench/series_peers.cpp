@@ -170,13 +170,7 @@ class Folder {
 };
 
 void write_movie(const lab::FaultySeries& series, const std::filesystem::path& folder) {
-    FrameHeader header;
-    header.frames = series.plan().frames;
-    header.shape = series.plan().shape;
-    const auto movie = format::create_mrc((folder / "movie.mrc").string(), header, {});
-    for (std::int64_t i = 0; i < header.frames; ++i)
-        movie->write(series.frame(i));
-    movie->commit();
+    write_series(series, (folder / "movie.mrc").string());
     std::ofstream(folder / "movies.star")
         << "data_optics\n\nloop_\n_rlnOpticsGroupName #1\n_rlnOpticsGroup #2\n"
            "_rlnMicrographOriginalPixelSize #3\n_rlnVoltage #4\n_rlnSphericalAberration #5\n"
@@ -229,6 +223,16 @@ PeerResult run_relion(const lab::FaultySeries& series) {
 }
 
 } // namespace
+
+void write_series(const lab::FaultySeries& series, const std::string& path) {
+    FrameHeader header;
+    header.frames = series.plan().frames;
+    header.shape = series.plan().shape;
+    const auto movie = format::create_mrc(path, header, {});
+    for (std::int64_t i = 0; i < header.frames; ++i)
+        movie->write(series.frame(i));
+    movie->commit();
+}
 
 PeerResult run_peer(const std::string& name, const lab::FaultySeries& series) {
     if (name == "relion")

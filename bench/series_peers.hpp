@@ -16,6 +16,9 @@ struct PeerResult {
     Seconds seconds = 0; ///< time of the processor, without reading and writing files of frames
 };
 
+/// Writes the frames of a series to an MRC file.
+void write_series(const lab::FaultySeries& series, const std::string& path);
+
 /// Registers a series by another program, on one thread:
 ///
 ///   phase    OpenCV's phaseCorrelate with a Hann window, relative to frame 0
