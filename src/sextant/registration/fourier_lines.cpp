@@ -13,11 +13,11 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr Elements lanes = 4;
+constexpr Elements lines_together = 4;
 
 /// Four floats as one number, for which Eigen's transform is instantiated.
 struct Four {
-    using Vector = float __attribute__((vector_size(lanes * sizeof(float))));
+    using Vector = float __attribute__((vector_size(lines_together * sizeof(float))));
 
     Vector values;
 
@@ -41,11 +41,11 @@ using Line = std::complex<Four>; ///< a sample of each of four lines
 
 /// Adjacent samples of four lines, as they are stored.
 struct Stored {
-    std::complex<float> of_line[lanes];
+    std::complex<float> of_line[lines_together];
 
     operator Line() const {
         Four real, imaginary;
-        for (Elements k = 0; k < lanes; ++k) {
+        for (Elements k = 0; k < lines_together; ++k) {
             real.values[k] = of_line[k].real();
             imaginary.values[k] = of_line[k].imag();
         }
@@ -88,11 +88,11 @@ void FourierLines::transform(const std::complex<float>* from, std::complex<float
     std::vector<Line> longer(length > usual_length ? length : 0);
     std::vector<Stored> padded;
     Line* const found = longer.empty() ? usual.data() : longer.data();
-    for (Elements line = first; line < last; line += lanes) {
-        const Elements some = std::min(lanes, last - line);
-        if (some == lanes && count % lanes == 0) {
+    for (Elements line = first; line < last; line += lines_together) {
+        const Elements some = std::min(lines_together, last - line);
+        if (some == lines_together && count % lines_together == 0) {
             plan_->of_four.work(0, found, reinterpret_cast<const Stored*>(from + line), 1,
-                                static_cast<std::size_t>(count / lanes));
+                                static_cast<std::size_t>(count / lines_together));
         } else {
             padded.assign(length, {});
             for (std::size_t i = 0; i < length; ++i)
@@ -109,9 +109,9 @@ void FourierLines::transform(const std::complex<float>* from, std::complex<float
 }
 
 Elements fast_fourier_size(Elements size) {
-    Elements fast = (size + lanes - 1) / lanes * lanes;
+    Elements fast = (size + lines_together - 1) / lines_together * lines_together;
     while (!has_only_small_factors(fast))
-        fast += lanes;
+        fast += lines_together;
     return fast;
 }
 

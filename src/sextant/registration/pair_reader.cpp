@@ -18,7 +18,7 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::size_t lanes = 8; ///< independent partial results, which can be vectorised
+constexpr std::size_t partial_sums = 8; ///< independent partial results, which can be vectorised
 
 struct Range {
     float least, largest;
@@ -26,12 +26,12 @@ struct Range {
 
 /// Returns the range of at least one finite sample.
 Range range_of(std::span<const float> samples) {
-    std::array<float, lanes> least, largest;
+    std::array<float, partial_sums> least, largest;
     least.fill(samples.front());
     largest.fill(samples.front());
-    const std::size_t whole = samples.size() / lanes * lanes;
-    for (std::size_t i = 0; i < whole; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::size_t whole = samples.size() / partial_sums * partial_sums;
+    for (std::size_t i = 0; i < whole; i += partial_sums) {
+        for (std::size_t lane = 0; lane < partial_sums; ++lane) {
             const float sample = samples[i + lane];
             least[lane] = sample < least[lane] ? sample : least[lane];
             largest[lane] = sample > largest[lane] ? sample : largest[lane];
@@ -45,10 +45,10 @@ Range range_of(std::span<const float> samples) {
 }
 
 double sum_of(std::span<const float> samples) {
-    std::array<double, lanes> sums{};
-    const std::size_t whole = samples.size() / lanes * lanes;
-    for (std::size_t i = 0; i < whole; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane)
+    std::array<double, partial_sums> sums{};
+    const std::size_t whole = samples.size() / partial_sums * partial_sums;
+    for (std::size_t i = 0; i < whole; i += partial_sums) {
+        for (std::size_t lane = 0; lane < partial_sums; ++lane)
             sums[lane] += static_cast<double>(samples[i + lane]);
     }
     for (const float sample : samples.subspan(whole))
