@@ -9,9 +9,9 @@ packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
 packages_peers="imagej default-jre-headless python3-tifffile python3-numpy" # tests exchange files with them
 packages_python="python3-dev python3-pybind11 pybind11-dev python3-numpy python3-mpi4py python3-pytest
-    python3-scipy python3-skimage python3-zarr python3-dask python3-h5py python3-hyperspy
-    python3-matplotlib python3-nbconvert python3-nbclient python3-ipykernel mypy procps
-    python3-build python3-setuptools python3-wheel"
+    python3-scipy python3-dask python3-h5py mypy procps python3-build python3-setuptools python3-wheel"
+packages_python_peers="python3-hyperspy python3-skimage python3-matplotlib python3-zarr
+    python3-nbclient python3-ipykernel" # large, and each is used by few tests, which skip without it
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"
