@@ -118,8 +118,36 @@ float Quantiles::value(std::size_t share) const {
     return std::bit_cast<float>(sought_[share].found);
 }
 
+namespace {
+
+/// Returns the quantiles of the values of a single rank, by partial sorting.
+std::vector<float> quantiles_by_sorting(std::span<const float> values,
+                                        std::span<const double> shares) {
+    std::vector<std::uint32_t> codes;
+    codes.reserve(values.size());
+    for (const float value : values) {
+        if (!std::isnan(value))
+            codes.push_back(code_of(value));
+    }
+    if (codes.empty())
+        return std::vector<float>(shares.size(), 0);
+    std::vector<float> found;
+    for (const double share : shares) {
+        const double place = share * static_cast<double>(codes.size() - 1);
+        const auto sought = codes.begin() + static_cast<std::ptrdiff_t>(place);
+        std::ranges::nth_element(codes, sought);
+        found.push_back(std::bit_cast<float>(*sought));
+    }
+    return found;
+}
+
+} // namespace
+
 std::vector<float> quantiles(const Communicator& communicator, std::span<const float> values,
                              std::vector<double> shares) {
+    constexpr std::size_t few = digits / 4; // these take less memory and time than the counts
+    if (communicator.size() == 1 && values.size() <= few)
+        return quantiles_by_sorting(values, shares);
     const std::size_t count = shares.size();
     Quantiles found(std::move(shares));
     for (int pass = 0; pass < Quantiles::passes; ++pass) {
