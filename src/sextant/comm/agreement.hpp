@@ -56,6 +56,15 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
 /// Collective.
 /// Cost      one all-gather of an integer.
 void require_same(const Communicator& communicator, const Record& options);
+/// The same for a struct that record_of() declares. With one rank, no record is made.
+template <class Options>
+requires requires(Options& options) {
+    record_of(options);
+}
+void require_same(const Communicator& communicator, Options& options) {
+    if (communicator.size() > 1)
+        require_same(communicator, record_of(options));
+}
 
 /// Runs a local part that may fail, for operations that can continue without it. Returns, on every
 /// rank, the number and the error of the lowest rank that failed; empty if none failed. Use `agree`

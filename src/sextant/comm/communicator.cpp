@@ -64,10 +64,13 @@ std::vector<std::string> all_gather_texts(const Communicator& communicator,
 }
 
 std::uint64_t host_identity() {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string boot;
-    file >> boot;
-    return std::hash<std::string>()(boot);
+    static const std::uint64_t identity = [] {
+        std::ifstream file("/proc/sys/kernel/random/boot_id");
+        std::string boot;
+        file >> boot;
+        return std::hash<std::string>()(boot);
+    }();
+    return identity;
 }
 
 std::vector<int> nodes_of(const Communicator& communicator) {

@@ -87,7 +87,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     int size() const { return size_; }
     Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
     /// True if there are fewer cores than ranks.
-    bool crowded() const { return Cores::available().count() < size_; }
+    bool crowded() const { return size_ > 1 && Cores::available().count() < size_; }
 
     /// Throws PeerFailed once the group is cancelled.
     void check() const;

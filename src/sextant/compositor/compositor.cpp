@@ -39,7 +39,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
       layers_(layers) {
     const std::vector<Declaration> all =
         communicator_.all_gather(Declaration{shape.width, shape.height, layers});
-    require_same(communicator_, record_of(options_));
+    require_same(communicator_, options_);
     agree(communicator_, [&] {
         check_alike(all);
         check_numbers(options_);

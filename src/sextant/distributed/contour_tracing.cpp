@@ -245,7 +245,7 @@ void ContourTracing::divide(const RowSource& image, ContoursResult& result) cons
 }
 
 ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
-    require_same(communicator_, record_of(options_));
+    require_same(communicator_, options_);
     ContoursResult result;
     agree(communicator_, [&] { divide(image, result); });
     if (result.strips > 1)
@@ -261,7 +261,7 @@ ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
 }
 
 ContoursResult ContourTracing::run(const distributed::Image& image, const LineSink& sink) {
-    require_same(communicator_, record_of(options_));
+    require_same(communicator_, options_);
     ContoursResult result;
     result.grid = image.grid();
     return run_in_memory(image, "direction map", sink, std::move(result));

@@ -477,7 +477,7 @@ Filtering::Filtering(Communicator communicator, FilterOptions options, RunContro
 }
 
 FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
-    require_same(communicator_, record_of(options_));
+    require_same(communicator_, options_);
     if (!sharing_)
         agree(communicator_,
               [&] { sharing_ = offer_sharing(options_.shared_memory, communicator_); });

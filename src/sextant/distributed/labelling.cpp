@@ -116,7 +116,7 @@ class LabelRun {
           control_(control),
           connection_(connection_of(options_)),
           seams_(connection_) {
-        require_same(communicator, record_of(options_));
+        require_same(communicator, options_);
     }
 
     LabelResult run(RowSource& source, const LabelSink& write);
