@@ -284,7 +284,19 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
             made.append(array)
             return sink
     found = _core.register_series(frames, dict(options), detector, make, comm, ranks, show)
+    if comm is not None and found["model"] == "nonrigid":
+        _broadcast_fields(found["transforms"], comm)
     return Registration(found, made[0] if made else None)
+
+
+def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
+    """Copies the displacement fields of rank 0 to all ranks, one frame at a time."""
+    is_root = comm.Get_rank() == 0
+    for frame in comm.bcast(transforms.numbers if is_root else None):
+        field = comm.bcast(transforms.field(frame) if is_root else None)
+        if field is not None and not is_root:
+            planes, spacing = field
+            transforms.add_field(frame, spacing, planes[0], planes[1])
 
 
 def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], data: Any, *,

@@ -231,10 +231,10 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             size = communicator.size();
         }
     });
-    if (!written.is_set) { // a rank other than 0, which has no displacement fields
+    if (!written.is_set) { // a rank other than 0, which gets displacement fields from rank 0
         written.transforms = {frames.header().shape, result.canvas, result.flyback, {}};
         for (const FrameRegistration& each : result.frames) {
-            if (each.left_out.empty() && result.model != MotionModel::nonrigid)
+            if (each.left_out.empty())
                 written.transforms.of.emplace(each.frame, transform_of(each));
         }
     }

@@ -68,6 +68,20 @@ assert all(np.array_equal(each, motions[0]) for each in motions)
     assert f"equal on {ranks}" in done.stdout
 
 
+def test_displacement_fields_are_applied_on_every_rank(run_script):
+    done = launch(run_script, PREPARE + """
+series = sextant.register(movie, comm=comm, model="nonrigid")
+own = sextant.apply(series, movie)
+assert len(series.transforms.frames) == 7 and series.transforms.field(3) is not None
+first = comm.bcast(own)
+assert np.array_equal(own, first, equal_nan=True)
+points = sextant.apply(series, [[3, 20.5, 30.0], [0, 5.0, 6.0]])
+assert np.array_equal(points, comm.bcast(points))
+say("applied")
+""", 3)
+    assert done.stdout.count("applied") == 3
+
+
 def test_composite_and_scan(run_script):
     done = launch(run_script, PREPARE + """
 images = rng.random((4, 9, 11, 4)).astype("f4")
