@@ -171,7 +171,8 @@ def calibrate(**options: Unpack[CalibrateOptions]) -> Calibration:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
         raise
-    lines = [line.removeprefix("sextant: ") for line in complaints.splitlines() if line]
+    lines = [_command.with_keywords("calibrate", line.removeprefix("sextant: "))
+             for line in complaints.splitlines() if line]
     if process.returncode:
         message = "\n".join(line for line in lines if not line.startswith("warning: "))
         raise (InvalidTask if process.returncode == 2 else Error)(message)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The extension _command: the commands of `sextant` as functions. It contains the command's code,
 // so that it shares nothing with _core but the Python objects.
+#include "sextant/comm/agreement.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/main.hpp"
 #include "sextant/command/operation.hpp"
@@ -46,6 +47,39 @@ Operation operation_named(const std::string& name) {
     return operation;
 }
 
+/// Names options in a text as keywords: "--fold-threads" becomes "fold_threads".
+std::string with_keywords(const std::string& text, const Record& options) {
+    const auto is_of_name = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    std::string named;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto end = std::find_if_not(begin, text.end(), is_of_name);
+        std::string word(begin, end == begin ? begin + 1 : end);
+        at += word.size();
+        if (word.starts_with("--")) {
+            std::string keyword = word.substr(2);
+            std::ranges::replace(keyword, '-', '_');
+            if (options.find(keyword))
+                word = keyword;
+        }
+        named += word;
+    }
+    return named;
+}
+
+/// Runs an operation. Errors about options name the keywords.
+int run_operation(const Operation& operation, const Call& call) {
+    try {
+        return operation.run(call);
+    } catch (const InvalidTask& error) {
+        throw InvalidTask(with_keywords(error.what(), call.options));
+    } catch (const AgreedFailure& error) {
+        throw AgreedFailure(with_keywords(error.what(), call.options), error.invalid_task());
+    }
+}
+
 /// Runs a command. Returns its exit code, what it prints on standard output, and its notes.
 py::tuple run(const std::string& name, const py::dict& keywords) {
     const Operation operation = operation_named(name);
@@ -60,9 +94,10 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
     {
         const py::gil_scoped_release released;
         command::PrintedText printed;
-        code = operation.run(call);
+        code = run_operation(operation, call);
         text = std::move(printed.text);
-        notes = std::move(printed.notes);
+        for (const std::string& note : printed.notes)
+            notes.push_back(with_keywords(note, call.options));
     }
     return py::make_tuple(code, text, notes);
 }
@@ -117,6 +152,9 @@ PYBIND11_MODULE(_command, module) {
     translate_exceptions();
     module.def("run", &run);
     module.def("check", &check);
+    module.def("with_keywords", [](const std::string& name, const std::string& text) {
+        return with_keywords(text, operation_named(name).options);
+    });
     module.def("read_transforms", &read_transforms);
     module.def("main", &run_main);
     module.def("set_own_command", [](const std::vector<std::string>& words) {
