@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
 
 import numpy as np
 
@@ -312,7 +312,34 @@ def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int
             return min(1024, max(1, int(columns) * int(rows)))
         except (TypeError, ValueError):
             return 1  # the option's own check names the value
-    return max(1, min(_core.cores(), pixels // 65536))
+    blocks = pixels // 65536
+    return 1 if blocks < 2 else min(_core.cores(), blocks)
+
+
+Options = TypeVar("Options")
+
+#: The options of recent calls, by class, names, values and types of values. They never change.
+_parsed: Dict[Any, Any] = {}
+_MOST_PARSED = 64
+
+
+def parsed(make: Callable[[Dict[str, Any]], Options], options: Mapping[str, Any]) -> Options:
+    """The keywords of a function as options of the extension; those of recent calls are kept."""
+    values = []
+    for value in options.values():
+        if type(value) in (list, tuple) and all(type(part) is str for part in value):
+            value = tuple(value)
+        elif type(value) not in (str, int, bool) and (type(value) is not float or not value):
+            return make(dict(options))  # not hashable, or equal to a value with another meaning
+        values.append(value)
+    key = (make, *options, *values, *map(type, values))
+    found: Optional[Options] = _parsed.get(key)
+    if found is None:
+        found = make(dict(options))
+        if len(_parsed) >= _MOST_PARSED:
+            _parsed.clear()
+        _parsed[key] = found
+    return found
 
 
 def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:

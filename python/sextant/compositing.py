@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 from typing import Unpack
 
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, progress_for
+from ._arrays import agreed, check_overlap, parsed, progress_for
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, _axes, _facts_html, _image_html, _seconds_text, plan_of
@@ -32,8 +32,20 @@ class Composite:
         The algorithm that was used, and why.
     """
 
-    def __init__(self, image: Optional[np.ndarray], plan: Plan, warnings: List[str]) -> None:
-        self.image, self.plan, self.warnings = image, plan, warnings
+    def __init__(self, image: Optional[np.ndarray], found: Mapping[str, Any]) -> None:
+        self.image = image
+        self.warnings: List[str] = found["warnings"]
+        self._found = found
+        self._plan: Optional[Plan] = None
+
+    @property
+    def plan(self) -> Plan:
+        """The algorithm that was used, and why; empty on ranks other than 0."""
+        if self._plan is None:
+            lazy = self._found["plan"]
+            self._plan = Plan("", "") if lazy is None else plan_of(
+                json.loads(lazy.json()), self._found["seconds"] or None, self._found["text"])
+        return self._plan
 
     def __array__(self, dtype: Any = None) -> np.ndarray:
         return np.asarray(self.image, dtype=dtype)
@@ -129,14 +141,12 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             raise InvalidTask(f"element {stated}: the images are of {element}")
         if keywords.get("root", 0) == -1:
             raise InvalidTask("root -1: the image is collected on one rank; name it")
+        chosen = parsed(_core.CompositeOptions, keywords)
     image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)
-    found = _core.composite(array, element, keywords, image, comm, progress)
-    plan = Plan("", "")
-    if found["plan"]:
-        plan = plan_of(json.loads(found["plan"]), found["seconds"] or None, found["text"])
+    found = _core.composite(array, element, chosen, image, comm, progress)
     if not found["is_root"]:
-        return Composite(None, plan, list(found["warnings"]))
+        return Composite(None, found)
     if out is not None and image is not out:
         out[...] = image
         image = out
-    return Composite(image, plan, list(found["warnings"]))
+    return Composite(image, found)

@@ -93,7 +93,7 @@ def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
     (2, 64, 64)
     """
     array = _dask_array(image)
-    names = _core.derivatives_of(dict(options))
+    names = _core.FilterOptions(dict(options)).derivatives
     out = _on_disk((len(names), *image.shape), "f4")
     images.filter(image, out=out, **options)
     return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

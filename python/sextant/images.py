@@ -8,8 +8,8 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (agreed, as_array, check_overlap, image_of, is_lazy, progress_for,
-                      ranks_for, sink_for)
+from ._arrays import (agreed, as_array, check_overlap, image_of, is_lazy, parsed,
+                      progress_for, ranks_for, sink_for)
 from ._documented import documented
 from ._options import ContoursOptions, FilterOptions, LabelOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -178,7 +178,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
             out, sink = sink_for(out, (frames.height, frames.width), "i4")
         else:
             out = None
-    found = _core.label(frames, number, image, dict(options), sink, comm, threads, show)
+        chosen = parsed(_core.LabelOptions, options)
+    found = _core.label(frames, number, image, chosen, sink, comm, threads, show)
     return Labels(out, found)
 
 
@@ -325,7 +326,8 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     sink = None
     with agreed(comm, "filter", options):
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
-        names = list(_core.derivatives_of(dict(options)))
+        chosen = parsed(_core.FilterOptions, options)
+        names = chosen.derivatives
         show = progress_for(progress)
         if _is_root(comm):
             check_overlap(out, image, "image")
@@ -333,7 +335,7 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
         else:
             out = None
     plain = None if isinstance(image, np.ma.MaskedArray) else image
-    found = _core.filter(frames, number, plain, dict(options), sink, comm, threads, show)
+    found = _core.filter(frames, number, plain, chosen, sink, comm, threads, show)
     if out is not None:
         for plane, offset in enumerate(found["offsets"]):
             if offset:  # large integers: floats held their differences from the offset
@@ -485,7 +487,8 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
         _refuse_contradictions(options)
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         show = progress_for(progress)
-    return Contours(_core.contours(frames, number, dict(options), comm, threads, show))
+        chosen = parsed(_core.ContoursOptions, options)
+    return Contours(_core.contours(frames, number, chosen, comm, threads, show))
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:
@@ -528,11 +531,11 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
     array([31])
     """
     with agreed(comm, "canny", options):
-        _core.check_canny(options)
+        chosen = parsed(_core.CannyOptions, options)
         _refuse_contradictions(options)
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         show = progress_for(progress)
-    found = _core.canny(frames, number, dict(options), comm, threads, show)
+    found = _core.canny(frames, number, chosen, comm, threads, show)
     if found is None or directions:
         return found
     return found != -1

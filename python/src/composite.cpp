@@ -31,10 +31,10 @@ std::span<const std::byte> bytes_of(const py::array& images) {
 /// Blends images. Without a communicator each image belongs to a rank of its own, which is a
 /// thread; otherwise all of them belong to this rank. The composited image is written to `out`, an
 /// array of height, width and channels, on the root.
-py::dict composite(const py::array& images, const std::string& element, py::dict keywords,
-                   py::array out, py::object comm, py::object progress) {
-    CompositeOptions options;
-    set_options(record_of(options), keywords);
+py::dict composite(const py::array& images, const std::string& element,
+                   const Parsed<CompositeOptions>& parsed, py::array out, py::object comm,
+                   py::object progress) {
+    CompositeOptions options = parsed.options;
     for (const ElementFormat& each : {rgba_f32, rgba_f16, rgba_u8, rgba_depth_f32}) {
         if (each.name == element)
             options.element = each;
@@ -47,8 +47,7 @@ py::dict composite(const py::array& images, const std::string& element, py::dict
     const std::size_t one = all.size() / static_cast<std::size_t>(std::max(1, count));
     std::byte* const to = static_cast<std::byte*>(out.mutable_data());
     const auto room = static_cast<std::size_t>(out.nbytes());
-    std::string plan, text, reason, machine;
-    std::optional<double> predicted;
+    std::optional<planner::CompositingPlan> plan;
     std::vector<std::string> warnings;
     bool is_root = false;
     double seconds = 0;
@@ -68,21 +67,17 @@ py::dict composite(const py::array& images, const std::string& element, py::dict
             seconds = time;
         }
         if (communicator.rank() == 0) {
-            plan = planner::to_json(compositor.plan());
-            text = compositor.plan().text();
-            reason = compositor.plan().reason;
-            machine = compositor.plan().machine;
-            predicted = compositor.plan().expected();
+            plan = compositor.plan();
             warnings = compositor.warnings();
         }
     });
     py::dict result;
     result["is_root"] = is_root;
-    result["plan"] = plan;
-    result["text"] = text;
-    result["reason"] = reason;
-    result["machine"] = machine;
-    result["predicted"] = predicted;
+    result["plan"] = py::none();
+    if (plan) {
+        result["text"] = plan->text();
+        result["plan"] = LazyRecord([plan = *std::move(plan)] { return planner::to_json(plan); });
+    }
     result["seconds"] = seconds;
     result["warnings"] = warnings;
     return result;
@@ -91,6 +86,8 @@ py::dict composite(const py::array& images, const std::string& element, py::dict
 } // namespace
 
 void bind_composite(py::module_& module) {
+    py::class_<Parsed<CompositeOptions>>(module, "CompositeOptions")
+        .def(py::init<const py::dict&>());
     module.def("composite", &composite);
 }
 

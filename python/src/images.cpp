@@ -137,10 +137,8 @@ std::optional<py::dict> label_in_place(const py::object& image, const LabelOptio
     return found_labels(std::move(result), options.measure, 1);
 }
 
-py::dict label(const ImageCall& image, const py::object& array, const py::dict& keywords,
+py::dict label(const ImageCall& image, const py::object& array, const LabelOptions& options,
                const py::object& out) {
-    LabelOptions options;
-    set_options(record_of(options), keywords);
     if (image.ranks == 1 && image.comm.is_none()) {
         if (auto found = label_in_place(array, options, out))
             return *std::move(found);
@@ -278,13 +276,17 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     return found_planes(std::move(result), 1, std::vector<double>(outputs.size(), 0));
 }
 
-py::dict filter(const ImageCall& image, const py::object& array, const py::dict& keywords,
+/// The options of a filter, and the filters that they describe.
+struct ParsedFilter : Parsed<FilterOptions> {
+    explicit ParsedFilter(const py::dict& keywords) : Parsed(keywords) {}
+    distributed::Filters filters = filters_of(options);
+};
+
+py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
                 const py::object& out) {
-    FilterOptions options;
-    set_options(record_of(options), keywords);
-    const distributed::Filters filters = filters_of(options);
+    const FilterOptions& options = parsed.options;
     if (image.ranks == 1 && image.comm.is_none()) {
-        if (auto found = filter_in_place(image, array, options, filters, out))
+        if (auto found = filter_in_place(image, array, options, parsed.filters, out))
             return *std::move(found);
     }
     const RowSink sink(out, sizeof(float));
@@ -315,9 +317,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const py::dict&
 
 /// The contours of an image: pixels y · width + x of all points, the first point of each contour
 /// and the end, and whether each is closed. Empty on ranks other than 0.
-py::dict contours(const ImageCall& image, const py::dict& keywords) {
-    ContoursOptions options;
-    set_options(record_of(options), keywords);
+py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     ContoursResult result;
     ContourLines lines;
@@ -368,13 +368,18 @@ Record canny_record(ContoursOptions& options) {
     return record;
 }
 
+struct ParsedCanny {
+    explicit ParsedCanny(const py::dict& keywords) {
+        set_options(canny_record(options), keywords);
+        require_edge_quantiles(options.quantiles.low, options.quantiles.high);
+        options.merging.check();
+    }
+    ContoursOptions options;
+};
+
 /// Canny's edges as a map of directions: −1 no edge, else as in ContoursOptions::directions. None
 /// on ranks other than 0.
-py::object canny(const ImageCall& image, const py::dict& keywords) {
-    ContoursOptions options;
-    set_options(canny_record(options), keywords);
-    require_edge_quantiles(options.quantiles.low, options.quantiles.high);
-    options.merging.check();
+py::object canny(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     Image directions;
     call.run([&](const Communicator& communicator) {
@@ -419,38 +424,36 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
+    py::class_<Parsed<LabelOptions>>(module, "LabelOptions").def(py::init<const py::dict&>());
+    py::class_<ParsedFilter>(module, "FilterOptions")
+        .def(py::init<const py::dict&>())
+        .def_property_readonly(
+            "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });
+    py::class_<Parsed<ContoursOptions>>(module, "ContoursOptions").def(py::init<const py::dict&>());
+    py::class_<ParsedCanny>(module, "CannyOptions").def(py::init<const py::dict&>());
     module.def("label", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                           const py::dict& keywords, const py::object& out, py::object comm,
-                           int ranks, py::object progress) {
+                           const Parsed<LabelOptions>& parsed, const py::object& out,
+                           py::object comm, int ranks, py::object progress) {
         return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
-                     keywords, out);
+                     parsed.options, out);
     });
     module.def("measure", &measure);
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                            const py::dict& keywords, const py::object& out, py::object comm,
+                            const ParsedFilter& parsed, const py::object& out, py::object comm,
                             int ranks, py::object progress) {
         return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
-                      keywords, out);
+                      parsed, out);
     });
-    module.def("contours", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
-                              py::object comm, int ranks, py::object progress) {
+    module.def("contours", [](const Frames& frames, std::int64_t frame,
+                              const Parsed<ContoursOptions>& parsed, py::object comm, int ranks,
+                              py::object progress) {
         return contours(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
-                        keywords);
+                        parsed.options);
     });
-    module.def("canny", [](const Frames& frames, std::int64_t frame, const py::dict& keywords,
+    module.def("canny", [](const Frames& frames, std::int64_t frame, const ParsedCanny& parsed,
                            py::object comm, int ranks, py::object progress) {
         return canny(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
-                     keywords);
-    });
-    module.def("check_canny", [](const py::dict& keywords) {
-        ContoursOptions options;
-        set_options(canny_record(options), keywords);
-    });
-    module.def("derivatives_of", [](const py::dict& keywords) {
-        FilterOptions options;
-        set_options(record_of(options), keywords);
-        filters_of(options);
-        return options.derivatives;
+                     parsed.options);
     });
     module.def("named_features", [] {
         py::list all;

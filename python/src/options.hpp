@@ -22,6 +22,14 @@ namespace sextant::python {
 std::set<std::string, std::less<>> set_options(const Record& record,
                                                const pybind11::dict& keywords);
 
+/// The options of a function, as keyword arguments set them. Python keeps recent ones, because most
+/// calls repeat the keywords of an earlier call.
+template <class Options>
+struct Parsed {
+    explicit Parsed(const pybind11::dict& keywords) { set_options(record_of(options), keywords); }
+    Options options;
+};
+
 /// The fields of a record, as a list of dictionaries: name, meaning, kind, value_name, default,
 /// choices, least, most.
 pybind11::list described(const Record& record);

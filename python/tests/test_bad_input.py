@@ -105,7 +105,13 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.explain("label"), ValueError, "label"),
     (lambda: sextant.explain(rank=3), TypeError, "did you mean ranks"),
     (lambda: sextant.explain(machine="atlantis"), ValueError, "atlantis"),
+    (lambda: sextant.explain("scan", times="never"), ValueError, "times never"),
+    (lambda: sextant.explain("scan", speedup="1,-2"), ValueError, "speedup 1,-2"),
+    (lambda: sextant.explain("filter", size=64, machine="fat-tree-144-calibrated"), ValueError,
+     "machine fat-tree"),
     (lambda: sextant.simulate("compositing", ranks=4), TypeError, "platform is missing"),
+    (lambda: sextant.simulate("compositing", platform="fat-tree-144-calibrated", operator="over"),
+     ValueError, "expected machine with"),
     (lambda: sextant.simulate("compositing", platform="no-such"), ValueError, "no-such"),
     (lambda: sextant.calibrate(budgets="3s"), TypeError, "did you mean budget"),
     (lambda: sextant.calibrate(budget="long"), ValueError, "budget long"),
@@ -120,6 +126,18 @@ def test_arguments(call, error, text):
     assert isinstance(caught.value, sextant.Error), type(caught.value)
     assert text in str(caught.value)
     assert "--" not in str(caught.value)  # options are named as keywords
+
+
+def test_options_of_earlier_calls_do_not_hide_wrong_types():
+    image = np.eye(16, dtype="f4")
+    plain = sextant.filter(image, sigma=1, derivatives=("x", "y"))
+    assert sextant.filter(image, sigma=1.0, derivatives=["x", "y"]).derivatives == ["x", "y"]
+    with pytest.raises(sextant.InvalidKeyword, match="sigma is True"):
+        sextant.filter(image, sigma=True, derivatives=["x", "y"])
+    plain.derivatives.append("xx")
+    assert sextant.filter(image, sigma=1, derivatives=("x", "y")).derivatives == ["x", "y"]
+    assert sextant.label(image, neighbours=4).components == 16
+    assert sextant.label(image, neighbours="8").components == 1
 
 
 @pytest.mark.parametrize("series, error, text", [
