@@ -22,6 +22,8 @@ PaddedTile::PaddedTile(const Communicator& communicator, const Grid& grid,
     padded.margin = margin;
     padded_.held = halo::clipped_tile(padded, communicator.rank());
     padded_.pixels = Memory(padded_.held.elements() * element.size);
+    if (communicator.size() == 1)
+        return; // there is nothing to exchange
     Operator moved;
     moved.element = element;
     execution_.emplace(communicator, halo::axis_exchange(padded, communicator.rank()), moved);
@@ -34,7 +36,8 @@ std::byte* PaddedTile::own() {
 }
 
 void PaddedTile::exchange() {
-    agree(communicator_, [&] { execution_->run(); });
+    if (execution_)
+        agree(communicator_, [&] { execution_->run(); });
 }
 
 Padded PaddedTile::release() {
@@ -64,6 +67,10 @@ TileWithBorder with_surroundings(const Image& image, Elements margin) {
     static_cast<sextant::Grid&>(grid) = image.grid();
     grid.margin = margin;
     TileWithBorder made;
+    if (communicator.size() == 1) {
+        agree(communicator, [&] { made.pieces.push_back(sample_view(image)); });
+        return made;
+    }
     std::optional<Execution> execution;
     agree(communicator, [&] {
         made.pieces.push_back(sample_view(image));
