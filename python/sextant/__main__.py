@@ -7,8 +7,7 @@ from . import _command
 
 def main() -> int:
     """Run the command line."""
-    _command.set_own_command([sys.executable, "-m", "sextant"])
-    return _command.main(["sextant", *sys.argv[1:]])
+    return _command.main([sys.executable, "-m", "sextant"], ["sextant", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ int run_operation(const Operation& operation, const Call& call) {
 /// Runs a command. Returns its exit code, what it prints on standard output, and its notes.
 py::tuple run(const std::string& name, const py::dict& keywords) {
     const Operation operation = operation_named(name);
-    Call call{operation.options, set_options(operation.options, keywords)};
+    Call call{.options = operation.options, .given = set_options(operation.options, keywords)};
     for (const Field& field : call.options.fields) {
         if (field.is_required && !call.has(field.name))
             throw InvalidKeyword(field.name + " is missing: " + field.meaning);
@@ -134,8 +134,12 @@ py::dict read_transforms(const std::string& path) {
     return found;
 }
 
-/// Runs the command line of `sextant`.
-int run_main(const std::vector<std::string>& words) {
+/// Runs the command line of `sextant`. `program`: the words that start this program.
+int run_main(const std::vector<std::string>& program, const std::vector<std::string>& words) {
+    command::Commands commands = command::catalogue();
+    commands.program.clear();
+    for (const std::string& word : program)
+        commands.program.append(commands.program.empty() ? "" : " ").append(shell_quoted(word));
     std::vector<char*> arguments;
     std::vector<std::string> copies = words;
     for (std::string& word : copies)
@@ -143,7 +147,7 @@ int run_main(const std::vector<std::string>& words) {
     const auto count = static_cast<int>(arguments.size());
     arguments.push_back(nullptr);
     const py::gil_scoped_release released;
-    return command::main_of(command::catalogue(), count, arguments.data());
+    return command::main_of(commands, count, arguments.data());
 }
 
 } // namespace
@@ -157,12 +161,6 @@ PYBIND11_MODULE(_command, module) {
     });
     module.def("read_transforms", &read_transforms);
     module.def("main", &run_main);
-    module.def("set_own_command", [](const std::vector<std::string>& words) {
-        std::string command;
-        for (const std::string& word : words)
-            command.append(command.empty() ? "" : " ").append(shell_quoted(word));
-        set_own_command(command);
-    });
     module.def("declared_options", [] {
         py::dict all;
         for (const auto& [name, make] : operations())

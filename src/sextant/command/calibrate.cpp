@@ -285,6 +285,7 @@ class WorkFile {
 struct Launches {
     int count = 5;
     Seconds budget = 60;              ///< time for all launches, including their start
+    std::string program;              ///< command that starts this program
     std::string launcher;             ///< command prefix such as "mpirun -n 2"; empty for threads
     std::string file;                 ///< the file to which each launch adds its results
     std::vector<std::string> options; ///< options passed on to the launched commands
@@ -298,7 +299,7 @@ Seconds since(Clock::time_point begin) {
 
 std::string command_of(const Launches& launches, Seconds budget) {
     std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
-    command += own_command();
+    command += launches.program;
     command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
                            std::max(1.0, budget * 1e3), shell_quoted(launches.file));
     for (const std::string& option : launches.options)
@@ -323,7 +324,7 @@ void run_launches(const Launches& launches) {
     }
 }
 
-void measure_in_launches(const Request& request) {
+void measure_in_launches(const Request& request, const std::string& program) {
     make_folder_of(request.output);
     check_outputs(files_named({request.output, request.json}));
     std::vector<Profile> launches = earlier_launches(request);
@@ -331,6 +332,7 @@ void measure_in_launches(const Request& request) {
     run_launches(
         {request.launches,
          request.budget,
+         program,
          request.transport == "mpi" ? request.launcher : "",
          work.path(),
          {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
@@ -435,7 +437,7 @@ int run_calibrate(const CalibrateCommand& command, const Call& call) {
     else if (request.here())
         launch(2, [&](Communicator communicator) { measure_here(request, communicator); });
     else
-        measure_in_launches(request);
+        measure_in_launches(request, call.own_command());
     return 0;
 }
 

@@ -122,8 +122,9 @@ constexpr std::array demands{
     Demand{"not enough slots", "", "--oversubscribe ",
            "for more processes than cores: mpirun --oversubscribe"}};
 
-/// Runs two processes of this program with mpirun and returns their output.
-std::string said_by_two(const std::string& environment, const std::string& options) {
+/// Runs two processes of a program with mpirun and returns their output.
+std::string said_by_two(const std::string& program, const std::string& environment,
+                        const std::string& options) {
     constexpr Seconds patience = 60;
     const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
     if (!said)
@@ -132,7 +133,7 @@ std::string said_by_two(const std::string& environment, const std::string& optio
     std::string failure;
     try {
         run_process(fmt::format("env {}mpirun {}-n 2 {} doctor --json >{} 2>&1", environment,
-                                options, own_command(), file),
+                                options, program, file),
                     patience);
     } catch (const Error& error) {
         failure = error.what(); // run_process also throws if `doctor` finds a problem
@@ -152,10 +153,10 @@ std::string first_words_of(const std::string& text) {
 }
 
 /// Starts two processes as a user would, and finds the settings that the launcher requires.
-Finding two_processes() {
+Finding two_processes(const std::string& program) {
     std::string environment, options, advice, said;
     for (std::size_t tried = 0; tried <= demands.size(); ++tried) {
-        said = said_by_two(environment, options);
+        said = said_by_two(program, environment, options);
         if (said.find(met(2)) != std::string::npos)
             return {"two processes", advice.empty() ? State::good : State::note,
                     fmt::format("{}mpirun {}-n 2: {}", environment, options, met(2)), advice};
@@ -247,11 +248,11 @@ Finding cores() {
             ""};
 }
 
-std::vector<Finding> examine(const LaunchedBy& by, int processes) {
+std::vector<Finding> examine(const LaunchedBy& by, int processes, const Call& call) {
     std::vector<Finding> all = {mpi_library(), mpi_launcher(), started_by(by, processes)};
     const bool usable = !mpi_of_build().empty() && all[1].state == State::good;
     if (usable && by.launcher == Launcher::none)
-        all.push_back(two_processes());
+        all.push_back(two_processes(call.own_command()));
     for (const auto& inspect : {cores, simd, shared_memory, huge_pages, profile, volume})
         all.push_back(inspect());
     return all;
@@ -280,7 +281,7 @@ bool tell(const std::vector<Finding>& findings, const DoctorCommand& command) {
     return well;
 }
 
-int run_doctor(const DoctorCommand& command, const Call&) {
+int run_doctor(const DoctorCommand& command, const Call& call) {
     const LaunchedBy by = detect_launcher();
     if (const std::string mismatch = launcher_mismatch(by); !mismatch.empty()) {
         const std::array findings{mpi_library(), mpi_launcher(),
@@ -293,7 +294,7 @@ int run_doctor(const DoctorCommand& command, const Call&) {
     launch(1, [&](const Communicator& communicator) {
         agree(communicator, [&] {
             if (communicator.rank() == 0)
-                well = tell(examine(by, communicator.size()), command);
+                well = tell(examine(by, communicator.size(), call), command);
         });
     });
     return well ? 0 : 1;

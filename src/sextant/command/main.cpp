@@ -134,9 +134,9 @@ int say(const std::string& what, int code) {
     return code;
 }
 
-int run(const Operation& operation, const Given& given) {
+int run(const Operation& operation, const Given& given, const std::string& program) {
     try {
-        return run_command(operation, given);
+        return run_command(operation, given, program);
     } catch (const AgreedFailure& error) {
         const int code = error.invalid_task() ? usage_error : failure;
         return error.reported() ? code : say(error.what(), code);
@@ -166,7 +166,9 @@ int dispatch(const Commands& commands, const CLI::App& app,
             return refuse(unexpected(command.remaining()[0], operation),
                           fmt::format(" {}", operation.name));
         }
-        return operation.alone && !speaks() ? 0 : run(operation, given.at(&operation));
+        return operation.alone && !speaks()
+                   ? 0
+                   : run(operation, given.at(&operation), commands.program);
     }
     return refuse(no_command(commands, app.remaining()), "");
 }

@@ -61,7 +61,7 @@ Call call_of(const Operation& operation,
         if (!operation.options.find(name))
             throw std::logic_error(fmt::format("{} has no field {}", operation.name, name));
     }
-    Call call = {operation.options, {}};
+    Call call{.options = operation.options, .given = {}};
     for (const Field& field : call.options.fields) {
         const auto found = given.find(field.name);
         if (found == given.end() || found->second.empty()) {
@@ -87,8 +87,11 @@ Call call_of(const Operation& operation,
 }
 
 int run_command(const Operation& operation,
-                const std::map<std::string, std::vector<std::string>>& given) {
-    return operation.run(call_of(operation, given));
+                const std::map<std::string, std::vector<std::string>>& given,
+                const std::string& program) {
+    Call call = call_of(operation, given);
+    call.program = program;
+    return operation.run(call);
 }
 
 } // namespace sextant::command

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/child_process.hpp"
 #include "sextant/core/record.hpp"
 
 #include <functional>
@@ -18,6 +19,9 @@ namespace sextant::command {
 struct Call {
     Record options;
     std::set<std::string, std::less<>> given;
+    std::string program = {}; ///< the shell command that starts this program; empty: its path
+
+    std::string own_command() const { return program.empty() ? sextant::own_command() : program; }
 
     bool has(std::string_view option) const { return given.contains(option); }
     /// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
@@ -63,9 +67,11 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given);
 
-/// Runs a command with the given values, by field name. Throws sextant::Error.
+/// Runs a command with the given values, by field name, for a program that `program` starts
+/// (Call::program). Throws sextant::Error.
 int run_command(const Operation& operation,
-                const std::map<std::string, std::vector<std::string>>& given);
+                const std::map<std::string, std::vector<std::string>>& given,
+                const std::string& program = {});
 
 /// A command of `sextant-lab`, which may not be installed.
 struct LaboratoryCommand {
@@ -82,6 +88,8 @@ struct Group {
 struct Commands {
     std::span<const Group> groups;
     std::span<const LaboratoryCommand> laboratory = {}; ///< commands that start `sextant-lab`
+    /// The shell command that starts the program, if an interpreter runs it; empty: its path.
+    std::string program = {};
 
     /// The operations of all groups.
     std::vector<const Operation*> operations() const;

@@ -125,22 +125,7 @@ std::string shell_quoted(const std::string& text) {
     return quoted + "'";
 }
 
-namespace {
-
-std::string& stated_command() {
-    static std::string command;
-    return command;
-}
-
-} // namespace
-
-void set_own_command(std::string command) {
-    stated_command() = std::move(command);
-}
-
 std::string own_command() {
-    if (!stated_command().empty())
-        return stated_command();
     return shell_quoted(std::filesystem::read_symlink("/proc/self/exe").string());
 }
 

@@ -119,11 +119,8 @@ class ChildProcess {
 /// Quotes a text as one shell word.
 std::string shell_quoted(const std::string& text);
 
-/// The shell command that starts this program: its path, or what set_own_command() has stated.
+/// The shell command that starts the executable file of this process: its path.
 std::string own_command();
-/// States the command that starts this program, if it is run by an interpreter. Call this before
-/// other threads are started.
-void set_own_command(std::string command);
 
 /// Runs a shell command as a child process. Its standard output is discarded; it shares the
 /// parent's standard error. Kills the process if it takes longer than `patience`. Throws Error,
