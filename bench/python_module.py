@@ -122,6 +122,7 @@ if __name__ == "__main__":
     overhead("scan", lambda: sextant.scan([1, 2], max))
     overhead("filter, one plane", lambda: sextant.filter(float_tiny, derivatives="smooth"))
     overhead("composite", lambda: sextant.composite(np.zeros((1, 4, 4, 4), "f4")))
+    overhead("canny", lambda: sextant.canny(float_tiny))
     overhead("contours", lambda: sextant.contours(float_tiny))
     if "hyperspy" in sys.argv[1:]:
         hyperspy()
