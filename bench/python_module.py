@@ -37,9 +37,10 @@ def compare(what, ours, theirs, name, runs=15):
 
 
 def overhead(what, function, calls=3000):
-    """Prints the CPU time of a call on a tiny input."""
+    """Prints the median CPU time of a call on a tiny input."""
     function()
-    seconds = min(cpu(lambda: [function() for _ in range(calls)]) for _ in range(3)) / calls
+    seconds = np.median([cpu(lambda: [function() for _ in range(calls // 10)])
+                         for _ in range(10)]) / (calls // 10)
     print(f"| {what}, overhead | {1e6 * seconds:.1f} µs | | | |")
 
 
