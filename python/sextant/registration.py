@@ -167,7 +167,12 @@ class Registration(Result):
     def plan(self) -> Plan:
         """How ranks and threads were used, and why."""
         times = self.seconds
-        return Plan(f"{self.ranks} ranks with {self.threads} threads", self._plan_text,
+
+        def some(count: int, what: str) -> str:
+            return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+        return Plan(f"{some(self.ranks, 'rank')} with {some(self.threads, 'thread')} each",
+                    self._plan_text,
                     measured=times.get("register", 0) + times.get("stages", 0),
                     details=self.record.get("threads") or {})
 
