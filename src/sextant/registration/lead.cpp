@@ -111,6 +111,24 @@ LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
     return all;
 }
 
+/// Divides what the tiles won together by its standard deviation. If the motion is right, a tile
+/// wins in proportion to what is at stake in it, except for noise.
+template <class PartOf>
+double LeadMeter::deviate(const TileSums& all, const PartOf& part_of) const {
+    const Part whole = part_of(all);
+    if (!(whole.at_stake > 0))
+        return 0;
+    double squares = 0, stakes = 0;
+    for (const TileSums& tile : tiles_) {
+        const Part part = part_of(tile);
+        const double share = part.at_stake / whole.at_stake;
+        const double noise = (part.won - share * whole.won) / std::max(1e-3, 1 - share);
+        squares += noise * noise;
+        stakes += share * share;
+    }
+    return squares > 0 ? normal_deviate(whole.won / std::sqrt(squares), 1 / stakes) : 0;
+}
+
 double LeadMeter::over_nothing() {
     const TileSums all = sum_tiles(best_);
     if (!(all.count > 0))
@@ -126,15 +144,9 @@ double LeadMeter::over_nothing() {
     const auto variance = [&](const TileSums& sums) {
         return sums.best_best - 2 * best.mean * sums.best + sums.count * best.mean * best.mean;
     };
-    const double won = covariance(all), at_stake = variance(all);
-    double squares = 0, stakes = 0;
-    for (const TileSums& tile : tiles_) {
-        const double share = variance(tile) / at_stake;
-        const double noise = (covariance(tile) - share * won) / std::max(1e-3, 1 - share);
-        squares += noise * noise;
-        stakes += share * share;
-    }
-    return squares > 0 ? normal_deviate(won / std::sqrt(squares), 1 / stakes) : 0;
+    return deviate(all, [&](const TileSums& sums) {
+        return Part{covariance(sums), variance(sums)};
+    });
 }
 
 double LeadMeter::over(const RigidMotion& rival, bool inverted) {
@@ -158,9 +170,6 @@ double LeadMeter::over(const RigidMotion& rival, bool inverted) {
     // With normalised samples, the difference of the NCCs is the mean of (b − c)(r − ncc (b +
     // c)/2), which is free of what T∘φ and T∘ψ have in common. If φ is right, it is noise about ncc
     // (b − c)²/2.
-    struct Part {
-        double won = 0, at_stake = 0;
-    };
     const auto part_of = [&](const TileSums& sums) -> Part {
         const double rb = product(sums.r_best, sums.r, sums.best, r, best, sums.count);
         const double rc = product(sums.r_rival, sums.r, sums.rival, r, other, sums.count);
@@ -170,20 +179,7 @@ double LeadMeter::over(const RigidMotion& rival, bool inverted) {
         const double bc = product(sums.best_rival, sums.best, sums.rival, best, other, sums.count);
         return {rb - rc - ncc * (bb - cc) / 2, std::max(0., bb + cc - 2 * bc)};
     };
-    const Part whole = part_of(all);
-    if (!(whole.at_stake > 0))
-        return 0;
-    double squares = 0, stakes = 0;
-    for (const TileSums& tile : tiles_) {
-        const Part part = part_of(tile);
-        const double share = part.at_stake / whole.at_stake;
-        const double noise = (part.won - share * whole.won) / std::max(1e-3, 1 - share);
-        squares += noise * noise;
-        stakes += share * share;
-    }
-    if (!(squares > 0))
-        return 0;
-    return normal_deviate(whole.won / std::sqrt(squares), 1 / stakes);
+    return deviate(all, part_of);
 }
 
 } // namespace sextant::registration

@@ -62,9 +62,16 @@ class LeadMeter {
         TileSums& operator+=(const TileSums& other);
     };
 
+    /// What a motion won over another one in some pixels, and what is at stake there.
+    struct Part {
+        double won = 0, at_stake = 0;
+    };
+
     void warp(const RigidMotion& motion, bool inverted, kernel::FloatPlane& to);
     TileSums sums_of(const Tile& tile, const kernel::FloatPlane& rival) const;
     TileSums sum_tiles(const kernel::FloatPlane& rival);
+    template <class PartOf>
+    double deviate(const TileSums& all, const PartOf& part_of) const;
 
     ImageShape shape_;
     Team* team_;

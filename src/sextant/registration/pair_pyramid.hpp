@@ -23,9 +23,10 @@ class InformativeTiles {
     /// estimated from second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2
     /// 4 −2; 1 −2 1], which smooth structure hardly affects. A tile is informative if its mean |∇|²
     /// exceeds 1.5 times that of the noise. Samples that are not finite are ignored.
-    /// In an average of frames that were interpolated at positions between pixels, second
-    /// differences of the noise are smaller (`of_average`). Source    Immerkær, Computer Vision and
-    /// Image Understanding 64(2), 1996,
+    /// In an average of interpolated frames (`of_average`), second differences show only a part of
+    /// the noise, which is allowed for.
+    ///
+    /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
     ///           doi:10.1006/cviu.1996.0060
     void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                  const kernel::FloatImage& slope_y, double scale, bool of_average = false);

@@ -44,6 +44,7 @@ PixelMedians::Network PixelMedians::network_of(std::size_t count) {
                 break;
         }
     }
+    // Going backwards, an exchange is kept if any value that it changes is needed later.
     std::vector<bool> needed(count);
     needed[(count - 1) / 2] = needed[count / 2] = true;
     Network backwards;
@@ -76,7 +77,8 @@ void PixelMedians::find(const float* values, std::size_t count, std::size_t stri
     for (const Exchange& exchange : networks_[count]) {
         float* const low = held_.data() + exchange.low * pixels;
         float* const high = held_.data() + exchange.high * pixels;
-        std::array<float, pixels> least, largest; // the compiler need not assume that they overlap
+        // Copies, because the compiler must assume that `low` and `high` overlap.
+        std::array<float, pixels> least, largest;
         for (std::size_t k = 0; k < pixels; ++k)
             least[k] = std::min(low[k], high[k]);
         for (std::size_t k = 0; k < pixels; ++k)

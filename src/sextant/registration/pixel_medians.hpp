@@ -11,8 +11,8 @@ namespace sextant::registration {
 /// middle two. Reorders the values.
 float middle_of(std::span<float> values);
 
-/// The medians of several pixels at a time, each of the same number of finite values: up to 64
-/// values by a sorting network, whose comparisons are those of vectors of pixels.
+/// Finds the medians of several pixels at once, which have equally many finite values. Up to 64
+/// values are sorted by a network of exchanges, the same for all pixels.
 /// Source    Knuth, The Art of Computer Programming 3, 5.2.2, Algorithm M (Batcher's merge
 ///           exchange)
 class PixelMedians {

@@ -121,7 +121,7 @@ RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& m
     constexpr Elements row_step = 4;
     const kernel::RigidSums sums =
         sums_over(finest, result.motion, kernel::Detail::score, row_step, team_);
-    compare(finest, sums, row_step, reference.prefilter(), result);
+    compare(sums, row_step, reference.prefilter(), result);
     result.converged = sums.count >= least_count(shape_, row_step);
     return result;
 }
@@ -342,24 +342,23 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
 /// Sets the NCCs, the uncertainty, the misfit and the overlap, and marks unrelated frames.
 void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                               double prefilter, RigidResult& result) {
+    result.ncc_before =
+        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
     const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
     constexpr std::size_t parameters = 3;
     result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);
-    compare(finest, sums, row_step, prefilter, result);
+    compare(sums, row_step, prefilter, result);
 }
 
-/// Sets the NCCs and the overlap, and marks unrelated frames.
-void RigidRegistration::compare(const Images& finest, const kernel::RigidSums& sums,
-                                double row_step, double prefilter, RigidResult& result) {
-    result.ncc_before =
-        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
-    const Similarity alike = similarity(sums, result.inverted);
-    result.ncc_after = alike.ncc;
+/// Sets the NCC at the motion and the overlap, and marks unrelated frames.
+void RigidRegistration::compare(const kernel::RigidSums& sums, double row_step, double prefilter,
+                                RigidResult& result) const {
+    result.ncc_after = similarity(sums, result.inverted).ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     const double count = sums.count * row_step;
     result.overlap = std::min(1., count / static_cast<double>(seen.elements()));
-    result.unrelated = !(alike.ncc > ncc_of_noise(count, prefilter));
+    result.unrelated = !(result.ncc_after > ncc_of_noise(count, prefilter));
 }
 
 } // namespace sextant::registration

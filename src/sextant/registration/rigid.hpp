@@ -78,8 +78,8 @@ class RigidRegistration {
     /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
     /// The same without steps on the finest level: the motion is correct to within about a tenth of
-    /// a pixel, and its uncertainty and misfit are not determined. NCCs are those of every fourth
-    /// row.
+    /// a pixel. Its uncertainty, its misfit and `ncc_before` are not determined; `ncc_after` is
+    /// that of every fourth row.
     RigidResult locate(const Pyramid& reference, const Pyramid& moved);
 
     /// Registers two pyramids, starting at a motion that is correct to within a few pixels, without
@@ -113,8 +113,8 @@ class RigidRegistration {
                                     Elements row_step);
     void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                double prefilter, RigidResult& result);
-    void compare(const Images& finest, const kernel::RigidSums& sums, double row_step,
-                 double prefilter, RigidResult& result);
+    void compare(const kernel::RigidSums& sums, double row_step, double prefilter,
+                 RigidResult& result) const;
 
     ImageShape shape_;
     int levels_;
