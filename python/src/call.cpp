@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/comm/waiting.hpp"
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
 #endif
@@ -51,15 +52,6 @@ void* address_of(const py::object& comm) {
 #endif
 }
 
-Communicator communicator_at(void* comm) {
-#ifdef SEXTANT_WITH_MPI
-    return from_mpi(*static_cast<MPI_Comm*>(comm));
-#else
-    (void)comm;
-    throw InvalidTask("this Sextant was built without MPI");
-#endif
-}
-
 std::string text_of(const std::array<std::int64_t, 5>& header) {
     return fmt::format("{} of {}x{} {}{}", header[0], header[1], header[2],
                        name(static_cast<Sample>(header[3])),
@@ -100,8 +92,8 @@ RunControl Call::control() {
                 return;
             try {
                 python([&] { progress_(part, done, all); });
-            } catch (const PythonFailed&) {
-                stops_ = true; // the operation is cancelled on all ranks at its next check
+            } catch (const Error&) {
+                // The operation is cancelled on all ranks at its next check.
             }
         };
     }
@@ -112,10 +104,26 @@ std::string Call::keep(const py::error_already_set& error) {
     const std::string text =
         fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
                     py::str(error.value()).cast<std::string>());
-    const std::lock_guard lock(failure_mutex_);
-    if (!failure_)
-        failure_.emplace(error);
+    {
+        const std::lock_guard lock(failure_mutex_);
+        if (!failure_)
+            failure_.emplace(error);
+    }
     return text;
+}
+
+void Call::stop() {
+    stops_ = true;
+    notify_ranks();
+}
+
+void Call::notify_ranks() {
+#ifdef SEXTANT_WITH_MPI
+    if (!notices_ || notified_ || std::this_thread::get_id() != caller_)
+        return;
+    notified_ = true;
+    notices_->send();
+#endif
 }
 
 void Call::check_signals() {
@@ -123,12 +131,14 @@ void Call::check_signals() {
     if (PyErr_CheckSignals() == 0)
         return;
     keep(py::error_already_set());
-    stops_ = true;
+    stop();
 }
 
 bool Call::interrupted() {
-    if (stops_)
+    if (stops_) {
+        notify_ranks(); // another thread may have failed
         return true;
+    }
     if (waits_ || std::this_thread::get_id() != caller_)
         return false; // only the thread of the caller can check for signals
     const auto now = Clock::now().time_since_epoch();
@@ -137,6 +147,12 @@ bool Call::interrupted() {
         return false;
     checked_.store(now.count(), std::memory_order_relaxed);
     check_signals();
+#ifdef SEXTANT_WITH_MPI
+    if (notices_ && notices_->received()) {
+        notified_ = true;
+        stops_ = true;
+    }
+#endif
     return stops_;
 }
 
@@ -167,13 +183,39 @@ void Call::run_threads_and_wait(const std::function<void(const Communicator&)>& 
         std::rethrow_exception(error);
 }
 
+void Call::run_over_mpi(const std::function<void(const Communicator&)>& body) {
+#ifdef SEXTANT_WITH_MPI
+    const Communicator communicator = from_mpi(*static_cast<MPI_Comm*>(comm_));
+    StopNotices notices(*static_cast<MPI_Comm*>(comm_));
+    notices_ = &notices;
+    std::exception_ptr error;
+    try {
+        const WhileWaiting checks([this] { interrupted(); });
+        body(communicator);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    notices_ = nullptr;
+    if (error)
+        std::rethrow_exception(error);
+    // This rank may have been interrupted after its last check.
+    agree(communicator, [this] {
+        if (stops_)
+            throw Cancelled();
+    });
+#else
+    (void)body;
+    throw InvalidTask("this Sextant was built without MPI");
+#endif
+}
+
 void Call::run(const std::function<void(const Communicator&)>& body) {
     std::exception_ptr error;
     {
         const py::gil_scoped_release released;
         try {
             if (comm_)
-                body(communicator_at(comm_));
+                run_over_mpi(body);
             else if (waits_)
                 run_threads_and_wait(body);
             else

@@ -16,6 +16,10 @@
 
 #include <pybind11/pybind11.h>
 
+namespace sextant {
+class StopNotices;
+}
+
 namespace sextant::python {
 
 /// A Python function that the library called has raised an exception.
@@ -36,8 +40,8 @@ void check_comm(const pybind11::object& comm);
 ///
 /// Ranks are those of an mpi4py communicator or, without one, threads. With several threads, the
 /// calling thread only waits and checks for signals; otherwise it is the thread of the rank and
-/// checks whenever the operation offers to be cancelled. In both cases it checks at most every
-/// 50 ms.
+/// checks whenever the operation offers to be cancelled, or waits for other processes. In both
+/// cases it checks at most every 50 ms.
 class Call {
   public:
     /// Input     a callable with the arguments part, done, all, or None; an mpi4py communicator or
@@ -54,21 +58,29 @@ class Call {
     /// what the body throws, or the exception of a Python function, or KeyboardInterrupt.
     void run(const std::function<void(const Communicator&)>& body);
 
-    /// Runs a part that uses Python, with the GIL, on any thread. Throws PythonFailed if it raises.
+    /// Runs a part that uses Python, with the GIL, on any thread. Throws Cancelled if it raises
+    /// KeyboardInterrupt, and PythonFailed for other exceptions.
     template <class Part>
     decltype(auto) python(Part&& part) {
         const pybind11::gil_scoped_acquire gil;
         try {
             return part();
         } catch (pybind11::error_already_set& error) {
-            throw PythonFailed(keep(error));
+            const std::string text = keep(error);
+            stop();
+            if (error.matches(PyExc_KeyboardInterrupt))
+                throw Cancelled();
+            throw PythonFailed(text);
         }
     }
 
   private:
     std::string keep(const pybind11::error_already_set& error);
+    void stop();
+    void notify_ranks();
     bool interrupted();
     void check_signals();
+    void run_over_mpi(const std::function<void(const Communicator&)>& body);
     void run_threads_and_wait(const std::function<void(const Communicator&)>& body);
 
     pybind11::object progress_;
@@ -76,6 +88,8 @@ class Call {
     int ranks_ = 1;
     bool waits_ = false; ///< the calling thread only waits
     std::thread::id caller_ = std::this_thread::get_id();
+    StopNotices* notices_ = nullptr; ///< not null while the operation runs over MPI
+    bool notified_ = false;
     std::atomic<bool> stops_{false};
     std::atomic<std::chrono::steady_clock::rep> checked_{0};
     std::mutex failure_mutex_;

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -130,22 +131,36 @@ std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
                          std::move(messages));
 }
 
-int free_duplicate(MPI_Comm, int, void* attribute, void*) {
-    delete static_cast<std::shared_ptr<MpiTransport>*>(attribute);
-    return MPI_SUCCESS;
-}
-
-/// The key under which a caller's communicator stores the transport. Not copied when the
-/// communicator is duplicated.
-int attribute_key() {
+/// An object that a caller's communicator owns as an MPI attribute until it is freed; made from the
+/// communicator by the first call. Not copied when the communicator is duplicated.
+template <class Owned>
+Owned& owned_by(MPI_Comm communicator) {
     static const int key = [] {
         int made = MPI_KEYVAL_INVALID;
-        mpi_check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &made, nullptr),
+        const auto free_owned = [](MPI_Comm, int, void* attribute, void*) {
+            delete static_cast<Owned*>(attribute);
+            return MPI_SUCCESS;
+        };
+        mpi_check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_owned, &made, nullptr),
                   "MPI_Comm_create_keyval");
         return made;
     }();
-    return key;
+    void* attribute = nullptr;
+    int found = 0;
+    mpi_check(MPI_Comm_get_attr(communicator, key, &attribute, &found), "MPI_Comm_get_attr");
+    if (!found) {
+        auto made = std::make_unique<Owned>(communicator);
+        mpi_check(MPI_Comm_set_attr(communicator, key, made.get()), "MPI_Comm_set_attr");
+        attribute = made.release();
+    }
+    return *static_cast<Owned*>(attribute);
 }
+
+struct OwnedTransport {
+    explicit OwnedTransport(MPI_Comm original)
+        : transport(std::make_shared<MpiTransport>(std::make_shared<Duplicate>(original))) {}
+    std::shared_ptr<MpiTransport> transport;
+};
 
 } // namespace
 
@@ -163,18 +178,7 @@ Communicator from_mpi(MPI_Comm communicator) {
         throw InvalidTask("from_mpi: the communicator is an intercommunicator, expected an "
                           "intracommunicator (MPI_Intercomm_merge creates one)");
     }
-    void* attribute = nullptr;
-    int found = 0;
-    mpi_check(MPI_Comm_get_attr(communicator, attribute_key(), &attribute, &found),
-              "MPI_Comm_get_attr");
-    if (!found) {
-        auto kept = std::make_unique<std::shared_ptr<MpiTransport>>(
-            std::make_shared<MpiTransport>(std::make_shared<Duplicate>(communicator)));
-        mpi_check(MPI_Comm_set_attr(communicator, attribute_key(), kept.get()),
-                  "MPI_Comm_set_attr");
-        attribute = kept.release();
-    }
-    return Communicator(*static_cast<std::shared_ptr<MpiTransport>*>(attribute));
+    return Communicator(owned_by<OwnedTransport>(communicator).transport);
 }
 
 MPI_Comm to_mpi(const Communicator& communicator) {
@@ -182,6 +186,60 @@ MPI_Comm to_mpi(const Communicator& communicator) {
         return to_mpi(node->messages());
     const auto* transport = dynamic_cast<const MpiTransport*>(&communicator.transport());
     return transport ? transport->comm() : MPI_COMM_NULL;
+}
+
+struct StopNotices::State {
+    explicit State(MPI_Comm original) : duplicate(original) {
+        mpi_check(MPI_Comm_rank(duplicate.get(), &rank), "MPI_Comm_rank");
+        mpi_check(MPI_Comm_size(duplicate.get(), &size), "MPI_Comm_size");
+    }
+    Duplicate duplicate;
+    int rank = 0, size = 0;
+    int operation = 0; ///< number of the current operation, which is the tag of its notices
+    bool stops = false, stops_next = false;
+};
+
+namespace {
+
+constexpr int numbers_of_operations = 32768; // every MPI supports these tags
+
+} // namespace
+
+StopNotices::StopNotices(MPI_Comm communicator) : state_(owned_by<State>(communicator)) {
+    state_.operation = (state_.operation + 1) % numbers_of_operations;
+    state_.stops = std::exchange(state_.stops_next, false);
+}
+
+void StopNotices::send() {
+    state_.stops = true;
+    for (int peer = 0; peer < state_.size; ++peer) {
+        if (peer == state_.rank)
+            continue;
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Isend(nullptr, 0, MPI_BYTE, peer, state_.operation, state_.duplicate.get(),
+                            &request),
+                  "MPI_Isend");
+        mpi_check(MPI_Request_free(&request), "MPI_Request_free"); // it has no buffer to wait for
+    }
+}
+
+bool StopNotices::received() {
+    for (int came = 0;;) {
+        MPI_Status status;
+        const MPI_Comm comm = state_.duplicate.get();
+        mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &came, &status), "MPI_Iprobe");
+        if (!came)
+            return state_.stops;
+        mpi_check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
+                           MPI_STATUS_IGNORE),
+                  "MPI_Recv");
+        // A rank that has ended this operation may already stop the next one. All other notices
+        // are of operations that ended before they came.
+        if (status.MPI_TAG == state_.operation)
+            state_.stops = true;
+        else if (status.MPI_TAG == (state_.operation + 1) % numbers_of_operations)
+            state_.stops_next = true;
+    }
 }
 
 namespace {

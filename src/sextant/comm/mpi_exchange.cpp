@@ -3,6 +3,7 @@
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi_exchange.hpp"
 
+#include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -30,8 +31,10 @@ void mpi_finish(MPI_Request& request, const char* call) {
         mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
         if (done)
             return;
-        if (idle >= patience)
+        if (idle >= patience) {
+            WhileWaiting::call();
             sched_yield();
+        }
     }
 }
 
@@ -244,8 +247,10 @@ class MpiExchange : public Exchange {
     void copy_loan(int) override {}
 
     void rest(int idle) override {
-        if (idle > patience_)
+        if (idle > patience_) {
+            WhileWaiting::call();
             sched_yield();
+        }
     }
 
   private:

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -87,6 +88,26 @@ bool is_crowded(std::uint64_t host, std::span<const Seat> ranks) {
         ++ranks_here;
     }
     return ranks_here > cores.count();
+}
+
+namespace {
+
+thread_local WhileWaiting* innermost = nullptr;
+
+} // namespace
+
+WhileWaiting::WhileWaiting(std::function<void()> function)
+    : function_(std::move(function)), outer_(innermost) {
+    innermost = this;
+}
+
+WhileWaiting::~WhileWaiting() {
+    innermost = outer_;
+}
+
+void WhileWaiting::call() {
+    if (innermost)
+        innermost->function_();
 }
 
 ProcessWatch::~ProcessWatch() {

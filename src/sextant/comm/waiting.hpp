@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -72,6 +73,23 @@ struct Seat {
 
 /// True if the ranks of a host outnumber their cores.
 bool is_crowded(std::uint64_t host, std::span<const Seat> ranks);
+
+/// While this object exists, its thread calls the function repeatedly when it waits for other ranks
+/// over MPI. The function must return within microseconds and must not throw.
+class WhileWaiting {
+  public:
+    explicit WhileWaiting(std::function<void()> function);
+    WhileWaiting(const WhileWaiting&) = delete;
+    WhileWaiting& operator=(const WhileWaiting&) = delete;
+    ~WhileWaiting();
+
+    /// Calls the function of this thread, if it has one.
+    static void call();
+
+  private:
+    std::function<void()> function_;
+    WhileWaiting* outer_; // restored at the end
+};
 
 /// Detects that processes of this host have ended. Detects nothing if the system does not support
 /// this.

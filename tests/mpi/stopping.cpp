@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notices that stop an operation reach all ranks; those of earlier operations are ignored.
+#include "sextant/comm/mpi.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "tests/mpi/groups.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+namespace sextant {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool comes(StopNotices& notices, std::chrono::milliseconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!notices.received()) {
+        if (std::chrono::steady_clock::now() > end)
+            return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+class Stopping : public ::testing::Test {
+  protected:
+    void SetUp() override { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
+    int rank = 0;
+    const Communicator world = from_mpi(MPI_COMM_WORLD);
+};
+
+TEST_F(Stopping, ANoticeReachesAllRanks) {
+    StopNotices notices(MPI_COMM_WORLD);
+    if (rank == world.size() - 1)
+        notices.send();
+    EXPECT_TRUE(comes(notices, 20s));
+    world.barrier();
+}
+
+TEST_F(Stopping, ANoticeEndsOneOperationOnly) {
+    for (int operation = 0; operation < 5; ++operation) {
+        StopNotices notices(MPI_COMM_WORLD);
+        if (operation == 2 && rank == 0)
+            notices.send(); // and no rank receives it
+        world.barrier();
+        if (operation == 3) {
+            EXPECT_FALSE(comes(notices, 20ms));
+        }
+        world.barrier();
+    }
+}
+
+// A rank may stop the next operation while others have not ended this one.
+TEST_F(Stopping, ANoticeOfTheNextOperationWaits) {
+    const bool is_ahead = rank == 0;
+    StopNotices first(MPI_COMM_WORLD);
+    if (is_ahead) {
+        StopNotices second(MPI_COMM_WORLD);
+        second.send();
+        world.barrier();
+        EXPECT_TRUE(second.received());
+        return;
+    }
+    EXPECT_FALSE(comes(first, 50ms));
+    StopNotices second(MPI_COMM_WORLD);
+    EXPECT_TRUE(comes(second, 20s));
+    world.barrier();
+}
+
+TEST_F(Stopping, AFunctionIsCalledWhileARankWaits) {
+    int calls = 0;
+    {
+        const WhileWaiting outer([&] { ++calls; });
+        {
+            const WhileWaiting inner([] {});
+        }
+        if (rank == 0)
+            std::this_thread::sleep_for(100ms);
+        world.barrier();
+    }
+    if (rank != 0) {
+        EXPECT_GT(calls, 0);
+    }
+    const int before = calls;
+    if (rank == 0)
+        std::this_thread::sleep_for(20ms);
+    world.barrier();
+    EXPECT_EQ(calls, before);
+}
+
+} // namespace
+} // namespace sextant
