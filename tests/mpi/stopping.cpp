@@ -2,11 +2,11 @@
 // Notices that stop an operation reach all ranks; those of earlier operations are ignored.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "tests/mpi/groups.hpp"
 
 #include <chrono>
 #include <thread>
 
+#include "tests/mpi/groups.hpp"
 #include <gtest/gtest.h>
 #include <mpi.h>
 
