@@ -36,12 +36,24 @@ def compare(what, ours, theirs, name, runs=15):
           f"| [{low:.3f}, {high:.3f}] |")
 
 
-def overhead(what, function, calls=3000):
-    """Prints the median CPU time of a call on a tiny input."""
-    function()
-    seconds = np.median([cpu(lambda: [function() for _ in range(calls // 10)])
-                         for _ in range(10)]) / (calls // 10)
-    print(f"| {what}, overhead | {1e6 * seconds:.1f} µs | | | |")
+def overhead(what, function, work=None, calls=3000):
+    """Prints the median CPU time of a call on a tiny input, and of the `work` that it includes."""
+    def time_of(part):
+        part()
+        return np.median([cpu(lambda: [part() for _ in range(calls // 10)])
+                          for _ in range(10)]) / (calls // 10)
+    seconds = time_of(function)
+    included = f"of which the work {1e6 * time_of(work):.1f} µs" if work else ""
+    print(f"| {what}, overhead | {1e6 * seconds:.1f} µs | {included} | | |")
+
+
+def edge_work(name, options, image):
+    """The work of canny() or contours() in C++, with prepared arguments."""
+    from sextant import _core
+    from sextant.images import _prepare
+    frames, number, threads = _prepare(image, None, None, None, 1, {}, None)
+    chosen = options({})
+    return lambda: getattr(_core, name)(frames, number, chosen, None, threads, None)
 
 
 def labels():
@@ -123,7 +135,10 @@ if __name__ == "__main__":
     overhead("scan", lambda: sextant.scan([1, 2], max))
     overhead("filter, one plane", lambda: sextant.filter(float_tiny, derivatives="smooth"))
     overhead("composite", lambda: sextant.composite(np.zeros((1, 4, 4, 4), "f4")))
-    overhead("canny", lambda: sextant.canny(float_tiny))
-    overhead("contours", lambda: sextant.contours(float_tiny))
+    from sextant import _core
+    overhead("canny", lambda: sextant.canny(float_tiny),
+             edge_work("canny", _core.CannyOptions, float_tiny))
+    overhead("contours", lambda: sextant.contours(float_tiny),
+             edge_work("contours", _core.ContoursOptions, float_tiny))
     if "hyperspy" in sys.argv[1:]:
         hyperspy()

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-__all__ = ["Plan", "Result"]
+__all__ = ["Plan", "Result", "Shown"]
 
 
 def _seconds_text(seconds: Optional[float]) -> str:
@@ -23,16 +23,22 @@ def _seconds_text(seconds: Optional[float]) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def _png(image: np.ndarray, most: int = 480) -> bytes:
+def _contrast(image: np.ndarray) -> Tuple[float, float]:
+    """The values to show as black and white."""
+    finite = image[np.isfinite(image)]
+    low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
+    return float(low), float(high if high > low else low + 1)
+
+
+def _png(image: np.ndarray, most: int = 480,
+         contrast: Optional[Tuple[float, float]] = None) -> bytes:
     """An image as PNG, reduced to at most `most` pixels per side: grey, or RGBA."""
     image = np.asarray(image)
     step = max(1, -(-max(image.shape[:2]) // most))
     image = image[::step, ::step]
     if image.ndim == 2:
-        values = image.astype("f8")
-        finite = values[np.isfinite(values)]
-        low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
-        scaled = np.clip((values - low) / (high - low if high > low else 1.0), 0, 1)
+        low, high = contrast or _contrast(image)
+        scaled = np.clip((image.astype("f8") - low) / (high - low), 0, 1)
         pixels = (np.nan_to_num(scaled) * 255 + 0.5).astype("u1")[..., np.newaxis]
     elif image.dtype == np.uint8:
         pixels = image[..., :4]
@@ -191,16 +197,61 @@ def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
                 details=json_plan)
 
 
-class Result:
-    """Base class of results.
+class Shown:
+    """Base class of results that are shown as a page."""
+
+    _title = "Sextant"
+    #: The part of the run that the prediction of the plan describes.
+    _compared = "this part of the run"
+
+    plan: Any  # a Plan; declared by derived classes as a property
+
+    def _facts(self) -> List[Tuple[str, Any]]:
+        return []
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        return []
+
+    def _content(self) -> Dict[str, Any]:
+        """The content of the page: python/src/page.cpp."""
+        plan: Plan = self.plan
+        facts = [*self._facts(), ("Plan", plan.text), ("Why", plan.reason),
+                 ("Predicted", _seconds_text(plan.predicted)),
+                 ("Measured", _seconds_text(plan.measured)), ("Machine", plan.machine)]
+        timed: List[Tuple[str, Optional[float], Optional[float]]] = [
+            (plan._name_of(each), plan._time_of(each), None) for each in plan.alternatives]
+        if timed and plan.measured is not None:
+            timed[0] = (timed[0][0], timed[0][1], plan.measured)
+        found: Dict[str, Any] = {
+            "title": f"Sextant: {self._title}", "subtitle": repr(self)[1:-1].partition(" ")[2],
+            "facts": [(name, str(value)) for name, value in facts if value not in (None, "")],
+            "pictures": [(_png(image, 1024), caption, caption) for image, caption in self._images()]}
+        if len(timed) > 1:
+            found["alternatives"] = timed
+            model = f"predicted by {plan.model}" if plan.model else "predicted"
+            machine = f" on {plan.machine}" if plan.machine else ""
+            found["compared"] = f"{model}{machine}; measured: {self._compared}"
+        return found
+
+    def page(self) -> str:
+        """Return the result as an HTML page that stands alone, as ``_repr_html_`` shows it."""
+        from . import _command
+        return _command.page(self._content())
+
+    def _repr_html_(self) -> str:
+        fit = "this.style.height=this.contentDocument.documentElement.scrollHeight+'px'"
+        return (f'<iframe srcdoc="{html.escape(self.page())}" onload="{fit}" '
+                'style="width:100%;height:45em;border:0"></iframe>')
+
+
+class Result(Shown):
+    """Base class of results of operations.
 
     Attributes
     ----------
     record : dict
         All declared fields of the result, as in the JSON that the command writes.
     """
-
-    _title = "Sextant"
 
     def __init__(self, record: Any) -> None:
         self._lazy = record
@@ -223,15 +274,5 @@ class Result:
         """The times of the parts of the run on this rank."""
         return dict(self.record.get("seconds") or {})
 
-    def _facts(self) -> List[Tuple[str, Any]]:
-        plan = self.plan
-        return [("Plan", plan.text), ("Why", plan.reason), ("Machine", plan.machine),
-                *((f"Time to {name}", _seconds_text(value))
-                  for name, value in self.seconds.items())]
-
-    def _images(self) -> List[Tuple[np.ndarray, str]]:
-        return []
-
-    def _repr_html_(self) -> str:
-        images = "".join(_image_html(image, caption) for image, caption in self._images())
-        return f"<h4>{html.escape(self._title)}</h4>{images}{_facts_html(self._facts())}"
+    def _content(self) -> Dict[str, Any]:
+        return {**super()._content(), "phases": list(self.seconds.items())}

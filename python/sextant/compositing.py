@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import agreed, check_overlap, parsed, progress_for
 from ._documented import documented
 from ._options import CompositeOptions
-from ._results import Plan, _axes, _facts_html, _image_html, _seconds_text, plan_of
+from ._results import Plan, Shown, _axes, plan_of
 from .errors import InvalidTask, WrongType
 
 __all__ = ["Composite", "composite"]
@@ -21,7 +21,7 @@ _FORMATS = {("f4", 4): "rgba f32", ("f2", 4): "rgba f16", ("u1", 4): "rgba u8",
             ("f4", 5): "rgba+depth f32"}
 
 
-class Composite:
+class Composite(Shown):
     """A composited image.
 
     Attributes
@@ -31,6 +31,9 @@ class Composite:
     plan : Plan
         The algorithm that was used, and why.
     """
+
+    _title = "composited image"
+    _compared = "this run"
 
     def __init__(self, image: Optional[np.ndarray], found: Mapping[str, Any]) -> None:
         self.image = image
@@ -54,13 +57,11 @@ class Composite:
         shape = None if self.image is None else self.image.shape
         return f"<Composite {shape}: {self.plan.text}>"
 
-    def _repr_html_(self) -> str:
-        image = "" if self.image is None else _image_html(self.image, "the composited image")
-        plan = self.plan
-        facts: List[Tuple[str, Any]] = [
-            ("Plan", plan.text), ("Why", plan.reason), ("Machine", plan.machine),
-            ("Predicted", _seconds_text(plan.predicted)), ("Measured", _seconds_text(plan.measured))]
-        return image + _facts_html(facts + [("Warning", each) for each in self.warnings])
+    def _facts(self) -> List[Tuple[str, Any]]:
+        return [("Warning", each) for each in self.warnings]
+
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        return [] if self.image is None else [(self.image, "the composited image")]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the image by matplotlib, and return the axes."""

@@ -12,7 +12,7 @@ from ._arrays import (agreed, as_array, check_overlap, image_of, is_lazy, parsed
                       progress_for, ranks_for, sink_for)
 from ._documented import documented
 from ._options import ContoursOptions, FilterOptions, LabelOptions
-from ._results import Plan, Result, _axes, plan_of
+from ._results import Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
 
 __all__ = ["Contours", "Filtered", "Labels", "canny", "contours", "features", "filter", "label",
@@ -60,7 +60,7 @@ class Labels(Result):
         (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
     """
 
-    _title = "Labels"
+    _title = "labelled image"
 
     def __init__(self, labels: Any, found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
@@ -80,7 +80,7 @@ class Labels(Result):
         return plan_of(self.record["plan"], measured=None)
 
     def _facts(self) -> List[Tuple[str, Any]]:
-        return [("Components", self.components), ("Ranks", self.ranks), *super()._facts()]
+        return [("Components", self.components), ("Ranks", self.ranks)]
 
     def _images(self) -> List[Tuple[np.ndarray, str]]:
         if self.labels is None:
@@ -95,6 +95,13 @@ class Labels(Result):
         axes.imshow(_coloured(np.asarray(self.labels)), interpolation="nearest")
         axes.set_title(f"{self.components} components")
         return axes
+
+
+def _grey(plane: np.ndarray) -> np.ndarray:
+    """A plane reduced in size, as grey values of its own contrast."""
+    step = max(1, -(-max(plane.shape) // 340))
+    low, high = _contrast(plane[::step, ::step])
+    return np.nan_to_num((plane[::step, ::step].astype("f8") - low) / (high - low)).clip(0, 1)
 
 
 def _coloured(labels: np.ndarray) -> np.ndarray:
@@ -235,7 +242,7 @@ class Filtered(Result):
         The names of the planes. ``filtered["xx"]`` is a plane.
     """
 
-    _title = "Filtered image"
+    _title = "filtered image"
 
     def __init__(self, planes: Any, names: List[str], found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
@@ -273,12 +280,17 @@ class Filtered(Result):
 
     def _facts(self) -> List[Tuple[str, Any]]:
         return [("Derivatives", ", ".join(self.derivatives)), ("Ranks", self.ranks),
-                ("NaN samples", self.not_a_number or None), *super()._facts()]
+                ("NaN samples", self.not_a_number or None)]
 
     def _images(self) -> List[Tuple[np.ndarray, str]]:
         if self.planes is None:
             return []
-        return [(np.asarray(self.planes[k]), name) for k, name in enumerate(self.derivatives[:6])]
+        most = 6
+        shown = [_grey(np.asarray(plane)) for plane in self.planes[:most]]
+        columns = -(-len(shown) // 2) if len(shown) > 3 else len(shown)
+        shown += [np.zeros_like(shown[0])] * (-len(shown) % columns)
+        rows = [np.hstack(shown[k:k + columns]) for k in range(0, len(shown), columns)]
+        return [(np.vstack(rows), ", ".join(self.derivatives[:most]))]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the first plane by matplotlib, and return the axes."""
@@ -396,7 +408,7 @@ class Contours(Result, Sequence[np.ndarray]):
         True for contours whose last point is next to the first one.
     """
 
-    _title = "Contours"
+    _title = "contours"
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
@@ -434,15 +446,22 @@ class Contours(Result, Sequence[np.ndarray]):
         record = self.record
         return [("Contours", len(self)), ("Points", len(self.points)),
                 ("Closed", int(self.closed.sum())), ("Junctions", record["junctions"]),
-                ("Thresholds", self.thresholds), ("Ranks", self.ranks), *super()._facts()]
+                ("Thresholds", self.thresholds), ("Ranks", self.ranks)]
 
-    def _images(self) -> List[Tuple[np.ndarray, str]]:
+    def _content(self) -> Dict[str, Any]:
         height, width = self.record["height"], self.record["width"]
         step = max(1, -(-max(height, width) // 480))
-        image = np.zeros((-(-height // step), -(-width // step)), "u1")
-        if len(self.points):
-            image[self.points[:, 0] // step, self.points[:, 1] // step] = 255
-        return [(image, f"{len(self)} contours")]
+        black = np.zeros((-(-height // step), -(-width // step), 4), "u1")
+        black[..., 3] = 255
+        longest = np.argsort(-np.diff(self.first), kind="stable")[:300]
+        outlines = []
+        for number in longest:
+            points = self[int(number)]
+            thinned = points[::max(1, -(-len(points) // 300))]
+            outlines.append((np.ascontiguousarray(thinned, "i8"), len(points),
+                             bool(self.closed[number])))
+        return {**super()._content(), "size": (width, height), "outlines": outlines,
+                "pictures": [(_png(black), "contours", "")]}
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the contours by matplotlib, and return the axes."""

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import (agreed, check_overlap, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
-from ._results import Plan, Result, _axes
+from ._results import Plan, Result, _axes, _contrast, _png
 from .errors import InvalidFile, InvalidTask, WrongType
 
 __all__ = ["Registration", "Transforms", "apply", "register"]
@@ -133,7 +133,7 @@ class Registration(Result):
         Sentences about the whole series.
     """
 
-    _title = "Registration"
+    _title, _compared = "registered series", "this run"
 
     def __init__(self, found: Mapping[str, Any], aligned: Any) -> None:
         super().__init__(found["record"])
@@ -157,6 +157,7 @@ class Registration(Result):
         self.transforms = Transforms(found["transforms"])
         self.aligned = aligned
         self._plan_text: str = found["plan"]
+        self._candidates: List[Tuple[int, int, float]] = found["candidates"]
 
     @property
     def motions(self) -> np.ndarray:
@@ -171,9 +172,16 @@ class Registration(Result):
         def some(count: int, what: str) -> str:
             return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
-        return Plan(f"{some(self.ranks, 'rank')} with {some(self.threads, 'thread')} each",
-                    self._plan_text,
-                    measured=times.get("register", 0) + times.get("stages", 0),
+        def text(ranks: int, threads: int) -> str:
+            return f"{some(ranks, 'rank')} with {some(threads, 'thread')} each"
+
+        candidates = [{"name": text(ranks, threads), "ranks": ranks, "threads": threads,
+                       "seconds": seconds or None} for ranks, threads, seconds in self._candidates]
+        predicted = self._candidates[0][2] or None
+        return Plan(text(self.ranks, self.threads), self._plan_text,
+                    predicted=predicted, measured=sum(times.values()),
+                    model="times per pixel (docs/registration.md)" if predicted else "",
+                    alternatives=candidates if len(candidates) > 1 else (),
                     details=self.record.get("threads") or {})
 
     def apply(self, series: Any, **options: Any) -> Any:
@@ -194,16 +202,32 @@ class Registration(Result):
                 ("Reference", f"frame {self.reference}"), ("Model", self.model),
                 ("Largest motion", f"{np.nanmax(moved):.2f} px" if len(moved) else ""),
                 ("Median deviation", f"{np.nanmedian(frames['sigma_tx']):.3f} px"),
-                ("Flags", ", ".join(flags)), *super()._facts(),
+                ("Flags", ", ".join(flags)),
                 *(("Left out", f"frame {frame}: {why}")
                   for frame, why in list(self.left_out.items())[:5]),
                 *(("Warning", warning) for warning in self.warnings)]
 
     def _images(self) -> List[Tuple[np.ndarray, str]]:
-        images = [(self.average, "the average")]
-        if self.recorded_mean is not None:
-            images.append((self.recorded_mean, "the mean without registration"))
-        return images
+        return [(self.average, "the average")]
+
+    def _content(self) -> Dict[str, Any]:
+        content = super()._content()
+        columns: Dict[str, Any] = {name: self.frames[name] for name in self.frames.dtype.names or ()}
+        columns["sigma"] = np.hypot(columns["sigma_tx"], columns["sigma_ty"])
+        flags = [[name.replace("_", "-") for name in ("ambiguous", "unrelated", "mended", "in_doubt")
+                  if row[name]] + ([] if row["converged"] else ["not-converged"])
+                 if row["registered"] else [] for row in self.frames]
+        content.update(
+            frames=columns, flags=flags, reference=self.reference,
+            left_out=[self.left_out.get(int(frame), "") for frame in columns["frame"]],
+            likeness="with rigid motions only" if self.model == "nonrigid" else "as recorded")
+        if self.recorded_mean is not None and self.recorded_mean.shape == self.average.shape:
+            recorded, average = (_png(image, 1024, _contrast(self.average))
+                                 for image in (self.recorded_mean, self.average))
+            content["before_after"] = (
+                recorded, average, "With the same grey scale: the mean of the frames as recorded, "
+                "and after registration.", float(self.average.shape[1]))
+        return content
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the motions of the frames by matplotlib, and return the axes."""

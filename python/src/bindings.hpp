@@ -9,5 +9,6 @@ void bind_images(pybind11::module_& module);
 void bind_registration(pybind11::module_& module);
 void bind_composite(pybind11::module_& module);
 void bind_scan(pybind11::module_& module);
+void bind_page(pybind11::module_& module);
 
 } // namespace sextant::python

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings.hpp"
 #include "errors.hpp"
 #include "options.hpp"
 #include <pybind11/stl.h>
@@ -161,6 +162,7 @@ PYBIND11_MODULE(_command, module) {
     });
     module.def("read_transforms", &read_transforms);
     module.def("main", &run_main);
+    bind_page(module);
     module.def("declared_options", [] {
         py::dict all;
         for (const auto& [name, make] : operations())

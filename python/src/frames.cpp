@@ -61,24 +61,31 @@ struct Layout {
     bool swapped = false;
 };
 
+/// Copies `rows` x `columns` samples with distances in bytes; those of `to` are for whole samples
+/// in a row. Goes through squares of a few cache lines, because either distance of `from` may be
+/// large.
 template <std::size_t Size>
-void copy_samples(const std::byte* from, std::int64_t step, std::int64_t count, std::byte* to) {
-    for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(to + static_cast<std::size_t>(i) * Size, from + i * step, Size);
+void copy_samples(const std::byte* from, std::int64_t row, std::int64_t column, std::int64_t rows,
+                  std::int64_t columns, std::byte* to, std::int64_t to_row) {
+    constexpr std::int64_t side = 16;
+    for (std::int64_t y0 = 0; y0 < rows; y0 += side) {
+        const std::int64_t y1 = std::min(y0 + side, rows);
+        for (std::int64_t x0 = 0; x0 < columns; x0 += side) {
+            const std::int64_t x1 = std::min(x0 + side, columns);
+            for (std::int64_t y = y0; y < y1; ++y) {
+                for (std::int64_t x = x0; x < x1; ++x)
+                    std::memcpy(to + y * to_row + x * static_cast<std::int64_t>(Size),
+                                from + y * row + x * column, Size);
+            }
+        }
+    }
 }
 
-void copy_samples(std::size_t size, const std::byte* from, std::int64_t step, std::int64_t count,
-                  std::byte* to) {
-    if (step == static_cast<std::int64_t>(size))
-        std::memcpy(to, from, size * static_cast<std::size_t>(count));
-    else if (size == 1)
-        copy_samples<1>(from, step, count, to);
-    else if (size == 2)
-        copy_samples<2>(from, step, count, to);
-    else if (size == 4)
-        copy_samples<4>(from, step, count, to);
-    else
-        copy_samples<8>(from, step, count, to);
+auto copy_samples_of(std::size_t size) {
+    return size == 1   ? &copy_samples<1>
+           : size == 2 ? &copy_samples<2>
+           : size == 4 ? &copy_samples<4>
+                       : &copy_samples<8>;
 }
 
 /// Frames in the memory of arrays.
@@ -98,21 +105,20 @@ class ArrayFrames final : public FrameSource {
             channels == 1 || layout_.channel == static_cast<std::int64_t>(size);
         const bool dense_rows =
             dense_pixels && layout_.column == channels * static_cast<std::int64_t>(size);
+        const std::int64_t count = rows.count();
+        const auto copy = copy_samples_of(size);
         if (dense_rows && layout_.row == row_bytes) {
             std::memcpy(to.data(), from, to.size());
+        } else if (dense_rows) {
+            for (std::int64_t y = 0; y < count; ++y)
+                std::memcpy(to.data() + y * row_bytes, from + y * layout_.row,
+                            static_cast<std::size_t>(row_bytes));
+        } else if (channels == 1) {
+            copy(from, layout_.row, layout_.column, count, width, to.data(), row_bytes);
         } else {
-            for (std::int64_t y = 0; y < rows.count(); ++y) {
-                const std::byte* const row = from + y * layout_.row;
-                std::byte* const line = to.data() + y * row_bytes;
-                if (dense_rows)
-                    std::memcpy(line, row, static_cast<std::size_t>(row_bytes));
-                else if (channels == 1)
-                    copy_samples(size, row, layout_.column, width, line);
-                else
-                    for (std::int64_t x = 0; x < width; ++x)
-                        copy_samples(size, row + x * layout_.column, layout_.channel, channels,
-                                     line + static_cast<std::size_t>(x * channels) * size);
-            }
+            for (std::int64_t y = 0; y < count; ++y)
+                copy(from + y * layout_.row, layout_.column, layout_.channel, width, channels,
+                     to.data() + y * row_bytes, channels * static_cast<std::int64_t>(size));
         }
         if (layout_.swapped)
             swap_bytes(header().sample, to);

@@ -138,14 +138,15 @@ py::object image_of(const std::vector<float>& pixels, const std::vector<float>& 
     return image;
 }
 
-/// Ranks and threads: those of the caller, else those expected to be fastest.
-registration::Division division_for(const Frames& frames, RegistrationOptions& options,
-                                    const py::object& comm, std::optional<int> ranks,
-                                    bool has_threads) {
+/// Ranks and threads: those of the caller, else all that are worth comparing, the fastest first.
+std::vector<registration::Division> divisions_for(const Frames& frames,
+                                                  RegistrationOptions& options,
+                                                  const py::object& comm, std::optional<int> ranks,
+                                                  bool has_threads) {
     if (!comm.is_none() || ranks || has_threads)
-        return {ranks.value_or(1), options.threads};
+        return {{ranks.value_or(1), options.threads}};
     const int cores = std::clamp(Cores::available().count(), 1, 1024);
-    return registration::best_division(
+    return registration::divisions(
         cores, frames.header().frames,
         registration::default_costs(frames.header().shape, options.farthest,
                                     options.model == MotionModel::nonrigid),
@@ -177,8 +178,9 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
                          py::object progress) {
     RegistrationOptions options;
     const auto given = set_options(record_of(options), keywords);
-    const registration::Division division =
-        division_for(frames, options, comm, ranks, given.contains("threads"));
+    const std::vector<registration::Division> divisions =
+        divisions_for(frames, options, comm, ranks, given.contains("threads"));
+    const registration::Division& division = divisions.front();
     options.threads = division.threads;
     Call call(std::move(progress), comm, division.ranks);
     options.detector = detector_of(detector, call);
@@ -255,7 +257,17 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     all["stages"] = result.stages;
     all["ranks"] = size;
     all["threads"] = options.threads;
-    all["plan"] = describe_threads(result, true);
+    std::string reason;
+    if (divisions.size() > 1)
+        reason = fmt::format("predicted to be the fastest of {} divisions", divisions.size());
+    if (options.threads > 1)
+        reason +=
+            fmt::format("{}threads {}", reason.empty() ? "" : "; ", describe_threads(result, true));
+    all["plan"] = reason;
+    py::list candidates;
+    for (const registration::Division& each : divisions)
+        candidates.append(py::make_tuple(each.ranks, each.threads, each.expected));
+    all["candidates"] = candidates;
     all["transforms"] = std::make_shared<Transforms>(std::move(written.transforms));
     result.average = {};
     result.recorded = {};

@@ -161,8 +161,28 @@ def test_plots(movie, blobs):
         axes = result.plot()
         axes.figure.canvas.draw()
         assert axes.has_data()
-        assert "<table>" in result._repr_html_()
+        assert result._repr_html_().startswith(("<table>", "<iframe "))
         assert result.plot(axes) is axes
+
+
+def test_pages(movie, blobs):
+    from xml.etree import ElementTree
+    broken = np.concatenate([movie, movie[:1] * 0])
+    nothing = np.zeros((1, 40), "f4")
+    for result, words in [
+            (sextant.register(movie, recorded_mean=True), ["before and after", "Motion of", "stages"]),
+            (sextant.register(broken, model="nonrigid", ranks=1), ["every sample is 0", "left out"]),
+            (sextant.label(blobs, ranks=4), ["components", "Candidates"]),
+            (sextant.label(nothing), ["0 components"]),
+            (sextant.filter(blobs * np.nan, ranks=1), ["NaN samples"]),
+            (sextant.contours(blobs, sigma=2), ["Contours as a table"]),
+            (sextant.contours(nothing), ["0 contours"]),
+            (sextant.composite(np.full((2, 8, 8, 4), np.nan, "f4")), ["Candidates", "Predicted"])]:
+        page = result.page()
+        ElementTree.fromstring(page.partition("?>")[2] if page.startswith("<?xml") else page)
+        for each in words:
+            assert each in page, (result, each)
+        assert "://" not in page.replace("http://www.w3.org", "")
 
 
 def test_explain_agrees_with_the_command(program):

@@ -102,24 +102,31 @@ ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const Frame
     return plan;
 }
 
-Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
-                       const prefix::ScanOptions& scan, bool reproducible) {
+std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts& costs,
+                                const prefix::ScanOptions& scan, bool reproducible) {
     if (cores < 1)
         throw InvalidTask(fmt::format("{} cores: expected 1 or more", cores));
     const int most_ranks =
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
-    Division best;
+    std::vector<Division> all;
     for (int ranks = most_ranks; ranks >= 1; --ranks) {
         // Compares one thread per rank with the use of all cores: more threads are not always
         // faster.
         for (const int threads : {1, cores / ranks}) {
+            if (threads == 1 && !all.empty() && all.back().ranks == ranks)
+                continue;
             const ThreadPlan plan = plan_threads(ranks, threads, frames, costs, scan, reproducible);
-            const Seconds expected = std::min(plan.by_rows, plan.by_frames);
-            if (best.expected == 0 || expected < best.expected)
-                best = {ranks, threads, expected, plan.whole_frames};
+            all.push_back(
+                {ranks, threads, std::min(plan.by_rows, plan.by_frames), plan.whole_frames});
         }
     }
-    return best;
+    std::ranges::stable_sort(all, {}, &Division::expected);
+    return all;
+}
+
+Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
+                       const prefix::ScanOptions& scan, bool reproducible) {
+    return divisions(cores, frames, costs, scan, reproducible).front();
 }
 
 } // namespace sextant::registration

@@ -6,6 +6,7 @@
 #include "sextant/prefix/scan.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace sextant::registration {
 
@@ -60,7 +61,12 @@ ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const Frame
 /// Returns the options of a scan whose threads look ahead.
 prefix::ScanOptions scan_with_threads(int threads);
 
-/// Returns the fastest division of at most `cores` cores; in a tie, the one with the most ranks.
+/// Returns divisions of at most `cores` cores, the fastest first; in a tie, those with the most
+/// ranks first. Requires and Deterministic as below.
+std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts& costs,
+                                const prefix::ScanOptions& scan = {}, bool reproducible = false);
+
+/// Returns the first of divisions().
 /// Requires  cores >= 1 (InvalidTask).
 /// Deterministic
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
