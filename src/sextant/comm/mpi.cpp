@@ -137,7 +137,7 @@ template <class Owned>
 Owned& owned_by(MPI_Comm communicator) {
     static const int key = [] {
         int made = MPI_KEYVAL_INVALID;
-        const auto free_owned = [](MPI_Comm, int, void* attribute, void*) {
+        const auto free_owned = [](MPI_Comm, int, void* attribute, void*) -> int {
             delete static_cast<Owned*>(attribute);
             return MPI_SUCCESS;
         };
