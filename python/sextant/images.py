@@ -140,8 +140,7 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
         arguments; the labels are on rank 0.
     ranks : int, optional
         Number of threads that share the image. Default: one per tile of `grid`, or one per core;
-        one for images of fewer than 131072 pixels. An array of NumPy is labelled in place by one
-        thread by default, because copies for several threads take longer than the labelling.
+        one for images of fewer than 131072 pixels.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and that of all
         steps. True shows a bar of tqdm.
@@ -176,8 +175,6 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     with agreed(comm, "label", options):
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         show = progress_for(progress)
-        if ranks is None and isinstance(image, np.ndarray) and not options.get("grid"):
-            threads = 1
         if _is_root(comm):
             check_overlap(out, image, "image")
             if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":

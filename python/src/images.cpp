@@ -5,6 +5,7 @@
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/filtering.hpp"
+#include "sextant/distributed/image_in_memory.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
@@ -104,12 +105,18 @@ std::optional<kernel::ValueView> view_of(const py::object& image) {
                              shape);
 }
 
-/// Labels an image in memory on this thread, without copies of the image or its labels.
-std::optional<py::dict> label_in_place(const py::object& image, const LabelOptions& options,
-                                       const py::object& out) {
-    const std::optional<kernel::ValueView> view = view_of(image);
-    constexpr Elements most = Elements{1} << 28; // takes about .2 s, in which Ctrl-C has to wait
-    if (!view || !py::isinstance<py::array>(out) || view->image.elements() > most)
+/// What a plan states about an image in memory.
+std::string reason_in_memory(int threads) {
+    return threads == 1
+               ? "one thread, which reads and writes the arrays where they are"
+               : fmt::format("{} threads, which read and write the arrays where they are", threads);
+}
+
+/// Labels an image in memory, without copies of the image or its labels.
+std::optional<py::dict> label_in_place(const ImageCall& image, const py::object& array,
+                                       const LabelOptions& options, const py::object& out) {
+    const std::optional<kernel::ValueView> view = view_of(array);
+    if (!view || !py::isinstance<py::array>(out) || options.grid)
         return std::nullopt;
     auto labels = py::reinterpret_borrow<py::array>(out);
     if (labels.strides(1) % static_cast<py::ssize_t>(sizeof(kernel::Label)) != 0)
@@ -122,25 +129,26 @@ std::optional<py::dict> label_in_place(const py::object& image, const LabelOptio
     result.grid = {view->image.width, view->image.height, 1, 1};
     result.plan.configuration = &contour::find(
         options.merging.pattern == "auto" ? "logp-lev-quad" : options.merging.pattern);
-    result.plan.reason = "nothing to merge: there is only one rank";
-    {
-        const py::gil_scoped_release released;
+    result.plan.reason = reason_in_memory(image.ranks);
+    Call call(image.progress, py::none(), 1);
+    const RunControl control = call.control();
+    call.run([&](const Communicator&) {
         timed(result.label, [&] {
-            kernel::Labeller labeller({options.neighbours, options.by_value
-                                                               ? kernel::Sameness::value
-                                                               : kernel::Sameness::foreground});
-            result.components = labeller.apply(*view, plane);
-            if (options.measure)
-                result.table = labeller.components();
+            Team team(image.ranks);
+            result.components = distributed::label_in_memory(
+                *view,
+                {options.neighbours,
+                 options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
+                plane, team, [&] { control.check(); }, options.measure ? &result.table : nullptr);
         });
-    }
-    return found_labels(std::move(result), options.measure, 1);
+    });
+    return found_labels(std::move(result), options.measure, image.ranks);
 }
 
 py::dict label(const ImageCall& image, const py::object& array, const LabelOptions& options,
                const py::object& out) {
-    if (image.ranks == 1 && image.comm.is_none()) {
-        if (auto found = label_in_place(array, options, out))
+    if (image.comm.is_none()) {
+        if (auto found = label_in_place(image, array, options, out))
             return *std::move(found);
     }
     const RowSink sink(out, sizeof(kernel::Label));
@@ -233,7 +241,7 @@ std::optional<kernel::SampleView> samples_in(const kernel::ValueView& view,
     return samples;
 }
 
-/// Filters an image in memory on this thread, without copies of the image or the planes.
+/// Filters an image in memory, without copies of the image or the planes.
 std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object& source,
                                         const FilterOptions& options,
                                         const distributed::Filters& filters,
@@ -257,23 +265,17 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
         result.element = array.itemsize() == 1 ? gray_u8 : gray_u16;
     distributed::FilterTask task{
         .filters = filters, .image = view->image, .element = result.element};
-    result.plan = distributed::strips_plan(task, "nothing to choose: there is only one rank");
+    result.plan = distributed::strips_plan(task, reason_in_memory(image.ranks));
     Call call(image.progress, py::none(), 1);
+    const RunControl control = call.control();
     call.run([&](const Communicator&) {
-        const RunControl control = call.control();
         timed(result.filter, [&] {
-            distributed::bank_of(filters.front()).apply(*samples, samples->tile, outputs, [&] {
-                control.check();
-            });
-            const auto* const* floats = std::get_if<const float*>(&samples->first);
-            for (Elements y = 0; floats && y < view->image.height; ++y) {
-                const float* const row = *floats + y * view->stride;
-                result.not_a_number += std::count_if(row, row + view->image.width,
-                                                     [](float value) { return value != value; });
-            }
+            Team team(image.ranks);
+            result.not_a_number = distributed::filter_in_memory(*samples, filters.front(), outputs,
+                                                                team, [&] { control.check(); });
         });
     });
-    return found_planes(std::move(result), 1, std::vector<double>(outputs.size(), 0));
+    return found_planes(std::move(result), image.ranks, std::vector<double>(outputs.size(), 0));
 }
 
 /// The options of a filter, and the filters that they describe.
@@ -285,7 +287,7 @@ struct ParsedFilter : Parsed<FilterOptions> {
 py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
                 const py::object& out) {
     const FilterOptions& options = parsed.options;
-    if (image.ranks == 1 && image.comm.is_none()) {
+    if (image.comm.is_none()) {
         if (auto found = filter_in_place(image, array, options, parsed.filters, out))
             return *std::move(found);
     }

@@ -72,11 +72,29 @@ def test_regions_that_are_not_connected_are_measured_together():
 def test_an_image_larger_than_memory_is_labelled_in_strips(memory):
     image = (np.random.default_rng(2).random((900, 700)) > 0.6).astype("f4")
     expected, count = ndimage.label(image, structure=np.ones((3, 3)))
-    found = sextant.label(image, memory=memory, measure=True, ranks=2)
+
+    class Lazy:
+        shape, dtype = image.shape, image.dtype
+
+        def __getitem__(self, index):
+            return image[index]
+    found = sextant.label(Lazy(), memory=memory, measure=True, ranks=2)
     assert found.record["strips"] > 1
     assert found.components == count
     np.testing.assert_array_equal(found.labels, expected)
     np.testing.assert_array_equal(found.table["area"], np.bincount(expected.ravel())[1:])
+
+
+@pytest.mark.parametrize("by_value", [False, True])
+@pytest.mark.parametrize("dtype", ["u1", "f8"])
+def test_threads_give_the_labels_of_one(by_value, dtype):
+    image = np.random.default_rng(3).integers(0, 3, size=(501, 403)).astype(dtype)
+    one = sextant.label(image, by_value=by_value, measure=True, ranks=1)
+    for ranks in (2, 3, 7):
+        found = sextant.label(image, by_value=by_value, measure=True, ranks=ranks)
+        assert found.ranks == ranks
+        np.testing.assert_array_equal(found.labels, one.labels)
+        np.testing.assert_array_equal(found.table, one.table)
 
 
 def test_nan_is_foreground_but_equals_no_value():

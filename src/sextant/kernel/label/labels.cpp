@@ -171,6 +171,15 @@ void Labeller::write(const LabelPlane& output) {
         hwy::FlushStream();
 }
 
+void Labeller::write(const LabelPlane& output, std::span<const Label> numbers) {
+    check(tile_, output);
+    Label* const labels = runs();
+    const Label last = runs_before_.back();
+    for (Label run = 1; run <= last; ++run)
+        labels[run] = numbers[at(labels[run] - 1)];
+    write(output);
+}
+
 void Component::add(const Component& other) {
     if (area == 0) {
         *this = other;

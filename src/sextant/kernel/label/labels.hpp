@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -114,6 +115,11 @@ class Labeller {
     Label apply(const ValueView& input, const LabelPlane& output);
     /// Like `apply`, but does not write labels.
     Label find(const ValueView& input);
+
+    /// Writes the labels of the last `find`, with numbers[label − 1] instead of each label. Later
+    /// calls refer to the new labels.
+    /// Requires  a number for each label.
+    void write(const LabelPlane& output, std::span<const Label> numbers);
 
     /// The components of the last `apply` or `find`; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).

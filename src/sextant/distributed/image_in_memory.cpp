@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/image_in_memory.hpp"
+
+#include "sextant/kernel/label/strip_seams.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace sextant::distributed {
+
+namespace {
+
+using kernel::Label;
+
+/// The rows of strips: several strips per thread, so that all threads end at about the same time,
+/// but not so few rows that the work on their borders counts.
+Elements rows_of_strips(const Tile& tile, int threads, Elements fewest) {
+    constexpr Elements most_pixels = Elements{1} << 22; // a few milliseconds between checks
+    constexpr Elements per_thread = 4;
+    if (threads == 1 && tile.elements() <= 2 * most_pixels)
+        return tile.height;
+    const Elements parts = threads == 1 ? 1 : per_thread * threads;
+    const Elements equal = (tile.height + parts - 1) / parts;
+    const Elements limit = std::max<Elements>(most_pixels / std::max<Elements>(tile.width, 1), 1);
+    return std::clamp(std::min(equal, limit), std::min(fewest, tile.height), tile.height);
+}
+
+std::vector<Tile> strips_of(const Tile& tile, Elements rows) {
+    std::vector<Tile> strips;
+    for (Elements y = 0; y < tile.height; y += rows)
+        strips.push_back({tile.x, tile.y + y, tile.width, std::min(rows, tile.height - y)});
+    return strips;
+}
+
+/// A strip of a view.
+template <class View>
+View part_of(View view, const Tile& strip) {
+    const Elements offset = (strip.y - view.tile.y) * view.stride;
+    std::visit([offset](auto& first) { first += offset; }, view.first);
+    view.tile = strip;
+    return view;
+}
+
+/// A row of a labelled strip, for joining it to the next one.
+struct BorderRow {
+    std::vector<Label> labels;
+    std::vector<std::uint64_t> values;
+
+    BorderRow(const kernel::ValueView& strip, const kernel::Labeller& labeller, Elements y,
+              bool by_value)
+        : labels(static_cast<std::size_t>(strip.tile.width)) {
+        each_run(labeller.runs_of(y), strip.tile.width,
+                 [this](Elements begin, Elements end, Label label) {
+                     std::fill(labels.begin() + begin, labels.begin() + end, label);
+                 });
+        if (!by_value)
+            return;
+        std::visit(
+            [&](const auto* first) {
+                const auto* const row = first + y * strip.stride;
+                for (Elements x = 0; x < strip.tile.width; ++x)
+                    values.push_back(kernel::value_code(row[x]));
+            },
+            strip.first);
+    }
+    kernel::SeamRow view() const { return {labels, values}; }
+};
+
+} // namespace
+
+Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
+                      const kernel::LabelPlane& labels, Team& team,
+                      const std::function<void()>& check,
+                      std::vector<kernel::Component>* components) {
+    constexpr Elements fewest_rows = 32;
+    const Elements rows = rows_of_strips(image.tile, team.size(), fewest_rows);
+    const std::vector<Tile> tiles = strips_of(image.tile, rows);
+    if (tiles.size() <= 1) {
+        kernel::Labeller labeller(connection);
+        const Label count = labeller.apply(image, labels);
+        if (components)
+            *components = labeller.components();
+        return count;
+    }
+    const bool by_value = connection.sameness == kernel::Sameness::value;
+    const auto parts = static_cast<int>(tiles.size());
+    std::vector<kernel::Labeller> labellers;
+    labellers.reserve(tiles.size());
+    for (std::size_t strip = 0; strip < tiles.size(); ++strip)
+        labellers.emplace_back(connection);
+    std::vector<Label> counts(tiles.size());
+    std::vector<std::vector<kernel::Component>> parts_of_components(tiles.size());
+    team.run(parts, [&](int part, int) {
+        check();
+        const auto strip = static_cast<std::size_t>(part);
+        counts[strip] = labellers[strip].find(part_of(image, tiles[strip]));
+        if (components)
+            parts_of_components[strip] = labellers[strip].components();
+    });
+    kernel::StripSeams seams(connection);
+    for (std::size_t strip = 0; strip < tiles.size(); ++strip) {
+        const kernel::ValueView view = part_of(image, tiles[strip]);
+        const BorderRow first(view, labellers[strip], 0, by_value),
+            last(view, labellers[strip], view.tile.height - 1, by_value);
+        seams.add(counts[strip], first.view(), last.view());
+    }
+    const Label count = seams.finish();
+    team.run(parts, [&](int part, int) {
+        check();
+        const auto strip = static_cast<std::size_t>(part);
+        const Elements above = tiles[strip].y - image.tile.y;
+        labellers[strip].write({labels.first + above * labels.stride, labels.stride},
+                               seams.numbers(strip));
+    });
+    if (components) {
+        components->assign(static_cast<std::size_t>(count), {});
+        for (std::size_t strip = 0; strip < tiles.size(); ++strip) {
+            const std::span<const Label> numbers = seams.numbers(strip);
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+                (*components)[static_cast<std::size_t>(numbers[i] - 1)].add(
+                    parts_of_components[strip][i]);
+        }
+    }
+    return count;
+}
+
+Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
+                          std::span<const kernel::Plane> outputs, Team& team,
+                          const std::function<void()>& check) {
+    std::vector<std::optional<kernel::FilterBank>> banks(static_cast<std::size_t>(team.size()));
+    banks[0].emplace(bank_of(filter));
+    // The rows around a strip cost about a third of those inside.
+    const Elements fewest = std::max<Elements>(32, 4 * banks[0]->reach_y());
+    const Elements rows =
+        team.size() == 1 ? image.tile.height : rows_of_strips(image.tile, team.size(), fewest);
+    const std::vector<Tile> tiles = strips_of(image.tile, std::max<Elements>(rows, 1));
+    std::vector<Elements> not_numbers(tiles.size());
+    team.run(static_cast<int>(tiles.size()), [&](int part, int member) {
+        const Tile& tile = tiles[static_cast<std::size_t>(part)];
+        auto& bank = banks[static_cast<std::size_t>(member)];
+        if (!bank)
+            bank.emplace(bank_of(filter));
+        std::vector<kernel::Plane> planes(outputs.begin(), outputs.end());
+        for (kernel::Plane& plane : planes)
+            plane.first += (tile.y - image.tile.y) * plane.stride;
+        bank->apply(image, tile, planes, check);
+        if (const auto* const* floats = std::get_if<const float*>(&image.first)) {
+            for (Elements y = 0; y < tile.height; ++y) {
+                const float* const row = *floats + (tile.y - image.tile.y + y) * image.stride;
+                not_numbers[static_cast<std::size_t>(part)] += std::count_if(
+                    row, row + tile.width, [](float value) { return value != value; });
+            }
+        }
+    });
+    return std::accumulate(not_numbers.begin(), not_numbers.end(), Elements{0});
+}
+
+} // namespace sextant::distributed
