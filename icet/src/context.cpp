@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "context.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+
+namespace sextant::icet {
+
+namespace {
+
+thread_local Context* context_of_thread = nullptr;
+thread_local IceTEnum first_error = ICET_NO_ERROR;
+
+/// Variables that concern ranks of a communicator.
+bool concerns_ranks(IceTEnum name) {
+    return name == ICET_RANK || name == ICET_NUM_PROCESSES || name == ICET_DATA_REPLICATION_GROUP ||
+           name == ICET_DATA_REPLICATION_GROUP_SIZE || name == ICET_COMPOSITE_ORDER ||
+           name == ICET_PROCESS_ORDERS;
+}
+
+} // namespace
+
+Viewport common(const Viewport& a, const Viewport& b) {
+    const IceTInt x0 = std::max(a[0], b[0]), y0 = std::max(a[1], b[1]);
+    const IceTInt x1 = std::min(a[0] + a[2], b[0] + b[2]), y1 = std::min(a[1] + a[3], b[1] + b[3]);
+    if (x1 <= x0 || y1 <= y0)
+        return {0, 0, 0, 0};
+    return {x0, y0, x1 - x0, y1 - y0};
+}
+
+Bytes color_size(IceTEnum format) {
+    switch (format) {
+    case ICET_IMAGE_COLOR_RGBA_UBYTE:
+        return 4;
+    case ICET_IMAGE_COLOR_RGBA_FLOAT:
+        return 16;
+    case ICET_IMAGE_COLOR_RGB_FLOAT:
+        return 12;
+    default:
+        return 0;
+    }
+}
+
+Bytes depth_size(IceTEnum format) {
+    return format == ICET_IMAGE_DEPTH_FLOAT ? 4 : 0;
+}
+
+void Pixels::shape(IceTEnum with_color, IceTEnum with_depth, IceTSizeType columns,
+                   IceTSizeType rows) {
+    color_format = with_color;
+    depth_format = with_depth;
+    width = columns;
+    height = rows;
+    const auto grow = [](Memory& memory, Bytes size) {
+        if (memory.size() < size)
+            memory = Memory(size);
+    };
+    grow(color, count() * color_size(color_format));
+    grow(depth, count() * depth_size(depth_format));
+}
+
+IceTInt Context::number(IceTEnum name) const {
+    const std::vector<IceTInt> all = numbers(name);
+    if (all.empty())
+        throw Raised(ICET_INVALID_OPERATION, fmt::format("the variable {:#x} is not set", name));
+    return all.front();
+}
+
+std::vector<IceTInt> Context::numbers(IceTEnum name) const {
+    const Value& value = values_[name];
+    if (value.type() == ICET_BOOLEAN || value.type() == ICET_BYTE) {
+        const auto flags = value.as<IceTBoolean>();
+        return {flags.begin(), flags.end()};
+    }
+    return value.as<IceTInt>();
+}
+
+IceTDouble Context::real(IceTEnum name) const {
+    return values_[name].as<IceTDouble>().at(0);
+}
+
+Viewport Context::viewport(IceTEnum name) const {
+    const std::vector<IceTInt> all = numbers(name);
+    return {all.at(0), all.at(1), all.at(2), all.at(3)};
+}
+
+Context::Context(IceTCommunicator table) : communicator_(communicator_of(table)) {
+    set_number(ICET_DIAGNOSTIC_LEVEL,
+               static_cast<IceTInt>(ICET_DIAG_ALL_NODES | ICET_DIAG_WARNINGS));
+    set_number(ICET_RANK, rank());
+    set_number(ICET_NUM_PROCESSES, size());
+    const IceTFloat black[4] = {0, 0, 0, 0};
+    set_floats(ICET_BACKGROUND_COLOR, black);
+    set_number(ICET_BACKGROUND_COLOR_WORD, 0);
+    set_number(ICET_PHYSICAL_RENDER_WIDTH, 0);
+    set_number(ICET_PHYSICAL_RENDER_HEIGHT, 0);
+    set_number(ICET_COLOR_FORMAT, static_cast<IceTInt>(ICET_IMAGE_COLOR_RGBA_UBYTE));
+    set_number(ICET_DEPTH_FORMAT, static_cast<IceTInt>(ICET_IMAGE_DEPTH_FLOAT));
+    set_number(ICET_NUM_TILES, 0);
+    set_numbers(ICET_TILE_VIEWPORTS, {});
+    set_numbers(ICET_GLOBAL_VIEWPORT, Viewport{0, 0, 0, 0});
+    set_number(ICET_TILE_MAX_WIDTH, 0);
+    set_number(ICET_TILE_MAX_HEIGHT, 0);
+    set_numbers(ICET_DISPLAY_NODES, {});
+    set_number(ICET_TILE_DISPLAYED, -1);
+    set_reals(ICET_GEOMETRY_BOUNDS, {});
+    set_number(ICET_NUM_BOUNDING_VERTS, 0);
+    set_number(ICET_STRATEGY, -1);
+    set_number(ICET_SINGLE_IMAGE_STRATEGY,
+               static_cast<IceTInt>(ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC));
+    set_number(ICET_COMPOSITE_MODE, static_cast<IceTInt>(ICET_COMPOSITE_MODE_Z_BUFFER));
+    std::vector<IceTInt> order(static_cast<std::size_t>(size()));
+    std::iota(order.begin(), order.end(), 0);
+    set_numbers(ICET_COMPOSITE_ORDER, order);
+    set_numbers(ICET_PROCESS_ORDERS, order);
+    set_number(ICET_DATA_REPLICATION_GROUP, rank());
+    set_number(ICET_DATA_REPLICATION_GROUP_SIZE, 1);
+    set_number(ICET_FRAME_COUNT, 0);
+    set_number(ICET_MAGIC_K, ICET_MAGIC_K_DEFAULT);
+    set_number(ICET_MAX_IMAGE_SPLIT, ICET_MAX_IMAGE_SPLIT_DEFAULT);
+    set_pointer(ICET_DRAW_FUNCTION, nullptr);
+    set_pointer(ICET_RENDER_LAYER_DESTRUCTOR, nullptr);
+    set_flag(ICET_IS_DRAWING_FRAME, false);
+    set_number(ICET_VALID_PIXELS_TILE, -1);
+    set_number(ICET_VALID_PIXELS_OFFSET, 0);
+    set_number(ICET_VALID_PIXELS_NUM, 0);
+    for (IceTEnum time = ICET_RENDER_TIME; time <= ICET_TOTAL_DRAW_TIME; ++time)
+        set_real(time, 0);
+    set_number(ICET_BYTES_SENT, 0);
+    set_number(ICET_DRAW_TIME_ID, 0);
+    set_number(ICET_SUBFUNC_TIME_ID, 0);
+    for (const IceTEnum on : {ICET_FLOATING_VIEWPORT, ICET_COMPOSITE_ONE_BUFFER,
+                              ICET_INTERLACE_IMAGES, ICET_COLLECT_IMAGES})
+        set_flag(on, true);
+    for (const IceTEnum off :
+         {ICET_ORDERED_COMPOSITE, ICET_CORRECT_COLORED_BACKGROUND, ICET_RENDER_EMPTY_IMAGES})
+        set_flag(off, false);
+}
+
+Context::~Context() {
+    // The layer that renders, such as that of OpenGL, frees what it keeps.
+    const auto destructor = values_[ICET_RENDER_LAYER_DESTRUCTOR].as<void (*)()>();
+    if (!destructor.empty() && destructor[0]) {
+        Context* const outer = context_of_thread;
+        context_of_thread = this;
+        destructor[0]();
+        context_of_thread = outer == this ? nullptr : outer;
+    }
+    if (context_of_thread == this)
+        context_of_thread = nullptr;
+}
+
+void Context::copy_state(const Context& from) {
+    for (IceTEnum name = 0; name < ICET_STATE_SIZE; ++name) {
+        if (!concerns_ranks(name))
+            values_[name] = from.values_[name];
+    }
+}
+
+Context& current() {
+    if (!context_of_thread)
+        throw NoContext();
+    return *context_of_thread;
+}
+
+Context* current_or_null() {
+    return context_of_thread;
+}
+
+void report(IceTEnum code, const char* function, const std::string& text, IceTBitField level) {
+    IceTBitField allowed = ICET_DIAG_ALL_NODES | ICET_DIAG_WARNINGS;
+    int rank = 0;
+    if (const Context* context = context_of_thread) {
+        allowed = static_cast<IceTBitField>(context->number(ICET_DIAGNOSTIC_LEVEL));
+        rank = context->rank();
+    }
+    if (code != ICET_NO_ERROR && first_error == ICET_NO_ERROR)
+        first_error = code;
+    const bool is_wanted = (allowed & level & 0xff) == level;
+    const bool prints = is_wanted && ((allowed & ICET_DIAG_ALL_NODES) != 0 || rank == 0);
+    if (!prints)
+        return;
+    const char* kind = level == ICET_DIAG_ERRORS     ? "error: "
+                       : level == ICET_DIAG_WARNINGS ? "warning: "
+                                                     : "";
+    const std::string line =
+        fmt::format("sextant: {}: rank {}: {}{}\n", function, rank, kind, text);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void debug(const char* function, const std::string& text) {
+    report(ICET_NO_ERROR, function, text, ICET_DIAG_DEBUG);
+}
+
+IceTEnum take_error() {
+    return std::exchange(first_error, ICET_NO_ERROR);
+}
+
+double wall_time() {
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace sextant::icet
+
+using namespace sextant::icet;
+
+extern "C" {
+
+IceTDouble icetWallTime(void) {
+    return wall_time();
+}
+
+IceTContext icetCreateContext(IceTCommunicator comm) {
+    return guarded(__func__, IceTContext{}, [&] {
+        if (!comm)
+            throw Raised(ICET_INVALID_VALUE, "the communicator is null");
+        auto made = std::make_unique<Context>(comm);
+        context_of_thread = made.get();
+        return reinterpret_cast<IceTContext>(made.release());
+    });
+}
+
+void icetDestroyContext(IceTContext context) {
+    guarded(__func__, [&] { delete reinterpret_cast<Context*>(context); });
+}
+
+IceTContext icetGetContext(void) {
+    return reinterpret_cast<IceTContext>(context_of_thread);
+}
+
+void icetSetContext(IceTContext context) {
+    context_of_thread = reinterpret_cast<Context*>(context);
+}
+
+void icetCopyState(IceTContext dest, const IceTContext src) {
+    guarded(__func__, [&] {
+        if (!dest || !src)
+            throw Raised(ICET_INVALID_VALUE, "a context is null");
+        reinterpret_cast<Context*>(dest)->copy_state(*reinterpret_cast<const Context*>(src));
+    });
+}
+
+void icetDiagnostics(IceTBitField mask) {
+    guarded(__func__,
+            [&] { current().set_number(ICET_DIAGNOSTIC_LEVEL, static_cast<IceTInt>(mask)); });
+}
+
+IceTEnum icetGetError(void) {
+    return take_error();
+}
+
+} // extern "C"
