@@ -73,16 +73,17 @@ struct Pixels {
 Bytes color_size(IceTEnum format);
 Bytes depth_size(IceTEnum format);
 
-/// A compositor for a tile, kept while frames have the same shape and format.
-struct TileCompositor {
-    Viewport tile;
-    IceTEnum color_format, depth_format, mode;
+/// This rank's image of a tile and its compositor, kept while frames have the same shape and
+/// format.
+struct TileImage {
+    Viewport tile{};
+    IceTEnum color_format = 0, depth_format = 0, mode = 0;
     int display = 0;
     bool collects = true;
-    Communicator communicator;
-    Compositor compositor;
-    Memory image;                  ///< this rank's pixels, colours and depths interleaved
-    Viewport drawn = {0, 0, 0, 0}; ///< the part of `image` that is not empty
+    Operator blend;
+    Memory image;     ///< colours and depths interleaved
+    Viewport drawn{}; ///< the part of `image` that is not empty
+    std::optional<Compositor> compositor;
 };
 
 class Context {
@@ -130,9 +131,7 @@ class Context {
 
     Pixels rendered; ///< what the draw callback fills
     Pixels result;   ///< the image of the last frame
-    std::vector<std::unique_ptr<TileCompositor>> tiles;
-    std::vector<std::byte> own_rectangles, all_rectangles; ///< scratch of a frame
-    std::optional<double> drawn_at;
+    std::vector<std::unique_ptr<TileImage>> tiles;
 
   private:
     std::array<Value, ICET_STATE_SIZE> values_;

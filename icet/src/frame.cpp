@@ -2,6 +2,7 @@
 // Renders and composites frames.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -36,6 +37,12 @@ std::uint64_t hash_of(std::span<const IceTInt> numbers) {
     return hash;
 }
 
+/// Memory of someone else, which outlives this.
+Memory borrowed_memory(const void* data, Bytes size) {
+    auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
+    return {bytes, size, std::shared_ptr<void>(bytes, [](void*) {})};
+}
+
 class Frame {
   public:
     Frame(Context& context, const double* projection, const double* modelview,
@@ -51,17 +58,25 @@ class Frame {
         has_background_ = background;
     }
 
+    /// Draws first, so that ranks do not wait for each other before that.
     IceTImage run() {
         std::exception_ptr failure;
         try {
             check();
             prepare();
+            for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+                images_.push_back(&image_of(tile));
+                draw_into(*images_.back());
+            }
         } catch (...) { // the other ranks must not wait for this one
             failure = std::current_exception();
         }
         const std::vector<Request> all = exchange(failure != nullptr);
-        if (failure)
+        if (failure) {
+            for (TileImage* image : images_)
+                empty(*image);
             std::rethrow_exception(failure);
+        }
         IceTImage image = icetImageNull();
         for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
             if (composite(tile, all))
@@ -78,12 +93,15 @@ class Frame {
     void share_with_group();
     void describe(const std::vector<Request>& all);
     bool composite(std::size_t tile, const std::vector<Request>& all);
-    TileCompositor& compositor_for(std::size_t tile, double density);
-    void draw_into(TileCompositor& tile);
-    void clear(TileCompositor& tile, const Viewport& part);
-    Viewport drawn_in(const Viewport& tile, const Viewport& drawn) const;
-    void render(const Viewport& view, const Viewport& readback);
-    void render_part(const Viewport& tile, Viewport& part, Viewport& readback);
+    TileImage& image_of(std::size_t tile);
+    void make_compositor(TileImage& tile, double density);
+    void draw_into(TileImage& tile);
+    Pixels given_planes() const;
+    void clear(TileImage& tile, const Viewport& part) const;
+    void empty(TileImage& tile) const;
+    bool draws_directly(const TileImage& tile, const Viewport& part) const;
+    void render(const Viewport& view, const Viewport& readback, TileImage* direct = nullptr);
+    void render_part(TileImage& tile, Viewport& part, Viewport& readback);
     void finish();
 
     Context& context_;
@@ -101,7 +119,8 @@ class Frame {
     Projected projected_;
     Composition composition_;
     std::optional<Viewport> floating_; ///< the view that has been rendered for several tiles
-    std::vector<Matrix> tile_projections_;
+    std::vector<TileImage*> images_;
+    bool direct_ = false; ///< the callback wrote to the image that is composited
 };
 
 void Frame::check() const {
@@ -256,47 +275,62 @@ void Frame::describe(const std::vector<Request>& all) {
     set_flags(ICET_ALL_CONTAINED_TILES_MASKS, masks);
     context_.set_numbers(ICET_TILE_CONTRIB_COUNTS, counts);
     context_.set_number(ICET_TOTAL_IMAGE_COUNT, total);
-    for (const Viewport& tile : tiles_)
-        tile_projections_.push_back(product(projection_onto(tile, whole_), projection_));
     std::vector<double> flat;
-    for (const Matrix& matrix : tile_projections_)
+    for (const Viewport& tile : tiles_) {
+        const Matrix matrix = product(projection_onto(tile, whole_), projection_);
         flat.insert(flat.end(), matrix.begin(), matrix.end());
+    }
     context_.set_reals(ICET_TILE_PROJECTIONS, flat);
 }
 
+/// True if the callback may write to the image that is composited: then nothing is copied, but what
+/// it may write outside `part` has to be emptied.
+bool Frame::draws_directly(const TileImage& tile, const Viewport& part) const {
+    return !has_depth(composition_.element) &&
+           context_.number(ICET_PHYSICAL_RENDER_WIDTH) == tile.tile[2] &&
+           context_.number(ICET_PHYSICAL_RENDER_HEIGHT) == tile.tile[3] &&
+           2. * part[2] * part[3] >= 1. * tile.tile[2] * tile.tile[3];
+}
+
 /// Calls the draw callback for a view of the display.
-void Frame::render(const Viewport& view, const Viewport& readback) {
+void Frame::render(const Viewport& view, const Viewport& readback, TileImage* direct) {
     Pixels& pixels = context_.rendered;
     const IceTInt width = context_.number(ICET_PHYSICAL_RENDER_WIDTH);
     const IceTInt height = context_.number(ICET_PHYSICAL_RENDER_HEIGHT);
-    pixels.shape(static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)),
-                 static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT)), width, height);
+    Pixels borrowed;
+    if (direct) {
+        borrowed.color_format = direct->color_format;
+        borrowed.width = width;
+        borrowed.height = height;
+        borrowed.color = borrowed_memory(direct->image.data(), direct->image.size());
+    } else {
+        pixels.shape(static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)),
+                     static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT)), width, height);
+    }
     const auto callback = context_.at(ICET_DRAW_FUNCTION).as<IceTDrawCallbackType>().at(0);
     const Viewport physical = {view[0], view[1], width, height};
     const Matrix projection = product(projection_onto(physical, whole_), projection_);
     context_.set_numbers(ICET_RENDERED_VIEWPORT, physical);
     const double before = wall_time();
     callback(projection.data(), modelview_.data(), background_.data(), readback.data(),
-             handle(&pixels));
+             handle(direct ? &borrowed : &pixels));
     render_time_ += wall_time() - before;
-    context_.drawn_at = wall_time();
 }
 
 /// Renders this rank's part of a tile. `part`: the part, in pixels of the display; `readback`:
 /// where it is in the rendered image.
-void Frame::render_part(const Viewport& tile, Viewport& part, Viewport& readback) {
-    part = common(drawn_, tile);
+void Frame::render_part(TileImage& tile, Viewport& part, Viewport& readback) {
+    part = common(drawn_, tile.tile);
     const IceTInt width = context_.number(ICET_PHYSICAL_RENDER_WIDTH);
     const IceTInt height = context_.number(ICET_PHYSICAL_RENDER_HEIGHT);
-    if (width < tile[2] || height < tile[3])
+    if (width < tile.tile[2] || height < tile.tile[3])
         throw Raised(
             ICET_INVALID_VALUE,
             fmt::format("images of {}x{} pixels are rendered (icetPhysicalRenderSize), but "
                         "a tile has {}x{}",
-                        width, height, tile[2], tile[3]));
-    const bool inside = part == drawn_;
-    const bool floats = !inside && context_.enabled(ICET_FLOATING_VIEWPORT) && drawn_[2] <= width &&
-                        drawn_[3] <= height;
+                        width, height, tile.tile[2], tile.tile[3]));
+    const bool floats = part != drawn_ && context_.enabled(ICET_FLOATING_VIEWPORT) &&
+                        drawn_[2] <= width && drawn_[3] <= height;
     if (floats) { // one image for all tiles
         if (!floating_) {
             floating_ = drawn_;
@@ -306,65 +340,77 @@ void Frame::render_part(const Viewport& tile, Viewport& part, Viewport& readback
         return;
     }
     floating_.reset();
-    readback = {part[0] - tile[0], part[1] - tile[1], part[2], part[3]};
-    render(tile, readback);
+    readback = {part[0] - tile.tile[0], part[1] - tile.tile[1], part[2], part[3]};
+    direct_ = draws_directly(tile, part);
+    render(tile.tile, readback, direct_ ? &tile : nullptr);
 }
 
-void Frame::clear(TileCompositor& tile, const Viewport& part) {
-    const Bytes size = composition_.element.size;
+void Frame::clear(TileImage& tile, const Viewport& part) const {
+    const Bytes size = tile.blend.element.size;
     for (IceTInt y = part[1]; y < part[1] + part[3]; ++y)
-        tile.compositor.blend().fill_identity(
-            tile.image.data() + (Elements{y} * tile.tile[2] + part[0]) * size, part[2]);
+        tile.blend.fill_identity(tile.image.data() + (Elements{y} * tile.tile[2] + part[0]) * size,
+                                 part[2]);
+}
+
+void Frame::empty(TileImage& tile) const {
+    clear(tile, {0, 0, tile.tile[2], tile.tile[3]});
+    tile.drawn = {0, 0, 0, 0};
 }
 
 /// Writes what this rank draws to its image of a tile, and empties the rest.
-void Frame::draw_into(TileCompositor& tile) {
+void Frame::draw_into(TileImage& tile) {
     Viewport part = {0, 0, 0, 0}, readback = {0, 0, 0, 0};
-    const bool draws = !is_empty(common(drawn_, tile.tile));
-    if (given_) {
+    direct_ = false;
+    if (given_)
         part = common(drawn_, tile.tile);
-    } else if (draws) {
-        render_part(tile.tile, part, readback);
-    } else if (context_.enabled(ICET_RENDER_EMPTY_IMAGES)) {
+    else if (!is_empty(common(drawn_, tile.tile)))
+        render_part(tile, part, readback);
+    else if (context_.enabled(ICET_RENDER_EMPTY_IMAGES))
         render(tile.tile, {0, 0, 0, 0});
-    }
     const double before = wall_time();
     const Viewport at =
         is_empty(part) ? Viewport{0, 0, 0, 0}
                        : Viewport{part[0] - tile.tile[0], part[1] - tile.tile[1], part[2], part[3]};
-    if (at != tile.drawn)
+    if (direct_) {
+        const IceTInt width = tile.tile[2], height = tile.tile[3];
+        const IceTInt right = at[0] + at[2], top = at[1] + at[3];
+        clear(tile, {0, 0, width, at[1]});
+        clear(tile, {0, top, width, height - top});
+        clear(tile, {0, at[1], at[0], at[3]});
+        clear(tile, {right, at[1], width - right, at[3]});
+    } else if (at != tile.drawn) {
         clear(tile, tile.drawn);
-    tile.drawn = at;
-    if (is_empty(at)) {
-        read_time_ += wall_time() - before;
-        return;
     }
-    if (given_) {
-        // Refers to the caller's planes for the duration of the call.
-        Pixels planes;
-        planes.color_format = static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT));
-        planes.depth_format = static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT));
-        planes.width = whole_[2];
-        planes.height = whole_[3];
-        const auto borrowed = [&](const void* plane, Bytes pixel) {
-            auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(plane));
-            return plane ? Memory(bytes, planes.count() * pixel,
-                                  std::shared_ptr<void>(bytes, [](void*) {}))
-                         : Memory();
-        };
-        planes.color = borrowed(given_->color, color_size(planes.color_format));
-        planes.depth = borrowed(given_->depth, depth_size(planes.depth_format));
-        pack(planes, {part[0] - whole_[0], part[1] - whole_[1], part[2], part[3]}, composition_,
-             tile.image.data(), at[0], at[1], tile.tile[2]);
-    } else {
-        pack(context_.rendered, readback, composition_, tile.image.data(), at[0], at[1],
-             tile.tile[2]);
+    tile.drawn = at;
+    if (!direct_ && !is_empty(at)) {
+        if (given_)
+            pack(given_planes(), {part[0] - whole_[0], part[1] - whole_[1], part[2], part[3]},
+                 composition_, tile.image.data(), at[0], at[1], tile.tile[2]);
+        else
+            pack(context_.rendered, readback, composition_, tile.image.data(), at[0], at[1],
+                 tile.tile[2]);
     }
     read_time_ += wall_time() - before;
 }
 
-/// The compositor of a tile: the one of earlier frames, if they were alike. Collective.
-TileCompositor& Frame::compositor_for(std::size_t tile, double density) {
+/// The caller's planes (icetCompositeImage), for the duration of the call.
+Pixels Frame::given_planes() const {
+    Pixels planes;
+    planes.color_format = static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT));
+    planes.depth_format = static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT));
+    planes.width = whole_[2];
+    planes.height = whole_[3];
+    if (given_->color)
+        planes.color =
+            borrowed_memory(given_->color, planes.count() * color_size(planes.color_format));
+    if (given_->depth)
+        planes.depth =
+            borrowed_memory(given_->depth, planes.count() * depth_size(planes.depth_format));
+    return planes;
+}
+
+/// The image of a tile: that of earlier frames, if they were alike.
+TileImage& Frame::image_of(std::size_t tile) {
     const auto color = static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT));
     const auto depth = static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT));
     const auto mode = static_cast<IceTEnum>(context_.number(ICET_COMPOSITE_MODE));
@@ -375,70 +421,74 @@ TileCompositor& Frame::compositor_for(std::size_t tile, double density) {
             kept->display == displays_[tile])
             return *kept;
     }
-    constexpr std::size_t most_kept = 16; // windows that are resized leave many
+    constexpr std::size_t most_kept = 8; // windows that are resized leave many
     if (context_.tiles.size() >= most_kept + tiles_.size())
         context_.tiles.erase(context_.tiles.begin());
-    const ImageShape shape{tiles_[tile][2], tiles_[tile][3]};
+    auto made = std::make_unique<TileImage>();
+    made->tile = tiles_[tile];
+    made->color_format = color;
+    made->depth_format = depth;
+    made->mode = mode;
+    made->display = displays_[tile];
+    made->collects = collects;
+    made->blend = kernel::find(composition_.blend, composition_.element);
+    made->image = context_.communicator().memory(Elements{made->tile[2]} * made->tile[3] *
+                                                 composition_.element.size);
+    empty(*made);
+    context_.tiles.push_back(std::move(made));
+    return *context_.tiles.back();
+}
+
+/// Plans the compositing of a tile. Collective.
+void Frame::make_compositor(TileImage& tile, double density) {
     CompositeOptions options;
     options.blend = composition_.blend;
     options.element = composition_.element;
-    options.root = collects ? displays_[tile] : CompositeOptions::distributed;
+    options.root = tile.collects ? tile.display : CompositeOptions::distributed;
     options.density = density;
-    if (!collects)
+    if (!tile.collects)
         options.interlace = planner::Interlace::off;
-    Compositor compositor(context_.communicator(), shape, 1, options);
-    Memory image = context_.communicator().memory(shape.elements() * composition_.element.size);
-    compositor.blend().fill_identity(image.data(), shape.elements());
-    debug("icetDrawFrame",
-          fmt::format("tile {}: {}: {}", tile, planner::text_of(compositor.plan().configuration),
-                      compositor.plan().reason));
-    context_.tiles.push_back(std::make_unique<TileCompositor>(
-        TileCompositor{tiles_[tile], color, depth, mode, displays_[tile], collects,
-                       context_.communicator(), std::move(compositor), std::move(image)}));
-    return *context_.tiles.back();
+    tile.compositor.emplace(context_.communicator(), ImageShape{tile.tile[2], tile.tile[3]}, 1,
+                            options);
+    const planner::CompositingPlan& plan = tile.compositor->plan();
+    debug("icetDrawFrame", fmt::format("a tile of {}x{}: {}: {}", tile.tile[2], tile.tile[3],
+                                       planner::text_of(plan.configuration), plan.reason));
 }
 
 /// Composites a tile; returns true if this rank then has pixels of it.
 bool Frame::composite(std::size_t tile, const std::vector<Request>& all) {
-    double drawn = 0;
-    for (const Request& request : all) {
-        const Viewport part = common(request.drawn, tiles_[tile]);
-        drawn += static_cast<double>(part[2]) * part[3];
-    }
-    const double pixels = static_cast<double>(tiles_[tile][2]) * tiles_[tile][3];
-    TileCompositor& kept = compositor_for(
-        tile, std::clamp(drawn / pixels / static_cast<double>(all.size()), .001, 1.));
-    std::exception_ptr failure;
-    try {
-        draw_into(kept);
-    } catch (...) { // the other ranks wait for this one
-        failure = std::current_exception();
-        clear(kept, {0, 0, kept.tile[2], kept.tile[3]});
-        kept.drawn = {0, 0, 0, 0};
+    TileImage& kept = *images_[tile];
+    if (!kept.compositor) {
+        double drawn = 0;
+        for (const Request& request : all) {
+            const Viewport part = common(request.drawn, kept.tile);
+            drawn += static_cast<double>(part[2]) * part[3];
+        }
+        const double pixels = static_cast<double>(kept.tile[2]) * kept.tile[3];
+        make_compositor(kept,
+                        std::clamp(drawn / pixels / static_cast<double>(all.size()), .001, 1.));
     }
     FrameOptions options;
     const std::vector<IceTInt> order = context_.numbers(ICET_COMPOSITE_ORDER);
     if (context_.enabled(ICET_ORDERED_COMPOSITE))
         options.order = order;
     const Elements count = Elements{kept.tile[2]} * kept.tile[3];
-    const sextant::Frame frame = kept.compositor.composite(
-        std::span(kept.image.data(), static_cast<std::size_t>(count * composition_.element.size)),
+    const sextant::Frame frame = kept.compositor->composite(
+        std::span<const std::byte>(kept.image.data(),
+                                   static_cast<std::size_t>(count * composition_.element.size)),
         options);
-    sent_ += kept.compositor.sent().bytes;
-    if (failure)
-        std::rethrow_exception(failure);
+    sent_ += kept.compositor->sent().bytes;
     const bool has_pixels = kept.collects ? displays_[tile] == context_.rank() : frame.count > 0;
     if (!has_pixels)
         return false;
     const double before = wall_time();
     const bool drops_depth =
-        context_.enabled(ICET_COMPOSITE_ONE_BUFFER) &&
-        static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)) != ICET_IMAGE_COLOR_NONE;
+        context_.enabled(ICET_COMPOSITE_ONE_BUFFER) && kept.color_format != ICET_IMAGE_COLOR_NONE;
     const bool keeps_depth = has_depth(composition_.element) && !drops_depth;
-    context_.result.shape(static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)),
+    context_.result.shape(kept.color_format,
                           keeps_depth ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE,
                           kept.tile[2], kept.tile[3]);
-    unpack(frame.bytes, composition_, {true_background_, corrects_}, frame.first, context_.result);
+    unpack(frame.bytes, composition_, kept.blend, true_background_, frame.first, context_.result);
     blend_time_ += wall_time() - before;
     context_.set_number(ICET_VALID_PIXELS_TILE, static_cast<IceTInt>(tile));
     context_.set_number(ICET_VALID_PIXELS_OFFSET, static_cast<IceTInt>(frame.first));

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "plane_vectors.hpp"
+
 namespace sextant::icet {
 
 namespace {
@@ -24,11 +26,6 @@ bool is_covered(float depth) {
     return depth < 1;
 }
 
-RgbaU8DepthF32 with_depth(RgbaU8 color, float depth) {
-    if (!is_covered(depth))
-        return {0, 0, 0, 0, nothing};
-    return {color.r, color.g, color.b, color.a, depth};
-}
 RgbaDepthF32 with_depth(RgbaF32 color, float depth) {
     if (!is_covered(depth))
         return {0, 0, 0, 0, nothing};
@@ -47,91 +44,57 @@ void each_row(const Pixels& planes, const Viewport& part, IceTInt x, IceTInt y, 
         body(Elements{part[1] + row} * planes.width + part[0], Elements{y + row} * width + x);
 }
 
-template <class Color, class Pixel>
-void pack_with_depth(const Pixels& planes, const Viewport& part, Pixel* image, IceTInt x, IceTInt y,
-                     Elements width) {
+template <class Color>
+void pack_with_depth(const Pixels& planes, const Viewport& part, RgbaDepthF32* image, IceTInt x,
+                     IceTInt y, Elements width) {
     const auto* colors = reinterpret_cast<const Color*>(planes.color.data());
     const auto* depths = reinterpret_cast<const float*>(planes.depth.data());
-    const bool has_color = planes.color_format != ICET_IMAGE_COLOR_NONE;
     each_row(planes, part, x, y, width, [&](Elements from, Elements to) {
         for (Elements i = 0; i < part[2]; ++i)
-            image[to + i] = with_depth(has_color ? colors[from + i] : Color{}, depths[from + i]);
+            image[to + i] = with_depth(colors[from + i], depths[from + i]);
     });
 }
 
-template <class Color>
-Color color_of(const std::array<IceTFloat, 4>& color);
-template <>
-RgbaU8 color_of(const std::array<IceTFloat, 4>& color) {
-    return std::bit_cast<RgbaU8>(word_of(color));
-}
-template <>
-RgbaF32 color_of(const std::array<IceTFloat, 4>& color) {
-    return {color[0], color[1], color[2], color[3]};
-}
-template <>
-Rgb color_of(const std::array<IceTFloat, 4>& color) {
-    return {color[0], color[1], color[2]};
-}
-
-RgbaU8 color_in(const RgbaU8DepthF32& pixel, RgbaU8) {
-    return {pixel.r, pixel.g, pixel.b, pixel.a};
-}
-RgbaF32 color_in(const RgbaDepthF32& pixel, RgbaF32) {
-    return {pixel.r, pixel.g, pixel.b, pixel.a};
-}
-Rgb color_in(const RgbaDepthF32& pixel, Rgb) {
-    return {pixel.r, pixel.g, pixel.b};
-}
-
-template <class Color, class Pixel>
-void unpack_with_depth(std::span<const std::byte> bytes, const Background& background,
-                       Elements first, Pixels& planes) {
-    const auto* pixels = reinterpret_cast<const Pixel*>(bytes.data());
-    const auto count = static_cast<Elements>(bytes.size() / sizeof(Pixel));
-    auto* const colors = reinterpret_cast<Color*>(planes.color.data()) + first;
+void unpack_floats(std::span<const std::byte> bytes, const std::array<IceTFloat, 4>& background,
+                   Elements first, Pixels& planes) {
+    const auto* pixels = reinterpret_cast<const RgbaDepthF32*>(bytes.data());
+    const std::size_t count = bytes.size() / sizeof(RgbaDepthF32);
+    const std::size_t channels = planes.color_format == ICET_IMAGE_COLOR_RGB_FLOAT ? 3 : 4;
+    auto* color =
+        reinterpret_cast<float*>(planes.color.data()) + static_cast<std::size_t>(first) * channels;
+    for (std::size_t i = 0; i < count; ++i, color += channels) {
+        const RgbaDepthF32& pixel = pixels[i];
+        const std::array<float, 4> own = {pixel.r, pixel.g, pixel.b, pixel.a};
+        const std::array<float, 4>& shown = is_covered(pixel.depth) ? own : background;
+        std::copy_n(shown.begin(), channels, color);
+    }
+    if (planes.depth_format == ICET_IMAGE_DEPTH_NONE)
+        return;
     auto* const depths = reinterpret_cast<float*>(planes.depth.data()) + first;
-    const Color empty = color_of<Color>(background.color);
-    if (planes.color_format != ICET_IMAGE_COLOR_NONE) {
-        for (Elements i = 0; i < count; ++i)
-            colors[i] = is_covered(pixels[i].depth) ? color_in(pixels[i], Color{}) : empty;
+    for (std::size_t i = 0; i < count; ++i)
+        depths[i] = std::min(pixels[i].depth, 1.F);
+}
+
+void unpack_blended(std::span<const std::byte> pixels, const Operator& blend,
+                    const std::array<IceTFloat, 4>& background, Elements first, Pixels& planes) {
+    const Bytes size = blend.element.size;
+    std::byte* const to = planes.color.data() + first * size;
+    const std::uint32_t word = word_of(background);
+    if (word == 0) { // nothing is behind the pixels
+        std::memcpy(to, pixels.data(), pixels.size());
+        return;
     }
-    if (planes.depth_format != ICET_IMAGE_DEPTH_NONE) {
-        for (Elements i = 0; i < count; ++i)
-            depths[i] = std::min(pixels[i].depth, 1.F);
+    constexpr Elements part = 4096;
+    std::vector<std::byte> behind(static_cast<std::size_t>(part * size));
+    for (Elements i = 0; i < part; ++i)
+        std::memcpy(behind.data() + i * size,
+                    size == 4 ? static_cast<const void*>(&word) : background.data(),
+                    static_cast<std::size_t>(size));
+    const auto count = static_cast<Elements>(pixels.size()) / size;
+    for (Elements i = 0; i < count; i += part) {
+        const std::byte* const sources[] = {pixels.data() + i * size, behind.data()};
+        blend.fold(sources, to + i * size, std::min(part, count - i), count);
     }
-}
-
-/// a · b / 255, rounded to nearest.
-std::uint8_t scaled(unsigned a, unsigned b) {
-    const unsigned product = a * b + 128;
-    return static_cast<std::uint8_t>((product + (product >> 8)) >> 8);
-}
-
-RgbaU8 over(RgbaU8 front, RgbaU8 back) {
-    const unsigned through = 255U - front.a;
-    const auto sum = [&](unsigned f, unsigned b) {
-        return static_cast<std::uint8_t>(std::min(255U, f + scaled(b, through)));
-    };
-    return {sum(front.r, back.r), sum(front.g, back.g), sum(front.b, back.b), sum(front.a, back.a)};
-}
-RgbaF32 over(RgbaF32 front, RgbaF32 back) {
-    const float through = 1 - front.a;
-    return {front.r + through * back.r, front.g + through * back.g, front.b + through * back.b,
-            front.a + through * back.a};
-}
-
-template <class Color>
-void unpack_blended(std::span<const std::byte> bytes, const Background& background, Elements first,
-                    Pixels& planes) {
-    const auto* pixels = reinterpret_cast<const Color*>(bytes.data());
-    const auto count = static_cast<Elements>(bytes.size() / sizeof(Color));
-    auto* const colors = reinterpret_cast<Color*>(planes.color.data()) + first;
-    const Color behind = color_of<Color>(background.color);
-    for (Elements i = 0; i < count; ++i)
-        colors[i] = pixels[i].a == 0   ? behind
-                    : background.blend ? over(pixels[i], behind)
-                                       : pixels[i];
 }
 
 } // namespace
@@ -165,8 +128,14 @@ Composition composition_of(IceTEnum color_format, IceTEnum depth_format, IceTEnu
 void pack(const Pixels& planes, const Viewport& part, const Composition& composition,
           std::byte* image, IceTInt x, IceTInt y, Elements width) {
     if (composition.element == rgba_u8_depth_f32) {
-        pack_with_depth<RgbaU8>(planes, part, reinterpret_cast<RgbaU8DepthF32*>(image), x, y,
-                                width);
+        const auto* depths = reinterpret_cast<const float*>(planes.depth.data());
+        const bool has_color = planes.color_format != ICET_IMAGE_COLOR_NONE;
+        const auto* colors = reinterpret_cast<const std::uint32_t*>(
+            has_color ? planes.color.data() : planes.depth.data());
+        auto* const pixels = reinterpret_cast<RgbaU8DepthF32*>(image);
+        each_row(planes, part, x, y, width, [&](Elements from, Elements to) {
+            interleave(colors + from, depths + from, part[2], pixels + to);
+        });
     } else if (composition.element == rgba_depth_f32) {
         auto* const pixels = reinterpret_cast<RgbaDepthF32*>(image);
         if (planes.color_format == ICET_IMAGE_COLOR_RGB_FLOAT)
@@ -183,17 +152,27 @@ void pack(const Pixels& planes, const Viewport& part, const Composition& composi
 }
 
 void unpack(std::span<const std::byte> pixels, const Composition& composition,
-            const Background& background, Elements first, Pixels& planes) {
-    if (composition.element == rgba_u8_depth_f32)
-        unpack_with_depth<RgbaU8, RgbaU8DepthF32>(pixels, background, first, planes);
-    else if (composition.element == rgba_u8)
-        unpack_blended<RgbaU8>(pixels, background, first, planes);
-    else if (composition.element == rgba_f32)
-        unpack_blended<RgbaF32>(pixels, background, first, planes);
-    else if (planes.color_format == ICET_IMAGE_COLOR_RGB_FLOAT)
-        unpack_with_depth<Rgb, RgbaDepthF32>(pixels, background, first, planes);
-    else
-        unpack_with_depth<RgbaF32, RgbaDepthF32>(pixels, background, first, planes);
+            const Operator& blend, const std::array<IceTFloat, 4>& background, Elements first,
+            Pixels& planes) {
+    if (composition.element == rgba_u8_depth_f32) {
+        const auto count = static_cast<Elements>(pixels.size()) / composition.element.size;
+        const bool has_color = planes.color_format != ICET_IMAGE_COLOR_NONE;
+        const bool has_depth = planes.depth_format != ICET_IMAGE_DEPTH_NONE;
+        auto* const depths =
+            has_depth ? reinterpret_cast<float*>(planes.depth.data()) + first : nullptr;
+        std::vector<std::uint32_t> unused;
+        if (!has_color)
+            unused.resize(static_cast<std::size_t>(count));
+        deinterleave(reinterpret_cast<const RgbaU8DepthF32*>(pixels.data()), count,
+                     word_of(background),
+                     has_color ? reinterpret_cast<std::uint32_t*>(planes.color.data()) + first
+                               : unused.data(),
+                     depths);
+    } else if (composition.element == rgba_depth_f32) {
+        unpack_floats(pixels, background, first, planes);
+    } else {
+        unpack_blended(pixels, blend, background, first, planes);
+    }
 }
 
 } // namespace sextant::icet

@@ -21,15 +21,11 @@ Composition composition_of(IceTEnum color_format, IceTEnum depth_format, IceTEnu
 void pack(const Pixels& planes, const Viewport& part, const Composition& composition,
           std::byte* image, IceTInt x, IceTInt y, Elements width);
 
-/// How pixels without geometry are filled.
-struct Background {
-    std::array<IceTFloat, 4> color;
-    bool blend; ///< behind all pixels; else only in empty pixels
-};
-
-/// Writes composited pixels to planes, from pixel `first` of these on.
+/// Writes composited pixels to planes, from pixel `first` of these on. The background is behind
+/// blended pixels, and in place of empty ones otherwise.
 void unpack(std::span<const std::byte> pixels, const Composition& composition,
-            const Background& background, Elements first, Pixels& planes);
+            const Operator& blend, const std::array<IceTFloat, 4>& background, Elements first,
+            Pixels& planes);
 
 /// A colour as four bytes.
 std::uint32_t word_of(const std::array<IceTFloat, 4>& color);
