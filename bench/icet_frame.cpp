@@ -27,9 +27,11 @@ void draw(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*
     const auto width = static_cast<std::size_t>(icetImageGetWidth(result));
     const auto copy_rows = [&](auto* to, const auto* from, std::size_t channels) {
         for (int y = part[1]; y < part[1] + part[3]; ++y) {
-            const std::size_t at = (static_cast<std::size_t>(y) * width +
-                                    static_cast<std::size_t>(part[0])) * channels;
-            std::memcpy(to + at, from + at, static_cast<std::size_t>(part[2]) * channels * sizeof(*to));
+            const std::size_t at =
+                (static_cast<std::size_t>(y) * width + static_cast<std::size_t>(part[0])) *
+                channels;
+            std::memcpy(to + at, from + at,
+                        static_cast<std::size_t>(part[2]) * channels * sizeof(*to));
         }
     };
     copy_rows(icetImageGetColorub(result), colors.data(), 4);

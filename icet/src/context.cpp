@@ -4,16 +4,47 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 #include <numeric>
+#include <set>
 
 namespace sextant::icet {
 
 namespace {
 
+/// IceT has one current context per process. Ranks that are threads each have their own.
 thread_local Context* context_of_thread = nullptr;
+std::atomic<Context*> context_of_process{nullptr};
 thread_local IceTEnum first_error = ICET_NO_ERROR;
+
+/// All contexts that exist, to recognise those that were destroyed.
+struct Contexts {
+    std::mutex mutex;
+    std::set<const void*> all;
+};
+Contexts& contexts() {
+    static Contexts existing;
+    return existing;
+}
+
+bool exists(const void* context) {
+    const std::lock_guard lock(contexts().mutex);
+    return contexts().all.contains(context);
+}
+
+void make_current(Context* context) {
+    context_of_thread = context;
+    context_of_process = context;
+}
+
+Context& existing(const void* context) {
+    if (!exists(context))
+        throw Raised(ICET_INVALID_VALUE, "the context does not exist, or was destroyed");
+    return *static_cast<Context*>(const_cast<void*>(context));
+}
 
 /// Variables that concern ranks of a communicator.
 bool concerns_ranks(IceTEnum name) {
@@ -89,6 +120,10 @@ Viewport Context::viewport(IceTEnum name) const {
 }
 
 Context::Context(IceTCommunicator table) : communicator_(communicator_of(table)) {
+    {
+        const std::lock_guard lock(contexts().mutex);
+        contexts().all.insert(this);
+    }
     set_number(ICET_DIAGNOSTIC_LEVEL,
                static_cast<IceTInt>(ICET_DIAG_ALL_NODES | ICET_DIAG_WARNINGS));
     set_number(ICET_RANK, rank());
@@ -150,8 +185,8 @@ Context::~Context() {
         destructor[0]();
         context_of_thread = outer == this ? nullptr : outer;
     }
-    if (context_of_thread == this)
-        context_of_thread = nullptr;
+    const std::lock_guard lock(contexts().mutex);
+    contexts().all.erase(this);
 }
 
 void Context::copy_state(const Context& from) {
@@ -161,20 +196,24 @@ void Context::copy_state(const Context& from) {
     }
 }
 
-Context& current() {
-    if (!context_of_thread)
-        throw NoContext();
-    return *context_of_thread;
+Context* current_or_null() {
+    if (context_of_thread && exists(context_of_thread))
+        return context_of_thread;
+    Context* const last = context_of_process;
+    return last && exists(last) ? last : nullptr;
 }
 
-Context* current_or_null() {
-    return context_of_thread;
+Context& current() {
+    Context* const context = current_or_null();
+    if (!context)
+        throw Raised(ICET_INVALID_OPERATION, "no context is current: call icetCreateContext");
+    return *context;
 }
 
 void report(IceTEnum code, const char* function, const std::string& text, IceTBitField level) {
     IceTBitField allowed = ICET_DIAG_ALL_NODES | ICET_DIAG_WARNINGS;
     int rank = 0;
-    if (const Context* context = context_of_thread) {
+    if (const Context* context = current_or_null()) {
         allowed = static_cast<IceTBitField>(context->number(ICET_DIAGNOSTIC_LEVEL));
         rank = context->rank();
     }
@@ -220,29 +259,28 @@ IceTContext icetCreateContext(IceTCommunicator comm) {
         if (!comm)
             throw Raised(ICET_INVALID_VALUE, "the communicator is null");
         auto made = std::make_unique<Context>(comm);
-        context_of_thread = made.get();
+        make_current(made.get());
         return reinterpret_cast<IceTContext>(made.release());
     });
 }
 
 void icetDestroyContext(IceTContext context) {
-    guarded(__func__, [&] { delete reinterpret_cast<Context*>(context); });
+    guarded(__func__, [&] {
+        if (context)
+            delete &existing(context);
+    });
 }
 
 IceTContext icetGetContext(void) {
-    return reinterpret_cast<IceTContext>(context_of_thread);
+    return reinterpret_cast<IceTContext>(current_or_null());
 }
 
 void icetSetContext(IceTContext context) {
-    context_of_thread = reinterpret_cast<Context*>(context);
+    guarded(__func__, [&] { make_current(context ? &existing(context) : nullptr); });
 }
 
 void icetCopyState(IceTContext dest, const IceTContext src) {
-    guarded(__func__, [&] {
-        if (!dest || !src)
-            throw Raised(ICET_INVALID_VALUE, "a context is null");
-        reinterpret_cast<Context*>(dest)->copy_state(*reinterpret_cast<const Context*>(src));
-    });
+    guarded(__func__, [&] { existing(dest).copy_state(existing(src)); });
 }
 
 void icetDiagnostics(IceTBitField mask) {

@@ -138,13 +138,10 @@ class Context {
     std::optional<Communicator> communicator_;
 };
 
-/// The current context of this thread. Throws NoContext if there is none.
+/// The current context: the last one that this thread made current, else the last one of the
+/// process. Throws Raised if there is none.
 Context& current();
 Context* current_or_null();
-
-struct NoContext : std::exception {
-    const char* what() const noexcept override { return "no context is current"; }
-};
 
 /// An error as IceT reports it.
 class Raised : public std::exception {

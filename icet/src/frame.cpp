@@ -111,7 +111,6 @@ class Frame {
     bool has_matrices_ = false, has_background_ = false;
     Matrix projection_{}, modelview_{};
     std::array<IceTFloat, 4> true_background_{}, background_{};
-    bool corrects_ = false;
     std::vector<Viewport> tiles_;
     std::vector<IceTInt> displays_;
     Viewport whole_{};
@@ -159,21 +158,23 @@ void Frame::prepare() {
     // In blending, the background is added once, at the end.
     const bool blends = mode == ICET_COMPOSITE_MODE_BLEND;
     background_ = blends ? std::array<IceTFloat, 4>{0, 0, 0, 0} : true_background_;
-    corrects_ = blends; // as IceT does, whether ICET_CORRECT_COLORED_BACKGROUND is enabled or not
     context_.set_floats(ICET_BACKGROUND_COLOR, background_);
     context_.set_number(ICET_BACKGROUND_COLOR_WORD, static_cast<IceTInt>(word_of(background_)));
     context_.set_floats(ICET_TRUE_BACKGROUND_COLOR, true_background_);
     context_.set_number(ICET_TRUE_BACKGROUND_COLOR_WORD,
                         static_cast<IceTInt>(word_of(true_background_)));
-    context_.set_flag(ICET_NEED_BACKGROUND_CORRECTION, corrects_);
+    context_.set_flag(ICET_NEED_BACKGROUND_CORRECTION,
+                      blends && context_.enabled(ICET_CORRECT_COLORED_BACKGROUND));
     context_.set_flag(ICET_PRE_RENDERED, given_ != nullptr);
     if (has_matrices_) {
         context_.set_reals(ICET_PROJECTION_MATRIX, projection_);
         context_.set_reals(ICET_MODELVIEW_MATRIX, modelview_);
         const Value& bounds = context_.at(ICET_GEOMETRY_BOUNDS);
         projected_ = project(bounds.as<IceTDouble>(), product(projection_, modelview_), whole_);
-    } else {
+    } else { // as in IceT, the bounds are then forgotten
         projected_ = {whole_, -1, 1};
+        context_.set_reals(ICET_GEOMETRY_BOUNDS, {});
+        context_.set_number(ICET_NUM_BOUNDING_VERTS, 0);
     }
     if (given_)
         projected_.pixels =

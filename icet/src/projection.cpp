@@ -103,8 +103,6 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
         pixels[axis] = viewport[axis] + static_cast<IceTInt>(first);
         pixels[axis + 2] = static_cast<IceTInt>(last - first);
     }
-    if (is_empty(pixels))
-        return {};
     return {pixels, low[2], high[2]};
 }
 

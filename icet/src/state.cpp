@@ -14,7 +14,7 @@ namespace sextant::icet {
 namespace {
 
 /// Copies a variable, converted to another type of number.
-template <class To>
+template <class To, bool integers_only = false>
 void get(const char* function, IceTEnum name, To* to) {
     guarded(function, [&] {
         if (name >= ICET_STATE_SIZE || current().at(name).type() == ICET_NULL)
@@ -39,11 +39,15 @@ void get(const char* function, IceTEnum name, To* to) {
             copy(IceTInt{});
             break;
         case ICET_FLOAT:
-            copy(IceTFloat{});
-            break;
         case ICET_DOUBLE:
-            copy(IceTDouble{});
-            break;
+            if constexpr (!integers_only) {
+                if (value.type() == ICET_FLOAT)
+                    copy(IceTFloat{});
+                else
+                    copy(IceTDouble{});
+                break;
+            }
+            [[fallthrough]];
         default:
             throw Raised(ICET_BAD_CAST, fmt::format("the variable {:#x} is not a number", name));
         }
@@ -78,10 +82,10 @@ constexpr Named strategies[] = {{ICET_STRATEGY_DIRECT, "Direct", true},
 constexpr Named single_strategies[] = {
     {ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC, "Automatic", true},
     {ICET_SINGLE_IMAGE_STRATEGY_BSWAP, "Binary Swap", true},
-    {ICET_SINGLE_IMAGE_STRATEGY_TREE, "Tree", true},
+    {ICET_SINGLE_IMAGE_STRATEGY_TREE, "Binary Tree", true},
     {ICET_SINGLE_IMAGE_STRATEGY_RADIXK, "Radix-k", true},
     {ICET_SINGLE_IMAGE_STRATEGY_RADIXKR, "Radix-kr", true},
-    {ICET_SINGLE_IMAGE_STRATEGY_BSWAP_FOLDING, "Binary Swap with Folding", true}};
+    {ICET_SINGLE_IMAGE_STRATEGY_BSWAP_FOLDING, "Folded Binary Swap", true}};
 
 const Named* find(std::span<const Named> all, IceTEnum value) {
     const auto found = std::ranges::find(all, value, &Named::value);
@@ -197,10 +201,10 @@ void icetGetBooleanv(IceTEnum pname, IceTBoolean* params) {
     get(__func__, pname, params);
 }
 void icetGetEnumv(IceTEnum pname, IceTEnum* params) {
-    get(__func__, pname, reinterpret_cast<IceTInt*>(params));
+    get<IceTInt, true>(__func__, pname, reinterpret_cast<IceTInt*>(params));
 }
 void icetGetBitFieldv(IceTEnum pname, IceTBitField* bitfield) {
-    get(__func__, pname, reinterpret_cast<IceTInt*>(bitfield));
+    get<IceTInt, true>(__func__, pname, reinterpret_cast<IceTInt*>(bitfield));
 }
 void icetGetPointerv(IceTEnum pname, IceTVoid** params) {
     guarded(__func__, [&] {
@@ -267,7 +271,11 @@ void icetBoundingBoxf(IceTFloat x_min, IceTFloat x_max, IceTFloat y_min, IceTFlo
 }
 
 void icetResetTiles(void) {
-    guarded(__func__, [] { set_tiles(current(), {}, {}); });
+    guarded(__func__, [] {
+        set_tiles(current(), {}, {});
+        current().set_number(ICET_PHYSICAL_RENDER_WIDTH, 0);
+        current().set_number(ICET_PHYSICAL_RENDER_HEIGHT, 0);
+    });
 }
 
 int icetAddTile(IceTInt x, IceTInt y, IceTSizeType width, IceTSizeType height, int display_rank) {
