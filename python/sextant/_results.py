@@ -257,6 +257,9 @@ class Result(Shown):
         self._lazy = record
         self._record: Optional[Dict[str, Any]] = None
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**vars(self), "_record": self.record, "_lazy": None}
+
     @property
     def record(self) -> Dict[str, Any]:
         """All declared fields of the result, as in the JSON that the command writes."""

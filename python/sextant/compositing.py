@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 from typing import Unpack
 
 import numpy as np
@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import agreed, check_overlap, parsed, progress_for
 from ._documented import documented
 from ._options import CompositeOptions
-from ._results import Plan, Shown, _axes, plan_of
+from ._results import Plan, Result, _axes, plan_of
 from .errors import InvalidTask, WrongType
 
 __all__ = ["Composite", "composite"]
@@ -21,34 +21,41 @@ _FORMATS = {("f4", 4): "rgba f32", ("f2", 4): "rgba f16", ("u1", 4): "rgba u8",
             ("f4", 5): "rgba+depth f32"}
 
 
-class Composite(Shown):
+class Composite(Result):
     """A composited image.
 
     Attributes
     ----------
     image : ndarray
         Height, width and channels. None on ranks other than the root.
-    plan : Plan
-        The algorithm that was used, and why.
+    warnings : list of str
+        Remarks on pixels that are NaN or not premultiplied.
     """
 
     _title = "composited image"
     _compared = "this run"
 
     def __init__(self, image: Optional[np.ndarray], found: Mapping[str, Any]) -> None:
+        super().__init__(found["plan"])
         self.image = image
         self.warnings: List[str] = found["warnings"]
-        self._found = found
-        self._plan: Optional[Plan] = None
+        self._seconds: float = found["seconds"]
+        self._text: str = found.get("text", "")
+
+    @property
+    def record(self) -> Dict[str, Any]:
+        """The plan, the time and warnings, as in the JSON that the command writes."""
+        if self._record is None:
+            plan = None if self._lazy is None else json.loads(self._lazy.json())
+            self._record = {"plan": plan, "seconds": {"composite": self._seconds} if self._seconds else {},
+                            "warnings": self.warnings}
+        return self._record
 
     @property
     def plan(self) -> Plan:
         """The algorithm that was used, and why; empty on ranks other than 0."""
-        if self._plan is None:
-            lazy = self._found["plan"]
-            self._plan = Plan("", "") if lazy is None else plan_of(
-                json.loads(lazy.json()), self._found["seconds"] or None, self._found["text"])
-        return self._plan
+        plan = self.record["plan"]
+        return Plan("", "") if plan is None else plan_of(plan, self._seconds or None, self._text)
 
     def __array__(self, dtype: Any = None) -> np.ndarray:
         return np.asarray(self.image, dtype=dtype)

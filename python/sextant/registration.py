@@ -2,8 +2,9 @@
 """Registers the frames of noisy series, and applies the motions that were found."""
 from __future__ import annotations
 
+import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from typing import Unpack
 
 import numpy as np
@@ -27,10 +28,20 @@ class Transforms:
         Height and width of the registered frames.
     area : tuple of int
         x, y, width and height of aligned frames, in pixels of the reference.
+    frames : list of int
+        The numbers of the frames that have a motion.
+    model : str
+        The model of the motions.
+    reference : int
+        The number of the reference frame.
     """
 
-    def __init__(self, handle: _core.Transforms) -> None:
+    def __init__(self, handle: _core.Transforms, model: str, reference: int, motions: np.ndarray,
+                 left_out: Mapping[int, str]) -> None:
         self._handle = handle
+        self.model, self.reference = model, reference
+        self._motions = motions  # rows alpha (radians), tx, ty; NaN for frames that are left out
+        self._left_out = dict(left_out)
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -50,11 +61,13 @@ class Transforms:
     def field(self, frame: int) -> Optional[Tuple[np.ndarray, int]]:
         """The displacement field of a frame: an array (2, rows, columns) of displacements to the
         right and downward at nodes, and the distance of nodes in pixels; None without fields."""
-        return self._handle.field(frame)
+        found = self._handle.field(frame)
+        return None if found is None else (found[0][:2], found[1])
 
     def rows(self, frame: int) -> Optional[Tuple[np.ndarray, np.ndarray]]:
         """The displacements of the rows of a frame to the right and downward; None without them."""
-        return self._handle.rows(frame)
+        found = self._handle.rows(frame)
+        return None if found is None else (found[:, 0], found[:, 1])
 
     def matrix(self, frame: int) -> Optional[np.ndarray]:
         """The 2x2 matrix of an affine motion; None for rigid ones."""
@@ -64,35 +77,102 @@ class Transforms:
     def __repr__(self) -> str:
         return f"<Transforms of {len(self.frames)} frames>"
 
+    def __reduce__(self) -> Any:
+        handle = self._handle
+        matrices, fields, rows = (
+            {frame: found for frame in self.frames if (found := part(frame)) is not None}
+            for part in (handle.matrix, handle.field, handle.rows))
+        return _transforms_of, (self.shape, self.area, handle.flyback, self.model, self.reference,
+                                self._motions, self._left_out, matrices, fields, rows)
+
+    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
+
+        Displacement fields are written to ``fields.npy``, and displacements of rows to
+        ``rows.npy``, in the same folder.
+        """
+        _make, (shape, area, flyback, model, reference, motions, left_out, matrices, fields,
+                rows) = self.__reduce__()
+        name = os.fspath(path)
+        folder = os.path.dirname(name)
+        frames: List[Dict[str, Any]] = []
+        for frame, (alpha, tx, ty) in enumerate(motions.tolist()):
+            if np.isnan(tx):
+                frames.append({"frame": frame, "left_out": left_out.get(frame, "unknown")})
+                continue
+            frames.append({"frame": frame, "alpha": alpha, "tx": tx, "ty": ty})
+            if frame in matrices:
+                frames[-1]["matrix"] = np.reshape(matrices[frame], (2, 2)).tolist()
+        found = {"kind": "sextant transforms", "version": 1, "series": "", "model": model,
+                 "reference": reference, "height": shape[0], "width": shape[1],
+                 "canvas": dict(zip(("x", "y", "width", "height"), area)), "frames": frames}
+        if fields:
+            planes, spacing = next(iter(fields.values()))
+            found["fields"] = {"file": "fields.npy", "spacing": spacing, "columns": planes.shape[2],
+                               "rows": planes.shape[1]}
+            np.save(os.path.join(folder, "fields.npy"),
+                    np.concatenate([fields[frame][0] for frame in self.frames]))
+        if rows:
+            found["rows"] = {"file": "rows.npy", "rows": shape[0], "flyback": flyback}
+            np.save(os.path.join(folder, "rows.npy"), np.stack([rows[each] for each in self.frames]))
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+
     @staticmethod
     def read(path: Union[str, "os.PathLike[str]"]) -> "Transforms":
-        """Read a file transforms.json written by ``sextant register``."""
+        """Read a file transforms.json written by ``sextant register`` or `write`."""
         from . import _command
         name = os.fspath(path)
         found = _command.read_transforms(name)
-        height, width = found["shape"]
-        handle = _core.Transforms(width, height, list(found["area"]), found["flyback"])
-        kept = [each for each in found["frames"] if not each[1]]
         folder = os.path.dirname(name)
+        motions = np.full((1 + max(each[0] for each in found["frames"]), 3), np.nan)
+        left_out, matrices, kept = {}, {}, []
+        for frame, why, *motion, matrix in found["frames"]:
+            if why:
+                left_out[frame] = why
+                continue
+            kept.append(frame)
+            motions[frame] = motion
+            if matrix is not None:
+                matrices[frame] = matrix
+        fields, rows = {}, {}
         if found["fields"]:
             file, spacing = found["fields"]
             planes = _tables(os.path.join(folder, file), 4 * len(kept), name)
-            for k, (frame, *_rest) in enumerate(kept):
-                handle.add_field(frame, spacing, planes[4 * k], planes[4 * k + 1])
+            fields = {frame: (planes[4 * k:4 * k + 4], spacing) for k, frame in enumerate(kept)}
+            used: Any = [each[:2] for each, _spacing in fields.values()]
         elif found["rows"]:
             tables = _tables(os.path.join(folder, found["rows"]), len(kept), name)
-            if tables.shape[1:] != (height, 3):
+            if tables.shape[1:] != (found["shape"][0], 3):
                 raise InvalidFile(f"{found['rows']}: has tables of {tables.shape[1:]}, expected "
-                                  f"{(height, 3)} as stated in {name}")
-            for table, (frame, _why, alpha, tx, ty, _matrix) in zip(tables, kept):
-                handle.add_rows(frame, alpha, tx, ty, table[:, 0].tolist(), table[:, 1].tolist())
+                                  f"{(found['shape'][0], 3)} as stated in {name}")
+            rows = dict(zip(kept, tables))
+            used = tables[..., :2]
+        if (fields or rows) and not np.isfinite(used).all():
+            raise InvalidFile(f"{name}: refers to displacements that are not finite")
+        return _transforms_of(found["shape"], found["area"], found["flyback"], found["model"],
+                              found["reference"], motions, left_out, matrices, fields, rows)
+
+
+def _transforms_of(shape: Tuple[int, int], area: Sequence[int], flyback: int, model: str,
+                   reference: int, motions: np.ndarray, left_out: Mapping[int, str],
+                   matrices: Mapping[int, Sequence[float]],
+                   fields: Mapping[int, Tuple[np.ndarray, int]],
+                   rows: Mapping[int, np.ndarray]) -> Transforms:
+    """Transforms from numbers, as `Transforms.__reduce__` returns them."""
+    handle = _core.Transforms(shape[1], shape[0], list(area), flyback)
+    for frame, (alpha, tx, ty) in enumerate(motions.tolist()):
+        if np.isnan(tx):
+            continue
+        if frame in fields:
+            handle.add_field(frame, fields[frame][1], fields[frame][0])
+        elif frame in rows:
+            handle.add_rows(frame, alpha, tx, ty, rows[frame])
+        elif frame in matrices:
+            handle.add_affine(frame, list(matrices[frame]), tx, ty)
         else:
-            for frame, _why, alpha, tx, ty, matrix in kept:
-                if matrix is None:
-                    handle.add_rigid(frame, alpha, tx, ty)
-                else:
-                    handle.add_affine(frame, list(matrix), tx, ty)
-        return Transforms(handle)
+            handle.add_rigid(frame, alpha, tx, ty)
+    return Transforms(handle, model, reference, motions, left_out)
 
 
 def _tables(path: str, count: int, stated_in: str) -> np.ndarray:
@@ -100,10 +180,7 @@ def _tables(path: str, count: int, stated_in: str) -> np.ndarray:
     if frames.frames != count:
         raise InvalidFile(f"{path}: has {frames.frames} planes, expected {count} as stated in "
                           f"{stated_in}")
-    tables: np.ndarray = np.stack([frames.read(number) for number in range(count)])
-    if not np.isfinite(tables).all():
-        raise InvalidFile(f"{path}: has values that are not finite")
-    return tables
+    return np.stack([frames.read(number) for number in range(count)])
 
 
 class Registration(Result):
@@ -143,6 +220,7 @@ class Registration(Result):
         self.recorded_mean: Optional[np.ndarray] = found["recorded_mean"]
         columns: Dict[str, Any] = dict(found["frames"])
         self.left_out: Dict[int, str] = columns.pop("left_out")
+        radians = columns.pop("radians")
         self.not_averaged: Dict[int, str] = columns.pop("not_averaged")
         self.frames = np.empty(len(columns["frame"]),
                                dtype=[(name, values.dtype) for name, values in columns.items()])
@@ -154,7 +232,9 @@ class Registration(Result):
         self.ranks: int = found["ranks"]
         self.threads: int = found["threads"]
         self.warnings: List[str] = list(found["warnings"])
-        self.transforms = Transforms(found["transforms"])
+        self.transforms = Transforms(found["transforms"], self.model, self.reference,
+                                     np.stack([radians, columns["tx"], columns["ty"]], axis=1),
+                                     self.left_out)
         self.aligned = aligned
         self._plan_text: str = found["plan"]
         self._candidates: List[Tuple[int, int, float]] = found["candidates"]
@@ -324,8 +404,7 @@ def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
     for frame in comm.bcast(transforms.numbers if is_root else None):
         field = comm.bcast(transforms.field(frame) if is_root else None)
         if field is not None and not is_root:
-            planes, spacing = field
-            transforms.add_field(frame, spacing, planes[0], planes[1])
+            transforms.add_field(frame, field[1], field[0])
 
 
 def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], data: Any, *,

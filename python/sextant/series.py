@@ -45,9 +45,14 @@ class Series(Sequence[np.ndarray]):
     samples, as for an array of NumPy. All functions of Sextant accept a series.
     """
 
-    def __init__(self, path: str, frames: _core.Frames) -> None:
+    def __init__(self, path: str, channel: Optional[int] = None, slice: Optional[int] = None,
+                 allow_external: bool = False) -> None:
         self.path = path
-        self._frames = frames
+        self._arguments = (path, channel, slice, allow_external)
+        self._frames = _core.Frames.of_files(*self._arguments)
+
+    def __reduce__(self) -> Any:
+        return Series, self._arguments
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -178,8 +183,7 @@ def open_series(path: Union[str, "os.PathLike[str]"], *, channel: Optional[int] 
     >>> series.shape, series.dtype, series[1].shape
     ((3, 16, 20), dtype('uint16'), (16, 20))
     """
-    name = os.fspath(path)
-    return Series(name, _core.Frames.of_files(name, channel, slice, allow_external))
+    return Series(os.fspath(path), channel, slice, allow_external)
 
 
 class Info:

@@ -63,11 +63,6 @@ Transform transform_of(const FrameRegistration& frame) {
     return frame.result.motion;
 }
 
-template <class Value>
-py::array_t<Value> vector_of(const std::vector<Value>& values) {
-    return py::array_t<Value>(std::ssize(values), values.data());
-}
-
 /// One column per property of the frames.
 py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     constexpr double degrees = 180 / std::numbers::pi;
@@ -90,6 +85,7 @@ py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     column("registered", [](Each each) { return each.left_out.empty(); });
     column("averaged",
            [](Each each) { return each.left_out.empty() && each.not_averaged.empty(); });
+    registered("radians", [](Each each) { return each.result.motion.alpha; });
     registered("tx", [](Each each) { return each.result.motion.tx; });
     registered("ty", [](Each each) { return each.result.motion.ty; });
     registered("alpha", [&](Each each) { return each.result.motion.alpha * degrees; });
@@ -343,8 +339,7 @@ py::array_t<double> apply_to_points(const Transforms& transforms,
     return mapped;
 }
 
-/// Transforms from their parameters: rigid motions (alpha in degrees, tx, ty) or affine ones (tx,
-/// ty, and the matrix row by row).
+/// Transforms without frames, which are added one by one; angles are in radians.
 std::shared_ptr<Transforms> transforms_of(std::int64_t width, std::int64_t height,
                                           const std::vector<std::int64_t>& area,
                                           std::int64_t flyback) {
@@ -369,6 +364,7 @@ void bind_registration(py::module_& module) {
                                                          all.area.shape.width,
                                                          all.area.shape.height);
                                })
+        .def_readonly("flyback", &Transforms::flyback)
         .def_property_readonly("numbers",
                                [](const Transforms& all) {
                                    std::vector<std::int64_t> numbers;
@@ -386,42 +382,62 @@ void bind_registration(py::module_& module) {
                  all.of[frame] =
                      AffineMotion{matrix.at(0), matrix.at(1), matrix.at(2), matrix.at(3), tx, ty};
              })
+        /// Planes as in fields.npy (docs/registration.md).
         .def("add_field",
              [](Transforms& all, std::int64_t frame, std::int64_t spacing,
-                const py::array_t<float, py::array::c_style>& x,
-                const py::array_t<float, py::array::c_style>& y) {
-                 DisplacementField field{all.shape, spacing, {x.shape(1), x.shape(0)}, {}, {},
-                                         {},        {}};
-                 field.x.assign(x.data(), x.data() + x.size());
-                 field.y.assign(y.data(), y.data() + y.size());
+                const py::array_t<float, py::array::c_style>& planes) {
+                 DisplacementField field{
+                     all.shape, spacing, {planes.shape(2), planes.shape(1)}, {}, {}, {}, {}};
+                 const float* from = planes.data();
+                 for (auto* to : {&field.x, &field.y, &field.sigma}) {
+                     to->assign(from, from + field.count());
+                     from += field.count();
+                 }
+                 field.known.assign(from, from + field.count());
                  all.of[frame] = std::move(field);
              })
+        /// A table as in rows.npy.
         .def("add_rows",
              [](Transforms& all, std::int64_t frame, double alpha, double tx, double ty,
-                std::vector<float> dx, std::vector<float> dy) {
-                 all.of[frame] = RowMotion{{alpha, tx, ty}, std::move(dx), std::move(dy), {}};
+                const py::array_t<float, py::array::c_style>& table) {
+                 RowMotion rows{{alpha, tx, ty}, {}, {}, {}};
+                 const auto from = table.unchecked<2>();
+                 for (py::ssize_t row = 0; row < from.shape(0); ++row) {
+                     rows.dx.push_back(from(row, 0));
+                     rows.dy.push_back(from(row, 1));
+                     rows.sigma.push_back(from(row, 2));
+                 }
+                 all.of[frame] = std::move(rows);
              })
-        /// The displacement field of a frame as an array of 2, rows, columns and its spacing, or
-        /// None.
+        /// The displacement field of a frame, as planes and their spacing, or None.
         .def("field",
              [](const Transforms& all, std::int64_t frame) -> py::object {
                  const auto* field = std::get_if<DisplacementField>(&all.at(frame));
                  if (!field)
                      return py::none();
-                 py::array_t<float> planes({py::ssize_t{2}, py::ssize_t{field->nodes.height},
+                 py::array_t<float> planes({py::ssize_t{4}, py::ssize_t{field->nodes.height},
                                             py::ssize_t{field->nodes.width}});
-                 float* const to = planes.mutable_data();
-                 std::copy(field->x.begin(), field->x.end(), to);
-                 std::copy(field->y.begin(), field->y.end(), to + field->x.size());
+                 float* to = planes.mutable_data();
+                 for (const auto* from : {&field->x, &field->y, &field->sigma})
+                     to = std::copy(from->begin(), from->end(), to);
+                 std::copy(field->known.begin(), field->known.end(), to);
                  return py::make_tuple(planes, field->spacing);
              })
-        /// The displacements of the rows of a frame, to the right and downward, or None.
+        /// The displacements of the rows of a frame, as a table, or None.
         .def("rows",
              [](const Transforms& all, std::int64_t frame) -> py::object {
                  const auto* rows = std::get_if<RowMotion>(&all.at(frame));
                  if (!rows)
                      return py::none();
-                 return py::make_tuple(vector_of(rows->dx), vector_of(rows->dy));
+                 py::array_t<float> table({std::ssize(rows->dx), py::ssize_t{3}});
+                 auto to = table.mutable_unchecked<2>();
+                 for (std::size_t row = 0; row < rows->dx.size(); ++row) {
+                     const auto at = static_cast<py::ssize_t>(row);
+                     to(at, 0) = rows->dx[row];
+                     to(at, 1) = rows->dy[row];
+                     to(at, 2) = rows->sigma[row];
+                 }
+                 return table;
              })
         .def("matrix", [](const Transforms& all, std::int64_t frame) -> py::object {
             const auto* affine = std::get_if<AffineMotion>(&all.at(frame));

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Type hints and the file of options are current; calls leak nothing."""
+import copy
 import gc
 import importlib.util
 import os
 import pathlib
+import pickle
 import resource
 import shutil
 import subprocess
@@ -72,6 +74,43 @@ sextant.filter(np.zeros((3, 3)), sigma="wide")
     bad = subprocess.run([*base, wrong], capture_output=True, text=True, env=environment,
                          cwd=tmp_path)
     assert bad.stdout.count("error:") >= 3, bad.stdout
+
+
+IMAGE = np.zeros((32, 40), "f4")
+IMAGE[8:20, 10:30] = 1
+
+
+@pytest.mark.parametrize("result", [
+    lambda: sextant.label(IMAGE, measure=True), lambda: sextant.filter(IMAGE),
+    lambda: sextant.contours(IMAGE), lambda: sextant.composite(np.ones((2, 4, 4, 4), "f4")),
+    lambda: sextant.explain(machine="das"), lambda: sextant.label(IMAGE).plan])
+def test_results_can_be_pickled_and_copied(result):
+    result = result()
+    for copied in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert repr(copied) == repr(result)
+        assert getattr(copied, "record", None) == getattr(result, "record", None)
+        assert copied._repr_html_() == result._repr_html_()
+
+
+def test_series_can_be_pickled(tmp_path):
+    np.save(tmp_path / "movie.npy", np.stack([IMAGE, 2 * IMAGE]))
+    series = sextant.open_series(tmp_path / "movie.npy")
+    for copied in (pickle.loads(pickle.dumps(series)), copy.copy(series)):
+        np.testing.assert_array_equal(copied[1], series[1])
+    found = pickle.loads(pickle.dumps(sextant.info(tmp_path / "movie.npy")))
+    assert (found.frames, found.pixel_size) == (2, None)
+
+
+def test_functions_run_in_a_pool_of_processes(run_script):
+    done = run_script("""
+import multiprocessing
+import numpy as np
+import sextant
+with multiprocessing.Pool(2) as pool:
+    found = pool.map(sextant.label, [np.eye(8), np.zeros((4, 4))])
+print([each.components for each in found], found[0].labels.max())
+""")
+    assert done.stdout.split() == ["[1,", "0]", "1"]
 
 
 def failing():

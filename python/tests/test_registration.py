@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """register and apply, compared with known motions; every kind of source gives the same bits."""
+import copy
+import pickle
 import subprocess
 
 import numpy as np
@@ -162,6 +164,31 @@ def test_a_file_of_the_command_is_applied(movie, tmp_path, program):
                         "--aligned", "on", "--format", "npy"], check=True, capture_output=True)
         found = sextant.apply(out / "transforms.json", movie)
         np.testing.assert_allclose(found, np.load(out / "aligned.npy"), atol=1e-5)
+
+
+OPTIONS = [{}, {"model": "affine", "canvas": "union"}, {"model": "nonrigid"}, {"scan_rows": True}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_transforms_can_be_pickled_and_written(movie, tmp_path, program, options):
+    blank = movie.copy()
+    blank[4] = 0
+    found = sextant.register(blank, **options)
+    expected = sextant.apply(found, movie)
+    for copied in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        np.testing.assert_array_equal(sextant.apply(copied, movie), expected)
+        assert copied.record == found.record and copied.left_out == found.left_out
+        np.testing.assert_array_equal(copied.average, found.average)
+    found.transforms.write(tmp_path / "transforms.json")
+    read = sextant.Transforms.read(tmp_path / "transforms.json")
+    np.testing.assert_array_equal(sextant.apply(read, movie), expected)
+    assert (read.model, read.reference) == (found.model, found.reference)
+    if options.get("model") == "nonrigid":
+        np.testing.assert_array_equal(read.field(3)[0], found.transforms.field(3)[0])
+    np.save(tmp_path / "movie.npy", movie)
+    subprocess.run([program, "apply", tmp_path / "transforms.json", tmp_path / "movie.npy", "-o",
+                    tmp_path / "aligned.npy"], check=True, capture_output=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "aligned.npy"), np.delete(expected, 4, axis=0))
 
 
 def test_large_values_keep_their_resolution(movie):
