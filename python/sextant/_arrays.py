@@ -34,30 +34,42 @@ def _has_buffer(source: Any) -> bool:
     return True
 
 
-def as_array(source: Any, name: str, copy: Optional[bool] = None) -> np.ndarray:
+def with_mask(source: Any) -> np.ndarray:
+    """Any array_like as an array: a masked one if it, or an item of a list, has a mask."""
+    if isinstance(source, (list, tuple)):
+        source = [np.asanyarray(each) if hasattr(each, "__array__") else each for each in source]
+        if any(isinstance(each, np.ma.MaskedArray) for each in source):
+            return np.ma.array(source)
+    return np.asanyarray(source)
+
+
+def as_array(source: Any, name: str, copy: Optional[bool] = None,
+             masked: float = np.nan) -> np.ndarray:
     """An array on the memory of `source`; a copy only if `source` has no such memory.
 
-    A masked array becomes a copy in which masked samples are NaN.
+    A masked array becomes a copy in which masked samples have the value `masked`.
     """
-    if isinstance(source, np.ma.MaskedArray):
-        if copy is False:
-            raise InvalidTask(f"{name} is a masked array: its samples must be copied to set masked "
-                              "ones to NaN, but copy is False")
-        _check_type(source.dtype, name)
-        wide = source.dtype if source.dtype.kind == "f" else np.promote_types(source.dtype, "f4")
-        masked: Any = source.astype(wide)
-        return np.asarray(masked.filled(np.nan))
     has_memory = (isinstance(source, np.ndarray) or hasattr(source, "__array_interface__") or
                   _has_buffer(source))
     if copy is False and not has_memory:
         raise InvalidTask(f"{name} is a {type(source).__name__}, which has no memory to share: its "
                           "samples must be copied, but copy is False")
     try:
-        array = np.asarray(source)
+        array: Any = with_mask(source)
     except ValueError as error:  # lists of lists of different lengths
         raise WrongType(f"{name}: {error}") from None
     _check_type(array.dtype, name)
-    return array
+    if isinstance(array, np.ma.MaskedArray):
+        if copy is False:
+            raise InvalidTask(f"{name} is a masked array: its samples must be copied to set masked "
+                              "ones, but copy is False")
+        array = array.astype(_type_with(masked, array.dtype)).filled(masked)
+    return np.asarray(array)
+
+
+def _type_with(masked: float, dtype: np.dtype) -> np.dtype:
+    """The type of samples of which some have the value `masked`."""
+    return np.promote_types(dtype, "f4") if np.isnan(masked) and dtype.kind != "f" else dtype
 
 
 def _check_type(dtype: np.dtype, name: str) -> None:
@@ -80,10 +92,12 @@ class _Blocks:
     The blocks read last are kept, because several ranks and passes read neighbouring frames.
     """
 
-    def __init__(self, source: Any, name: str) -> None:
-        self._source, self._name = source, name
-        self._shape, self._dtype = tuple(source.shape), np.dtype(source.dtype)
-        item = int(np.prod(self._shape[1:], dtype=np.int64)) * self._dtype.itemsize
+    def __init__(self, source: Any, name: str, masked: float = np.nan) -> None:
+        self._source, self._name, self._masked = source, name, masked
+        self._shape, self.dtype = tuple(source.shape), np.dtype(source.dtype).newbyteorder("=")
+        if isinstance(getattr(source, "_meta", None), np.ma.MaskedArray):  # of dask
+            self.dtype = _type_with(masked, self.dtype)
+        item = int(np.prod(self._shape[1:], dtype=np.int64)) * self.dtype.itemsize
         most = max(1, _BLOCK_BYTES // max(1, item))
         chunks = getattr(source, "chunks", None)
         first = chunks[0] if chunks else 1
@@ -107,13 +121,20 @@ class _Blocks:
                 if tuple(self._source.shape) != self._shape:
                     raise InvalidFile(f"{self._name} has shape {tuple(self._source.shape)}, but had "
                                       f"{self._shape} when it was opened")
-                block = np.ascontiguousarray(self._source[first:last],
-                                             dtype=self._dtype.newbyteorder("="))
+                block = self._filled(np.asanyarray(self._source[first:last]))
                 if block.shape != (last - first, *self._shape[1:]):
                     raise InvalidFile(f"{self._name}[{first}:{last}] has shape {block.shape}, "
                                       f"expected {(last - first, *self._shape[1:])}")
             self._kept[index] = block
             return block
+
+    def _filled(self, block: np.ndarray) -> np.ndarray:
+        if np.ma.is_masked(block):
+            if self.dtype != _type_with(self._masked, self.dtype):
+                raise InvalidTask(f"{self._name} has masked samples of type {self.dtype}: convert "
+                                  "it to float32 first")
+            block = block.astype(self.dtype).filled(self._masked)  # type: ignore[attr-defined]
+        return np.ascontiguousarray(block, dtype=self.dtype)
 
     def frame(self, number: int, first: int, last: int) -> np.ndarray:
         """Rows of a frame of a series."""
@@ -152,8 +173,7 @@ def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
         _check_axes(series.shape, ("frames", "height", "width"), name)
         reader = _Blocks(series, name)
         frames, height, width = series.shape
-        return _core.Frames.of_reader(reader.frame, frames, height, width,
-                                      np.dtype(series.dtype).newbyteorder("="), True)
+        return _core.Frames.of_reader(reader.frame, frames, height, width, reader.dtype, True)
     if isinstance(series, (list, tuple)) and any(_is_frame(frame) for frame in series):
         return _listed(series, name, copy)
     array = as_array(series, name, copy)
@@ -208,7 +228,7 @@ def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
 
 
 def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = None,
-             copy: Optional[bool] = None) -> _core.Frames:
+             copy: Optional[bool] = None, masked: float = np.nan) -> _core.Frames:
     """The image of anything that `label` accepts, as a series of one frame."""
     if isinstance(image, (str, os.PathLike)):
         return _core.Frames.of_files(os.fspath(image), None, None, False)
@@ -219,9 +239,9 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
         _check_type(np.dtype(image.dtype), name)
         _check_axes(image.shape, ("height", "width"), name)
         height, width = image.shape
-        return _core.Frames.of_reader(_Blocks(image, name).rows, 1, height, width,
-                                      np.dtype(image.dtype).newbyteorder("="), False)
-    array = as_array(image, name, copy)
+        reader = _Blocks(image, name, masked)
+        return _core.Frames.of_reader(reader.rows, 1, height, width, reader.dtype, False)
+    array = as_array(image, name, copy, masked)
     if channel_axis is None:
         if array.ndim == 3 and array.shape[-1] in (3, 4):
             raise InvalidTask(f"{name} has shape {array.shape}, expected 2 axes: height, width; "

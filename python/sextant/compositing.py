@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, parsed, progress_for
+from ._arrays import agreed, check_overlap, parsed, progress_for, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -117,10 +117,13 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
     with agreed(comm, "composite", options):
         progress = progress_for(progress)
         try:
-            array = np.asarray(images)
+            array = with_mask(images)
         except ValueError:
             raise InvalidTask("images have different shapes, expected the same height, width and "
                               "channels") from None
+        if np.ma.is_masked(array):
+            raise InvalidTask("images have masked samples: fill them first, such as with "
+                              "images.filled(0)")
         if array.ndim != 4:
             raise InvalidTask(f"images have shape {array.shape}, expected 4 axes: images, height, "
                               "width, channels")

@@ -8,7 +8,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (agreed, as_array, check_overlap, image_of, is_lazy, parsed,
+from ._arrays import (agreed, as_array, check_overlap, image_of, parsed,
                       progress_for, ranks_for, sink_for)
 from ._documented import documented
 from ._options import ContoursOptions, FilterOptions, LabelOptions
@@ -25,9 +25,9 @@ def _is_root(comm: Any) -> bool:
 
 def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm: Any,
              ranks: Optional[int], options: Mapping[str, Any],
-             copy: Optional[bool]) -> Tuple[_core.Frames, int, int]:
+             copy: Optional[bool], masked: float = np.nan) -> Tuple[_core.Frames, int, int]:
     """The image, the number of its frame, and the number of threads."""
-    frames = image_of(image, channel_axis=channel_axis, copy=copy)
+    frames = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked)
     if frame is None and frames.frames != 1:
         raise InvalidTask(f"the series has {frames.frames} frames: expected one, or frame=N")
     if frame is not None and not 0 <= frame < frames.frames:
@@ -170,10 +170,10 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     """
     sink = None
     if isinstance(image, np.ma.MaskedArray) and copy is not False:
-        masked: Any = image
-        image = as_array(masked.filled(0), "image")
+        image = as_array(image, "image", masked=0)
     with agreed(comm, "label", options):
-        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy,
+                                           masked=0)
         show = progress_for(progress)
         if _is_root(comm):
             check_overlap(out, image, "image")
@@ -193,7 +193,7 @@ def measure(labels: Any) -> np.ndarray:
     Parameters
     ----------
     labels : array_like of int
-        0 is the background. Regions need not be connected.
+        0 and masked samples are background. Regions need not be connected.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def measure(labels: Any) -> np.ndarray:
     """
     if isinstance(labels, Labels):
         labels = labels.labels
-    array = as_array(np.asarray(labels) if is_lazy(labels) else labels, "labels")
+    array = as_array(labels, "labels", masked=0)
     if array.ndim != 2:
         raise InvalidTask(f"labels has shape {array.shape}, expected 2 axes: height, width")
     if array.dtype.kind not in "iub":

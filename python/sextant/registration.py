@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import (agreed, check_overlap, frames_of, image_of, progress_for, sink_for)
+from ._arrays import (agreed, as_array, check_overlap, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
@@ -458,7 +458,7 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
     if _is_points(data):
         if frame is not None:
             raise InvalidTask("frame has no effect: each point states its frame")
-        points = np.ascontiguousarray(data, dtype="f8")
+        points = np.ascontiguousarray(as_array(data, "data"), dtype="f8")
         if not np.isfinite(points).all():
             raise InvalidTask("points have coordinates that are not finite")
         return _core.apply_to_points(handle, points, from_reference)

@@ -77,6 +77,44 @@ def test_lazy_images_in_and_out(library, ranks, blobs, tmp_path):
                                   sextant.filter(blobs, sigma=2, derivatives=["x", "y"]).planes)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "u1", "i8"])
+def test_masked_samples_of_dask_arrays_are_gaps_or_background(dtype, blobs, movie):
+    array = pytest.importorskip("dask.array")
+    image = np.ma.array(blobs.astype(dtype), mask=np.arange(blobs.size).reshape(blobs.shape) % 9 == 0)
+    lazy = array.from_array(image, chunks=(50, 70))
+    np.testing.assert_array_equal(sextant.label(lazy).labels, sextant.label(image).labels)
+    np.testing.assert_array_equal(sextant.label(lazy).labels > 0, image.filled(0) > 0)
+    np.testing.assert_array_equal(sextant.filter(lazy).planes, sextant.filter(image).planes)
+    if dtype != "f4":
+        np.testing.assert_array_equal(sextant.measure(lazy)["area"], [image.filled(0).sum()])
+    series = np.ma.array((100 * movie).astype(dtype if dtype != "u1" else "i2"), mask=False)
+    series.mask[:, :, 40:44] = True
+    expected = sextant.register(series).motions
+    lazy = array.from_array(series, chunks=(3, 50, 128))
+    np.testing.assert_array_equal(sextant.register(lazy).motions, expected)
+    np.testing.assert_array_equal(sextant.register(list(lazy)).motions, expected)
+
+
+def test_masked_samples_are_never_dropped(movie):
+    class Image:  # does not declare that it is masked
+        shape, dtype = (20, 30), np.dtype("u1")
+
+        def __getitem__(self, index):
+            return np.ma.masked_equal(np.ones(self.shape, "u1")[index], 1)
+    assert sextant.label(Image()).components == 0
+    with pytest.raises(sextant.InvalidTask, match="masked samples of type uint8"):
+        sextant.filter(Image())
+    row = np.ma.masked_equal([1, 2, 1], 1)
+    assert sextant.label([row, row]).components == 1
+    image = np.ma.masked_all((4, 4, 4), "f4")
+    for images in (np.ma.array([image, image]), [image, image]):
+        with pytest.raises(sextant.InvalidTask, match="masked"):
+            sextant.composite(images)
+    sextant.composite(np.ma.ones((2, 4, 4, 4), "f4"))
+    with pytest.raises(sextant.InvalidTask, match="not finite"):
+        sextant.apply(sextant.register(movie), np.ma.masked_equal([[0, 5., 6.]], 5))
+
+
 def test_a_lazy_image_is_never_whole_in_memory():
     class Image:
         shape, dtype, chunks, largest = (20_000, 1000), np.dtype("u1"), (100, 1000), 0
