@@ -34,12 +34,15 @@ def _has_buffer(source: Any) -> bool:
     return True
 
 
-def with_mask(source: Any) -> np.ndarray:
+ma: Any = np.ma  # has no type hints
+
+
+def with_mask(source: Any) -> Any:
     """Any array_like as an array: a masked one if it, or an item of a list, has a mask."""
     if isinstance(source, (list, tuple)):
         source = [np.asanyarray(each) if hasattr(each, "__array__") else each for each in source]
         if any(isinstance(each, np.ma.MaskedArray) for each in source):
-            return np.ma.array(source)
+            return ma.array(source)
     return np.asanyarray(source)
 
 
@@ -55,11 +58,11 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None,
         raise InvalidTask(f"{name} is a {type(source).__name__}, which has no memory to share: its "
                           "samples must be copied, but copy is False")
     try:
-        array: Any = with_mask(source)
+        array = with_mask(source)
     except ValueError as error:  # lists of lists of different lengths
         raise WrongType(f"{name}: {error}") from None
     _check_type(array.dtype, name)
-    if isinstance(array, np.ma.MaskedArray):
+    if ma.isMaskedArray(array):
         if copy is False:
             raise InvalidTask(f"{name} is a masked array: its samples must be copied to set masked "
                               "ones, but copy is False")
@@ -128,12 +131,12 @@ class _Blocks:
             self._kept[index] = block
             return block
 
-    def _filled(self, block: np.ndarray) -> np.ndarray:
-        if np.ma.is_masked(block):
+    def _filled(self, block: Any) -> np.ndarray:
+        if ma.is_masked(block):
             if self.dtype != _type_with(self._masked, self.dtype):
                 raise InvalidTask(f"{self._name} has masked samples of type {self.dtype}: convert "
                                   "it to float32 first")
-            block = block.astype(self.dtype).filled(self._masked)  # type: ignore[attr-defined]
+            block = block.astype(self.dtype).filled(self._masked)
         return np.ascontiguousarray(block, dtype=self.dtype)
 
     def frame(self, number: int, first: int, last: int) -> np.ndarray:
@@ -256,14 +259,20 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
 
 def check_overlap(out: Any, source: Any, name: str) -> None:
     """Refuses an output that shares memory with the input, which is read while it is written."""
-    if not isinstance(out, np.ndarray) or not isinstance(source, np.ndarray):
+    if isinstance(source, (list, tuple)):
+        for each in source:
+            if _is_frame(each):
+                check_overlap(out, each, name)
         return
-    if not np.may_share_memory(out, source):
-        return
-    try:
-        overlap = np.shares_memory(out, source, max_work=10_000)
-    except np.TooHardError:
-        overlap = True
+    overlap = out is not None and out is source
+    if isinstance(out, np.ndarray):
+        if hasattr(source, "__array_interface__") or _has_buffer(source):
+            try:
+                overlap = np.shares_memory(out, np.asarray(source), max_work=10_000)
+            except np.TooHardError:
+                overlap = True
+    elif type(out) is type(source) and is_lazy(out):
+        overlap = (out == source) is True  # such as two objects of h5py for one dataset
     if overlap:
         raise InvalidTask(f"out shares memory with {name}")
 

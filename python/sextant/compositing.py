@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, parsed, progress_for, with_mask
+from ._arrays import agreed, check_overlap, ma, parsed, progress_for, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -121,7 +121,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         except ValueError:
             raise InvalidTask("images have different shapes, expected the same height, width and "
                               "channels") from None
-        if np.ma.is_masked(array):
+        if ma.is_masked(array):
             raise InvalidTask("images have masked samples: fill them first, such as with "
                               "images.filled(0)")
         if array.ndim != 4:
@@ -134,8 +134,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
                             "float32, float16 or uint8, or 5 of float32 with depth")
         if 0 in array.shape[1:] or (array.shape[0] == 0 and comm is None):
             raise InvalidTask(f"images have shape {array.shape}: it is empty")
-        if isinstance(images, np.ndarray):
-            check_overlap(out, images, "images")
+        check_overlap(out, images, "images")
         array = np.ascontiguousarray(array, dtype=native)
         shape = array.shape[1:]
         if out is not None:

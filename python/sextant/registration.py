@@ -380,7 +380,9 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         detector = {name: image_of(image, name)
                     for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
                     if image is not None}
-        check_overlap(out, series, "series")
+        for name, source in {"series": series, "dark": dark, "gain": gain,
+                             "defects": defects}.items():
+            check_overlap(out, source, name)
         if out is not None and options.get("canvas") in (None, "reference"):
             sink_for(out, (frames.frames, frames.height, frames.width), "f4")  # checks it early
         show = progress_for(progress)

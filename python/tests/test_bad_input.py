@@ -219,8 +219,40 @@ def test_out_that_shares_memory_with_the_input(movie):
     with pytest.raises(sextant.InvalidTask, match="shares memory"):
         sextant.filter(planes[0], derivatives="x,y", out=planes)
     images = np.zeros((2, 8, 8, 4), "f4")
+    for source in (images, list(images)):
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.composite(source, out=images[1])
+
+    class Interface:
+        __array_interface__ = image.__array_interface__
+    for source in (memoryview(image), Interface()):
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.label(source, out=image)
+    found = sextant.register(movie)
+    for source in (list(movie), [memoryview(frame) for frame in movie]):
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.register(source, out=movie)
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.apply(found, source, out=movie)
+    out = np.zeros_like(movie)
+    for name in ("dark", "gain", "defects"):
+        with pytest.raises(sextant.InvalidTask, match=f"out shares memory with {name}"):
+            sextant.register(movie, out=out, **{name: out[0]})
+
+
+def test_out_that_is_the_stored_input(movie, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "movie.h5", "w") as file:
+        file["movie"] = movie
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.register(file["movie"], out=file["movie"])
+        file["image"] = IMAGE.astype("i4")
+        with pytest.raises(sextant.InvalidTask, match="shares memory"):
+            sextant.label(file["image"], out=file["image"])
+    zarr = pytest.importorskip("zarr")
+    image = zarr.array(IMAGE.astype("i4"))
     with pytest.raises(sextant.InvalidTask, match="shares memory"):
-        sextant.composite(images, out=images[1])
+        sextant.label(image, out=image)
 
 
 class Odd(Exception):
