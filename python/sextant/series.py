@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -38,11 +38,11 @@ class PixelSize(Tuple[float, float, str]):
         return self[0] > 0 and self[1] > 0
 
 
-class Series(Sequence[np.ndarray]):
+class Series:
     """A series of frames in files, whose samples are read when they are indexed.
 
     ``series[k]`` is a frame and ``series[a:b:c]`` an array of frames; further indices select
-    samples, as for an array of NumPy. All functions of Sextant accept a series.
+    samples, as in a NumPy array. All functions of Sextant accept a series.
     """
 
     def __init__(self, path: str, channel: Optional[int] = None, slice: Optional[int] = None,
@@ -103,43 +103,45 @@ class Series(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return self._frames.frames
 
-    def __getitem__(self, index: Any) -> np.ndarray:  # type: ignore[override]
-        rest: Tuple[Any, ...] = ()
-        if isinstance(index, tuple):
-            if Ellipsis in [each for each in index if not isinstance(each, np.ndarray)]:
-                at = [i for i, each in enumerate(index) if each is Ellipsis][0]
-                fill = self.ndim - len(index) + 1
-                index = index[:at] + (slice(None),) * fill + index[at + 1:]
-            index, rest = (index[0], index[1:]) if index else (slice(None), ())
-        elif index is Ellipsis:
-            index = slice(None)
-        if isinstance(index, (int, np.integer)):
-            number = int(index) + (len(self) if index < 0 else 0)
-            if not 0 <= number < len(self):
-                raise IndexError(f"frame {index} of {len(self)}")
-            frame = self._frames.read(number)
-            chosen: np.ndarray = frame[rest] if rest else frame
-            return chosen
-        if isinstance(index, slice):
-            numbers = range(*index.indices(len(self)))
-        else:
-            listed = np.asarray(index)
-            numbers = np.flatnonzero(listed) if listed.dtype == bool else listed  # type: ignore
-        parts = [self[int(number)][rest] if rest else self[int(number)] for number in numbers]
-        if parts:
-            return np.stack(parts)
-        empty = np.empty((1, *self.shape[1:]), self.dtype)[0][rest] if rest else None
-        return np.empty((0, *(self.shape[1:] if empty is None else empty.shape)), self.dtype)
+    def __getitem__(self, index: Any) -> np.ndarray:
+        parts = index if isinstance(index, tuple) else (index,)
+        for part in parts:
+            kind = np.asarray(part) if not isinstance(part, slice) and part is not Ellipsis else None
+            if kind is not None and (kind.dtype == object or kind.dtype == bool and kind.ndim != 1):
+                raise IndexError("a series is indexed with integers, slices, ..., arrays of integers "
+                                 "and masks of one axis; use np.asarray(series) for other indices")
+        # NumPy checks the index on an array that takes no memory.
+        chosen = np.empty(np.broadcast_to(np.empty((), self.dtype), self.shape)[index].shape,
+                          self.dtype)
+        if not any(part is Ellipsis for part in parts):
+            parts = (*parts, Ellipsis)
+        at = [part is Ellipsis for part in parts].index(True)
+        parts = (*parts[:at], *[slice(None)] * (self.ndim - len(parts) + 1), *parts[at + 1:])
+        first, rest = parts[0], parts[1:]
+        numbers = np.arange(len(self))[first]
+        if chosen.size and any(np.ndim(part) for part in rest if not isinstance(part, slice)):
+            frames = np.stack([self._frames.read(int(number)) for number in numbers.flat])
+            own = (slice(None) if isinstance(first, slice) else
+                   np.arange(numbers.size).reshape(numbers.shape))
+            return np.asarray(frames[(own, *rest)])
+        if chosen.size:
+            for position, number in np.ndenumerate(numbers):
+                chosen[position] = self._frames.read(int(number))[rest]
+        return chosen[()]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         for number in range(len(self)):
             yield self[number]
 
-    def __array__(self, dtype: Any = None) -> np.ndarray:
-        array = np.empty(self.shape, self.dtype)
+    __contains__ = None  # frames are arrays, which == compares sample by sample
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the samples of a series must be copied to be an array")
+        array = np.empty(self.shape, self.dtype if dtype is None else dtype)
         for number in range(len(self)):
-            array[number] = self[number]
-        return array if dtype is None else array.astype(dtype, copy=False)
+            array[number] = self._frames.read(number)
+        return array
 
     def __repr__(self) -> str:
         return f"<Series {self.path}: {self.shape} of {self.dtype}>"

@@ -25,13 +25,27 @@ def test_a_series_is_indexed_like_an_array(movie, tmp_path):
     series = sextant.open_series(path)
     assert series.shape == movie.shape and series.dtype == movie.dtype and len(series) == 8
     assert series.ndim == 3 and series.size == movie.size and series.nbytes == movie.nbytes
+    every, mask, columns = slice(None), np.arange(8) > 5, np.arange(128) > 120
     for index in (0, -1, slice(1, 7, 3), slice(None, None, -2), (3, slice(4, 9)), (slice(0, 2), 5),
-                  (..., 7), (2, ..., 3), slice(5, 5), [4, 1], np.arange(8) > 5, ...):
-        np.testing.assert_array_equal(series[index], movie[index])
+                  (..., 7), (2, ..., 3), slice(5, 5), [4, 1], mask, ..., (), [], np.array(2),
+                  np.int64(3), (1, 2, 3), (1, 2, 3, ...), ([0, 1], [2, 3]), ([0, 1], every, [2, 3]),
+                  ([0, 1], every, 3), (slice(6, 2, -2), [2, 3]), (slice(0, 3), every, [2, 3]),
+                  (slice(0, 3), [2, 3], [4, 5]), (4, every, [2, 3]), (4, [2, 3]), (mask, [2, 3]),
+                  ([[0, 1], [2, 3]], 5), ([[0, 1], [2, 3]], every, [[4], [5]]), (..., columns),
+                  (slice(5, 5), [2, 3]), (mask, every, 2), (np.array(2), every, [2, 3])):
+        np.testing.assert_array_equal(series[index], movie[index], strict=True)
+    for index in (8, -9, [8], (0, 128), None, True, False, (0, None), (..., ...), "a", 1.5, [1.7],
+                  np.array([True, False]), movie[0] > 0, movie > 0, (0, 0, 0, 0), (..., np.array(True)),
+                  [True, False], ([0, 1], [0, 1, 2])):
+        with pytest.raises(IndexError):
+            series[index]
     np.testing.assert_array_equal(np.asarray(series), movie)
+    assert np.asarray(series, "f8").dtype == series.__array__("f8", copy=None).dtype == np.float64
+    with pytest.raises(ValueError, match="copied"):
+        series.__array__(copy=False)
+    with pytest.raises(TypeError):
+        movie[0] in series
     np.testing.assert_array_equal(np.stack(list(series)), movie)
-    with pytest.raises(IndexError):
-        series[8]
     assert "movie.npy" in repr(series) and "data:image/png" in series._repr_html_()
 
 
