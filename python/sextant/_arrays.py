@@ -70,6 +70,14 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None,
     return np.asarray(array)
 
 
+def to_array(source: Any, dtype: Any, copy: Optional[bool]) -> np.ndarray:
+    """What ``__array__`` of a result that contains `source` returns."""
+    array = np.asarray(source, dtype=dtype)
+    if copy is False and array is not source:
+        raise ValueError("the array must be copied, but copy is False")
+    return np.array(array) if copy and array is source else array
+
+
 def _type_with(masked: float, dtype: np.dtype) -> np.dtype:
     """The type of samples of which some have the value `masked`."""
     return np.promote_types(dtype, "f4") if np.isnan(masked) and dtype.kind != "f" else dtype

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, ma, parsed, progress_for, with_mask
+from ._arrays import agreed, check_overlap, ma, parsed, progress_for, to_array, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -57,8 +57,8 @@ class Composite(Result):
         plan = self.record["plan"]
         return Plan("", "") if plan is None else plan_of(plan, self._seconds or None, self._text)
 
-    def __array__(self, dtype: Any = None) -> np.ndarray:
-        return np.asarray(self.image, dtype=dtype)
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        return to_array(self.image, dtype, copy)
 
     def __repr__(self) -> str:
         shape = None if self.image is None else self.image.shape

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from . import _core
 from ._arrays import (agreed, as_array, check_overlap, image_of, parsed,
-                      progress_for, ranks_for, sink_for)
+                      progress_for, ranks_for, sink_for, to_array)
 from ._documented import documented
 from ._options import ContoursOptions, FilterOptions, LabelOptions
 from ._results import Plan, Result, _axes, _contrast, _png, plan_of
@@ -69,8 +69,23 @@ class Labels(Result):
         self.ranks: int = found["ranks"]
         self.table: Optional[np.ndarray] = _table(found["table"]) if "table" in found else None
 
-    def __array__(self, dtype: Any = None) -> np.ndarray:
-        return np.asarray(self.labels, dtype=dtype)
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Height and width."""
+        return tuple(self.labels.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes: 2."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the labels."""
+        return np.dtype(self.labels.dtype)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        return to_array(self.labels, dtype, copy)
 
     def __repr__(self) -> str:
         return f"<Labels: {self.components} components>"
@@ -228,8 +243,8 @@ def measure(labels: Any) -> np.ndarray:
     return _table(_core.measure(array.astype(kind, copy=False), largest))
 
 
-class Filtered(Result):
-    """Derivatives and features of an image.
+class Filtered(Result, Mapping[str, Any]):
+    """Derivatives and features of an image: a mapping of their names to planes.
 
     Attributes
     ----------
@@ -237,6 +252,12 @@ class Filtered(Result):
         One plane per derivative. None on ranks other than 0.
     derivatives : list of str
         The names of the planes. ``filtered["xx"]`` is a plane.
+    not_a_number : int
+        Number of NaN samples in the image.
+    warnings : list of str
+        Remarks of the planner, such as that the machine profile lacks a value.
+    ranks : int
+        Number of ranks or threads that were used.
     """
 
     _title = "filtered image"
@@ -250,9 +271,10 @@ class Filtered(Result):
 
     def __getitem__(self, name: str) -> Any:
         try:
-            return self.planes[self.derivatives.index(name)]
+            plane = self.derivatives.index(name)
         except ValueError:
             raise KeyError(f"{name}: expected one of {', '.join(self.derivatives)}") from None
+        return self.planes if len(self.planes.shape) == 2 else self.planes[plane]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.derivatives)
@@ -260,12 +282,10 @@ class Filtered(Result):
     def __len__(self) -> int:
         return len(self.derivatives)
 
-    def keys(self) -> List[str]:
-        """The names of the planes."""
-        return list(self.derivatives)
+    __eq__, __hash__ = object.__eq__, object.__hash__  # a Mapping would compare arrays
 
-    def __array__(self, dtype: Any = None) -> np.ndarray:
-        return np.asarray(self.planes, dtype=dtype)
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        return to_array(self.planes, dtype, copy)
 
     def __repr__(self) -> str:
         return f"<Filtered: {', '.join(self.derivatives)}>"
@@ -283,7 +303,7 @@ class Filtered(Result):
         if self.planes is None:
             return []
         most = 6
-        shown = [_grey(np.asarray(plane)) for plane in self.planes[:most]]
+        shown = [_grey(np.asarray(self[name])) for name in self.derivatives[:most]]
         columns = -(-len(shown) // 2) if len(shown) > 3 else len(shown)
         shown += [np.zeros_like(shown[0])] * (-len(shown) % columns)
         rows = [np.hstack(shown[k:k + columns]) for k in range(0, len(shown), columns)]
@@ -292,7 +312,7 @@ class Filtered(Result):
     def plot(self, axes: Any = None) -> Any:
         """Draw the first plane by matplotlib, and return the axes."""
         axes = _axes(axes)
-        axes.imshow(np.asarray(self.planes[0]), cmap="gray")
+        axes.imshow(np.asarray(self[self.derivatives[0]]), cmap="gray")
         axes.set_title(self.derivatives[0])
         return axes
 
@@ -310,8 +330,8 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
         As in `sextant.label`.
     out : array, optional
         Where the planes are written: float32, or a wider type, with the axes planes, height and
-        width; an array of NumPy, zarr or h5py. If the call raises an exception, its content is
-        unspecified.
+        width, or height and width for one derivative; a NumPy, zarr or h5py array. If the call
+        raises an exception, its content is unspecified.
     {options}
 
     Returns
@@ -332,7 +352,7 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     >>> bool(abs(filtered["x"][16, 32] - 1) < 1e-4)
     True
     """
-    sink = None
+    sink, is_plane = None, False
     with agreed(comm, "filter", options):
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         chosen = parsed(_core.FilterOptions, options)
@@ -340,7 +360,9 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
         show = progress_for(progress)
         if _is_root(comm):
             check_overlap(out, image, "image")
-            out, sink = sink_for(out, (len(names), frames.height, frames.width), "f4")
+            is_plane = out is not None and len(names) == 1 and len(getattr(out, "shape", ())) == 2
+            shape = (frames.height, frames.width)
+            out, sink = sink_for(out, shape if is_plane else (len(names), *shape), "f4")
         else:
             out = None
     plain = None if isinstance(image, np.ma.MaskedArray) else image
@@ -348,7 +370,8 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     if out is not None:
         for plane, offset in enumerate(found["offsets"]):
             if offset:  # large integers: floats held their differences from the offset
-                out[plane] = out[plane] + np.float32(offset)
+                at = ... if is_plane else plane
+                out[at] = np.add(out[at], offset, dtype="f8")
     return Filtered(out, names, found)
 
 
@@ -385,15 +408,14 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
         raise InvalidTask("derivatives has no effect: name the features in the argument features")
     names = [features] if isinstance(features, str) else list(features)
     filtered = filter(image, derivatives=names, **options)
-    if filtered.planes is None:
-        return {}
-    return {name: filtered.planes[plane] for plane, name in enumerate(filtered.derivatives)}
+    return {} if filtered.planes is None else dict(filtered)
 
 
-class Contours(Result, Sequence[np.ndarray]):
+class Contours(Result):
     """The contours of an image, each an array of points in order along it.
 
-    ``contours[k]`` has the rows (y, x) of contour k, as indices of the image.
+    ``contours[k]`` has the rows (y, x) of contour k, as indices of the image. Contours can be
+    iterated, and sliced into lists.
 
     Attributes
     ----------
@@ -429,6 +451,11 @@ class Contours(Result, Sequence[np.ndarray]):
             raise IndexError(f"contour {index} of {len(self)}")
         index %= len(self)
         return self.points[self.first[index]:self.first[index + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[k] for k in range(len(self)))
+
+    __contains__ = None  # contours are arrays, which == compares point by point
 
     def __repr__(self) -> str:
         return f"<Contours: {len(self)} contours of {len(self.points)} points>"

@@ -78,6 +78,33 @@ def test_large_integers_keep_their_differences():
     ramp = (10**9 + np.arange(64)) * np.ones((32, 1), "i8")
     found = sextant.filter(ramp, sigma=2, derivatives=["x"])
     np.testing.assert_allclose(found["x"][:, 16:48], 1, atol=1e-4)
+    out = np.zeros((2, *ramp.shape), "f8")  # resolves the values, too
+    sextant.filter(ramp + 57, sigma=2, derivatives=["smooth", "x"], out=out)
+    np.testing.assert_allclose(out[0, :, 16:48] - 57, ramp[:, 16:48], atol=1e-2, rtol=0)
+
+
+def test_a_filtered_image_is_a_mapping_of_planes(image):
+    found = sextant.filter(image, derivatives=["x", "yy"])
+    assert list(found) == list(found.keys()) == ["x", "yy"] and "x" in found and len(found) == 2
+    for name, plane in found.items():
+        np.testing.assert_array_equal(plane, found[name])
+    assert dict(found)["yy"].shape == image.shape and found == found
+    with pytest.raises(KeyError, match="expected one of x, yy"):
+        found["xy"]
+
+
+def test_one_plane_is_written_to_an_array_of_the_shape_of_the_image(image):
+    expected = sextant.filter(image, derivatives="xy")["xy"]
+    for dtype in ("f4", "f8"):
+        out = np.zeros(image.shape, dtype)
+        found = sextant.filter(image, derivatives="xy", out=out)
+        assert found.planes is out and found["xy"] is out
+        np.testing.assert_array_equal(out, expected)
+    large = np.full((32, 40), 2**40 + 1)
+    sextant.filter(large, derivatives="smooth", out=out[:32, :40])
+    np.testing.assert_allclose(out[:32, :40], 2**40 + 1)
+    with pytest.raises(sextant.InvalidTask, match="out has shape"):
+        sextant.filter(image, derivatives="x,y", out=out)
 
 
 def test_nan_spreads_and_is_counted(image):
@@ -129,4 +156,6 @@ def test_contours_can_be_indexed_and_shown(disc):
     np.testing.assert_array_equal(found[-1], found[1])
     with pytest.raises(IndexError):
         found[2]
+    with pytest.raises(TypeError):
+        found[0] in found
     assert "2 contours" in found._repr_html_()

@@ -150,3 +150,13 @@ def test_the_result_states_its_plan(blobs):
     page = found._repr_html_()
     assert "data:image/png;base64," in page and str(found.components) in page
     assert np.array_equal(np.asarray(found), found.labels)
+
+
+def test_labels_are_an_array(blobs):
+    found = sextant.label(blobs)
+    assert (found.shape, found.ndim, found.dtype) == (blobs.shape, 2, np.dtype("i4"))
+    assert np.asarray(found) is found.labels and found.__array__(copy=False) is found.labels
+    assert found.__array__(copy=True) is not found.labels
+    assert np.asarray(found, "f8").dtype == found.__array__("f8", copy=None).dtype == np.float64
+    with pytest.raises(ValueError, match="copied"):
+        found.__array__("f8", copy=False)
