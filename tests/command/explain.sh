@@ -16,11 +16,11 @@ X
 SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on das' || fail "SEXTANT_MACHINE"
 
 # For sparse images, messages skip empty pixels, and the predicted saving is shown.
-little=$("$SEXTANT" explain --ranks 64 --distributed --density 5 --machine "$MACHINES/das.json")
+little=$("$SEXTANT" explain --ranks 64 --distributed --density .05 --machine "$MACHINES/das.json")
 echo "$little" | grep -q ', sparse: .*; 5 % active: sparse .* ms, dense .* ms' || fail "5 % active pixels are sent as 100 %"
 "$SEXTANT" explain --ranks 64 --distributed | grep -q 'sparse' && fail "sparse messages for a dense image"
-"$SEXTANT" explain --density 101 2>"$work/text" && fail "101 % active pixels are accepted"
-grep -q -- '--density' "$work/text" || fail "101 %: $(cat "$work/text")"
+"$SEXTANT" explain --density 1.01 2>"$work/text" && fail "a density of 1.01 is accepted"
+grep -q -- '--density' "$work/text" || fail "density 1.01: $(cat "$work/text")"
 
 "$SEXTANT" explain scan --values 64 --cores 4 --times correlated >"$work/text"
 grep -q 'rank' "$work/text" || fail "no scan is explained"

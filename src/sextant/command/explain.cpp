@@ -38,7 +38,7 @@ struct ExplainCommand {
     Elements width = 1024, height = 1024;
     std::string operator_name = "over", element = "f32", model;
     bool distributed = false;
-    int density = 100; // in percent
+    double density = 1;
     compositing::Tuning tuning;
     PlacementOptions placement;
     int values = 64, cores = 8;
@@ -73,8 +73,8 @@ Record record_of(ExplainCommand& command) {
                "leave the image distributed instead of collecting it on rank 0");
     record.add("model", command.model, "NAME",
                "cost model; default: the most detailed one that the profile allows");
-    record.add("density", command.density, "PERCENT", "percentage of active pixels in each image")
-        .between(0, 100);
+    record.add("density", command.density, "FRACTION", "fraction of active pixels in each image")
+        .between(0, 1);
     compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
     record.add("all", command.all, "show all candidates, not just the best twelve");
     declare_json(record, command.json);
@@ -112,7 +112,7 @@ planner::Work work_of(const ExplainCommand& command, const Placement& placement)
             .nodes = placement.nodes,
             .within_node = placement.within_node,
             .model = command.model,
-            .density = command.density / 100.};
+            .density = command.density};
 }
 
 /// A line of a table, with a name of at most `width` letters.
