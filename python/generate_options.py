@@ -6,6 +6,7 @@
 
 A test checks that the file is current.
 """
+import ast
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -17,14 +18,30 @@ HEAD = '''# SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 from os import PathLike
-from typing import Literal, Sequence, Tuple, TypedDict, Union
+from typing import Any, Dict, Literal, Sequence, Tuple, TypedDict, Union
 
 Path = Union[str, "PathLike[str]"]
 Size = Union[str, int, Tuple[int, int]]
+Pair = Union[str, Tuple[float, float]]
 Texts = Union[str, Sequence[str]]
+Filters = Union[str, Sequence[Union[str, Tuple[str, float]]]]
 Integers = Union[int, str, Sequence[int]]
-Text = Union[str, float, Sequence[Union[str, float, Tuple[str, float]]]]
+Numbers = Union[float, str, Sequence[float]]
 '''
+
+#: The type of an option of this placeholder in help, and how it is documented.
+TYPES = {"XxY": ("Size", "(int, int), int or str"), "WxH": ("Size", "(int, int), int or str"),
+         "LOW,HIGH": ("Pair", "(float, float)"), "D,D,...": ("Texts", "str or sequence of str"),
+         "D@PIXELS,...": ("Filters", "str or sequence of str or (str, float)"),
+         "sound|all|LIST": ("Integers", "str or sequence of int"),
+         "SIGMA": ("Union[str, float]", "str or float"), "SIZE": ("Union[str, int]", "str or int"),
+         "COLOUR": ("Numbers", "str or sequence of float"),
+         "X,X": ("Numbers", "float or sequence of float"),
+         **dict.fromkeys(("FILE", "FOLDER", "PATH", "OUT"), ("Path", "path"))}
+
+#: Functions that have some of the options of another one.
+PARTS = {"features": ("filter", {"derivatives"}),
+         "canny": ("contours", {"directions", "min_length", "memory", "scratch", "timeline"})}
 
 #: Arguments that a function has besides the declared options, or that it does not offer.
 WITHOUT = {"explain": {"what", "json"}, "simulate": {"family", "json", "report"},
@@ -42,8 +59,6 @@ def type_of(field):
         return "float"
     if kind == "integers":
         return "Integers"
-    if kind == "texts":
-        return "Texts"
     if field["choices"]:
         choices = []
         for choice in field["choices"]:
@@ -51,44 +66,71 @@ def type_of(field):
             if choice.isdigit():
                 choices.append(choice)
         return f"Literal[{', '.join(choices)}]"
-    if field["value_name"] in ("XxY", "WxH"):
-        return "Size"
-    if field["value_name"] == "SIZE":
-        return "Union[str, int]"
-    if field["value_name"] in ("FILE", "FOLDER", "PATH", "OUT"):
-        return "Path"
-    return "Text"
+    return TYPES.get(field["value_name"], ("str", "str"))[0]
+
+
+def default_of(field):
+    """The default of an option as a value in Python; None if there is none."""
+    text = field["default"]
+    if field["kind"] == "flag":
+        return text == "true"
+    if field["kind"] == "integer" or text.isdigit() and text in field["choices"]:
+        return int(text) if text else None
+    if field["kind"] == "number":
+        return float(text) if text else None
+    if text and field["value_name"] in ("LOW,HIGH", "WxH", "X,X"):
+        return ast.literal_eval(text.replace("x", ","))
+    return text or None
+
+
+def range_of(field):
+    """The range of a number in words, unless the meaning states it, or it is as good as infinite."""
+    least, most = (f"{field[end]:.15g}" for end in ("least", "most"))
+    if field["kind"] not in ("integer", "number") or f"{least} to {most}" in field["meaning"]:
+        return ""
+    return f" ({least} to {most})" if field["least"] < field["most"] < 2**20 else ""
 
 
 def documentation_of(field):
     """Lines of a docstring in NumPy's form."""
     shown = type_of(field)
     if shown.startswith("Literal["):
-        shown = "{" + ", ".join(f'"{choice}"' for choice in field["choices"]) + "}"
+        shown = "{" + ", ".join(choice if choice.isdigit() else f'"{choice}"'
+                                for choice in field["choices"]) + "}"
+    elif field["kind"] == "integers":
+        shown = "int or sequence of int"
     else:
-        shown = {"Integers": "int or sequence of int", "Texts": "str or sequence of str",
-                 "Size": "str, int or (int, int)", "Path": "path", "Union[str, int]": "str or int",
-                 "Text": "str"}.get(shown, shown)
-    default = f', default: {field["default"]}' if field["default"] else ", optional"
-    if field["kind"] == "flag":
-        default = f', default: {field["default"] == "true"}'
-    meaning = field["meaning"][:1].upper() + field["meaning"][1:]
-    if field["kind"] in ("integer", "number") and field["least"] != field["most"] and (
-            field["most"] < 2**31 - 1 and abs(field["least"]) < 2**31):
-        meaning += f' ({field["least"]:g} to {field["most"]:g})'
+        shown = TYPES.get(field["value_name"], (shown, shown))[1]
+    default = default_of(field)
+    default = ", optional" if default is None else f", default: {shown_default(default)}"
+    meaning = field["meaning"][:1].upper() + field["meaning"][1:] + range_of(field)
     lines = textwrap.wrap(meaning + ".", 92, initial_indent="    ", subsequent_indent="    ")
     return [f'{field["name"]} : {shown}{default}', *lines]
+
+
+def shown_default(default):
+    """A default as it is written in a call."""
+    if isinstance(default, str):
+        return f'"{default}"'
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def class_of(name, fields):
     """The TypedDict of a function's options."""
     lines = [f"class {name.capitalize()}Options(TypedDict, total=False):", '    r"""']
-    kept = [field for field in fields if field["name"] not in WITHOUT.get(name, set())]
-    for field in kept:
+    for field in fields:
         lines += ["    " + line for line in documentation_of(field)]
     lines.append('    """')
-    lines += [f'    {field["name"]}: {type_of(field)}' for field in kept]
+    lines += [f'    {field["name"]}: {type_of(field)}' for field in fields]
     return "\n".join(lines)
+
+
+def defaults_of(name, fields):
+    """The entry of a function in the table of defaults."""
+    lines = [f"    {name.capitalize()}Options: {{"]
+    lines += [f'        "{field["name"]}": {shown_default(default)},' for field in fields
+              if (default := default_of(field)) is not None]
+    return "\n".join([*lines, "    },"])
 
 
 def extension(folder, name):
@@ -106,8 +148,15 @@ def text_of(folder):
     commands = extension(folder, "_command").declared_options()
     for name in ("calibrate", "explain", "simulate"):
         options[name] = commands[name]
+    for name, (whole, without) in PARTS.items():
+        options[name] = [field for field in options[whole] if field["name"] not in without]
+    options = {name: [field for field in fields if field["name"] not in WITHOUT.get(name, set())]
+               for name, fields in options.items()}
     classes = [class_of(name, fields) for name, fields in options.items()]
-    return HEAD + "\n\n" + "\n\n\n".join(classes) + "\n"
+    defaults = [defaults_of(name, fields) for name, fields in options.items()]
+    return "\n\n".join([HEAD, *(text + "\n" for text in classes),
+                        "\n".join(["#: The defaults of options that have one, by class.",
+                                   "DEFAULTS: Dict[Any, Dict[str, Any]] = {", *defaults, "}\n"])])
 
 
 if __name__ == "__main__":

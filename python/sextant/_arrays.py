@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -379,7 +379,10 @@ def parsed(make: Callable[[Dict[str, Any]], Options], options: Mapping[str, Any]
     return found
 
 
-def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
+Progress = Union[bool, Callable[[str, int, int], object], None]
+
+
+def progress_for(progress: Progress) -> Optional[Callable[[str, int, int], object]]:
     """The callable that `progress` stands for: itself, None, or a bar of tqdm for True."""
     if progress is None or progress is False:
         return None
@@ -398,8 +401,7 @@ def progress_for(progress: Any) -> Optional[Callable[[str, int, int], None]]:
     if not callable(progress):
         raise WrongType(f"progress is {progress!r}, expected a function of part, done, all; True; "
                         "or None")
-    called: Callable[[str, int, int], None] = progress
-    return called
+    return progress
 
 
 def check_comm(comm: Any) -> None:

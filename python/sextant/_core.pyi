@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-_Progress = Optional[Callable[[str, int, int], None]]
+_Progress = Optional[Callable[[str, int, int], object]]
 
 
 class LazyRecord:

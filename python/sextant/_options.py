@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Literal, Sequence, Tuple, TypedDict, Union
+from typing import Any, Dict, Literal, Sequence, Tuple, TypedDict, Union
 
 Path = Union[str, "PathLike[str]"]
 Size = Union[str, int, Tuple[int, int]]
+Pair = Union[str, Tuple[float, float]]
 Texts = Union[str, Sequence[str]]
+Filters = Union[str, Sequence[Union[str, Tuple[str, float]]]]
 Integers = Union[int, str, Sequence[int]]
-Text = Union[str, float, Sequence[Union[str, float, Tuple[str, float]]]]
+Numbers = Union[float, str, Sequence[float]]
 
 
 class RegisterOptions(TypedDict, total=False):
     r"""
-    model : {"translation", "rigid", "similarity", "affine", "nonrigid", "auto"}, default: rigid
-        Motions.
+    model : {"translation", "rigid", "similarity", "affine", "nonrigid", "auto"}, default: "rigid"
+        Motion model.
     reference : int, optional
         Reference frame; default: first usable one, middle of a long drift.
     stages : int, default: 2
@@ -26,9 +28,9 @@ class RegisterOptions(TypedDict, total=False):
         Compute the mean of the frames as recorded.
     threads : int, default: 1
         Threads per rank (1 to 1024).
-    thread_work : {"auto", "rows", "frames"}, default: auto
+    thread_work : {"auto", "rows", "frames"}, default: "auto"
         Threads share a frame's rows or take frames.
-    memory : str or int, default: 64M
+    memory : str or int, default: "64M"
         Memory per rank for the samples of a median.
     checkpoint : path, optional
         Folder for checkpoint files, from which an interrupted run resumes.
@@ -39,18 +41,18 @@ class RegisterOptions(TypedDict, total=False):
     farthest : int, default: 3
         Number of previous frames to which a frame is registered (1 to 1024).
     tolerance : float, default: 1.5
-        Tolerance within which registrations to previous frames agree (0 to 1.04858e+06).
-    average : {"plain", "weighted"}, default: plain
+        Tolerance within which registrations to previous frames agree.
+    average : {"plain", "weighted"}, default: "plain"
         Mean, or mean at one level and contrast.
-    frames : str, default: sound
+    frames : str or sequence of int, default: "sound"
         Frames to average: sound, all, or a list such as 0-9,12.
-    despike : str, default: auto
+    despike : str or float, default: "auto"
         Ignore hot pixels and cosmic rays: auto, off, or a threshold.
-    flatten : {"auto", "on", "off"}, default: auto
+    flatten : {"auto", "on", "off"}, default: "auto"
         Remove changing shading before registration.
-    contrast : {"auto", "same"}, default: auto
+    contrast : {"auto", "same"}, default: "auto"
         Whether to recognise frames of opposite contrast.
-    canvas : {"reference", "union", "common"}, default: reference
+    canvas : {"reference", "union", "common"}, default: "reference"
         Area that all result images show.
     scan_rows : bool, default: False
         Register the rows of scanned frames: jitter, and drift within frames.
@@ -71,8 +73,8 @@ class RegisterOptions(TypedDict, total=False):
     farthest: int
     tolerance: float
     average: Literal["plain", "weighted"]
-    frames: Text
-    despike: Text
+    frames: Integers
+    despike: Union[str, float]
     flatten: Literal["auto", "on", "off"]
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
@@ -82,21 +84,21 @@ class RegisterOptions(TypedDict, total=False):
 
 class LabelOptions(TypedDict, total=False):
     r"""
-    neighbours : {"4", "8"}, default: 8
+    neighbours : {4, 8}, default: 8
         Pixel connectivity.
     by_value : bool, default: False
         Connect only pixels of equal value.
     measure : bool, default: False
         Area, bounding box and centroid of each component.
-    memory : str or int, default: 1G
+    memory : str or int, default: "1G"
         Memory limit for image and labels; larger images are streamed.
-    grid : str, int or (int, int), optional
+    grid : (int, int), int or str, optional
         Columns and rows of tiles; default: nearly square.
-    pattern : str, default: auto
+    pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
     machine : path, optional
         Machine profile for predictions; default: this machine's.
-    probe : {"now", "kept", "off"}, default: kept
+    probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     timeline : bool, default: False
         Predict and record a timeline of each rank.
@@ -106,7 +108,7 @@ class LabelOptions(TypedDict, total=False):
     measure: bool
     memory: Union[str, int]
     grid: Size
-    pattern: Text
+    pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
     timeline: bool
@@ -115,42 +117,42 @@ class LabelOptions(TypedDict, total=False):
 class FilterOptions(TypedDict, total=False):
     r"""
     sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000 (0.5 to 1000).
-    derivatives : str, default: x,y,xx,xy,yy
+        Scale of the filter in pixels, 0.5 to 1000.
+    derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
-    kernel : {"gaussian", "p3pc"}, default: gaussian
+    kernel : {"gaussian", "p3pc"}, default: "gaussian"
         Filter weights, as in SciPy or in P-3PC.
     truncate : float, optional
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
-    before : str, optional
+    before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    border : {"replicate", "mirror", "constant"}, default: replicate
+    border : {"replicate", "mirror", "constant"}, default: "replicate"
         Values outside the image.
     border_value : float, default: 0
-        Value of samples outside the image, with --border constant.
-    memory : str or int, default: 64M
+        Value of samples outside the image, for border constant.
+    memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
-    grid : str, int or (int, int), optional
+    grid : (int, int), int or str, optional
         Columns and rows of tiles; default: the grid predicted to be fastest.
-    distribute : str, default: any
+    distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
-    shared_memory : {"auto", "on", "off"}, default: auto
+    shared_memory : {"auto", "on", "off"}, default: "auto"
         Share memory between processes of a node.
     machine : path, optional
         Machine profile for predictions; default: this machine's.
-    probe : {"now", "kept", "off"}, default: kept
+    probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     """
     sigma: float
-    derivatives: Text
+    derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
-    before: Text
+    before: Filters
     border: Literal["replicate", "mirror", "constant"]
     border_value: float
     memory: Union[str, int]
     grid: Size
-    distribute: Text
+    distribute: str
     shared_memory: Literal["auto", "on", "off"]
     machine: Path
     probe: Literal["now", "kept", "off"]
@@ -159,39 +161,39 @@ class FilterOptions(TypedDict, total=False):
 class ContoursOptions(TypedDict, total=False):
     r"""
     sigma : float, default: 1
-        Scale of the gradient in pixels, 0.5 to 1000 (0.5 to 1000).
-    quantiles : str, default: 0.8,0.95
+        Scale of the gradient in pixels, 0.5 to 1000.
+    quantiles : (float, float), default: (0.8, 0.95)
         Hysteresis thresholds as quantiles of gradient magnitudes.
-    thresholds : str, optional
+    thresholds : (float, float), optional
         Hysteresis thresholds as gradient magnitudes, in grey values per pixel.
     directions : bool, default: False
         The image is a direction map (docs/contours.md).
     min_length : int, default: 1
         Omit contours with fewer points.
-    memory : str or int, default: 4G
+    memory : str or int, default: "4G"
         Memory limit for image and results; larger images are streamed.
-    scratch : path, default: ./
+    scratch : path, default: "./"
         Folder for scratch files if the image exceeds the memory limit.
-    grid : str, int or (int, int), optional
+    grid : (int, int), int or str, optional
         Columns and rows of tiles; default: nearly square.
-    pattern : str, default: auto
+    pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
     machine : path, optional
         Machine profile for predictions; default: this machine's.
-    probe : {"now", "kept", "off"}, default: kept
+    probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     timeline : bool, default: False
         Predict and record a timeline of each rank.
     """
     sigma: float
-    quantiles: Text
-    thresholds: Text
+    quantiles: Pair
+    thresholds: Pair
     directions: bool
     min_length: int
     memory: Union[str, int]
     scratch: Path
     grid: Size
-    pattern: Text
+    pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
     timeline: bool
@@ -199,34 +201,33 @@ class ContoursOptions(TypedDict, total=False):
 
 class CompositeOptions(TypedDict, total=False):
     r"""
-    algorithm : str, default: auto
+    algorithm : str, default: "auto"
         See 'sextant list algorithms'; auto: predicted to be fastest.
     radices : int or sequence of int, optional
         Factors of the number of ranks, each 2 or more, for radix-k.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds (1 to
-        1.07374e+09).
-    sparse : {"auto", "on", "off"}, default: auto
+        Rounds of messages in flight at once, for algorithms that run in rounds.
+    sparse : {"auto", "on", "off"}, default: "auto"
         Skip empty pixels in messages.
-    interlace : {"auto", "on", "off"}, default: auto
+    interlace : {"auto", "on", "off"}, default: "auto"
         Assign rows to ranks cyclically, to balance work.
-    operator : str, default: over
+    operator : str, default: "over"
         Over, nearest, add, max or deep.
     fragments : int, default: 0
         Maximum number of fragments per deep pixel.
     order : int or sequence of int, optional
         Ranks front to back.
-    background : str, optional
+    background : str or sequence of float, optional
         White, black, gray, #rrggbb, #rrggbbaa, or r,g,b[,a] from 0 to 1.
     root : int, default: 0
         Rank that receives the image; -1: the image stays distributed.
-    association : {"in-order", "by-arrival"}, default: in-order
+    association : {"in-order", "by-arrival"}, default: "in-order"
         Order of combining operands.
     threads : int, default: 1
         Threads per rank for blending; their number does not affect results (1 to 1024).
     machine : path, optional
         Machine profile for predictions; default: this machine's.
-    probe : {"now", "kept", "off"}, default: kept
+    probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     plan : path, optional
         Use this plan.
@@ -237,15 +238,15 @@ class CompositeOptions(TypedDict, total=False):
     reproducible : bool, default: False
         Use one order of association for all frames; do not race candidates.
     """
-    algorithm: Text
+    algorithm: str
     radices: Integers
     window: int
     sparse: Literal["auto", "on", "off"]
     interlace: Literal["auto", "on", "off"]
-    operator: Text
+    operator: str
     fragments: int
     order: Integers
-    background: Text
+    background: Numbers
     root: int
     association: Literal["in-order", "by-arrival"]
     threads: int
@@ -259,32 +260,31 @@ class CompositeOptions(TypedDict, total=False):
 
 class ScanOptions(TypedDict, total=False):
     r"""
-    strategy : str, default: scan-then-propagate
+    strategy : str, default: "scan-then-propagate"
         How each rank's values and the totals of ranks are combined (docs/scans.md).
-    algorithm : str, default: kogge-stone
+    algorithm : str, default: "kogge-stone"
         Circuit that scans the totals of ranks.
     k : int, default: 0
         Extra rounds of ladner-fischer, which save applications (0 to 64).
     gives_last : bool, default: True
         Pass on the last result of each rank instead of its total, if possible.
-    association : {"in-order", "by-arrival"}, default: in-order
+    association : {"in-order", "by-arrival"}, default: "in-order"
         Order of combining operands.
     trace : bool, default: False
         Record the schedule and the time of each application.
     threads : int, default: 1
         Threads per rank (1 to 1024).
-    boundaries : {"fixed", "moving", "towards-slower", "look-ahead"}, default: moving
+    boundaries : {"fixed", "moving", "towards-slower", "look-ahead"}, default: "moving"
         How the boundaries between the values of threads move.
     time_limit : float, default: 0
-        End the process if one application takes longer; 0: no limit (0 to 3.1536e+07).
+        End the process if one application takes longer; 0: no limit.
     names_elements : bool, default: False
         Name the combined elements in errors of the operator.
     commutative_samples : int, default: 1
-        Pairs of values that are combined in both orders to check a commutative operator (0 to
-        1.04858e+06).
+        Pairs of values that are combined in both orders to check a commutative operator.
     """
-    strategy: Text
-    algorithm: Text
+    strategy: str
+    algorithm: str
     k: int
     gives_last: bool
     association: Literal["in-order", "by-arrival"]
@@ -300,30 +300,30 @@ class CalibrateOptions(TypedDict, total=False):
     r"""
     output : path, optional
         Profile to write; default: the file that commands read by default.
-    budget : str, default: 60s
+    budget : str, default: "60s"
         Total time limit of all launches.
-    ci : str, default: 2%
+    ci : str, default: "2%"
         Target half-width of confidence intervals, relative to the median.
     launches : int, default: 5
         Number of separate launches; always 1 if started by a launcher (1 to 1000).
     append : bool, default: False
         Add to the launches already in the file.
-    transport : {"auto", "threads", "mpi"}, default: auto
+    transport : {"auto", "threads", "mpi"}, default: "auto"
         Transport; auto is mpi under mpirun.
-    launcher : str, default: mpirun -n 2
-        Command that starts processes, for --transport mpi.
+    launcher : str, default: "mpirun -n 2"
+        Command that starts processes, for transport mpi.
     seed : int, default: 1
-        Random seed for the measurement order and for --check (0 to 1.07374e+09).
+        Random seed for the measurement order and for check.
     check : path, optional
         Check the predictions of the profile FILE against new measurements.
     """
     output: Path
-    budget: Text
-    ci: Text
+    budget: str
+    ci: str
     launches: int
     append: bool
     transport: Literal["auto", "threads", "mpi"]
-    launcher: Text
+    launcher: str
     seed: int
     check: Path
 
@@ -332,23 +332,22 @@ class ExplainOptions(TypedDict, total=False):
     r"""
     ranks : int, default: 8
         Number of ranks (1 to 16384).
-    size : str, int or (int, int), default: 1024x1024
+    size : (int, int), int or str, default: (1024, 1024)
         Width and height of each image.
-    operator : str, default: over
+    operator : str, default: "over"
         Blending operator.
-    element : {"f32", "f16", "u8"}, default: f32
+    element : {"f32", "f16", "u8"}, default: "f32"
         Pixel element type.
     distributed : bool, default: False
         Leave the image distributed instead of collecting it on rank 0.
     model : str, optional
         Cost model; default: the most detailed one that the profile allows.
-    density : int, default: 100
-        Percentage of active pixels in each image (0 to 100).
+    density : float, default: 1
+        Fraction of active pixels in each image (0 to 1).
     radices : int or sequence of int, optional
         Factors of the number of ranks, each 2 or more, for radix-k.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds (1 to
-        1.07374e+09).
+        Rounds of messages in flight at once, for algorithms that run in rounds.
     all : bool, default: False
         Show all candidates, not just the best twelve.
     transport : {"mpi", "threads"}, optional
@@ -358,35 +357,35 @@ class ExplainOptions(TypedDict, total=False):
     machine : path, optional
         Profile or platform; default: this machine's profile, or a built-in one.
     values : int, default: 64
-        Scan: number of values of the series (1 to 1.04858e+06).
+        Scan: number of values of the series.
     cores : int, default: 8
         Scan: number of cores for ranks, threads and the operator (1 to 4096).
-    times : str, default: exponential
+    times : str, default: "exponential"
         Scan: operator times: constant, correlated, ... or a file.
-    speedup : str, default: 1
+    speedup : float or sequence of float, default: 1
         Scan: speedup of the operator on 1, 2, ... cores.
     sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000 (0.5 to 1000).
-    derivatives : str, default: x,y,xx,xy,yy
+        Scale of the filter in pixels, 0.5 to 1000.
+    derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
-    kernel : {"gaussian", "p3pc"}, default: gaussian
+    kernel : {"gaussian", "p3pc"}, default: "gaussian"
         Filter weights, as in SciPy or in P-3PC.
     truncate : float, optional
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
-    before : str, optional
+    before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    grid : str, int or (int, int), optional
+    grid : (int, int), int or str, optional
         Columns and rows of tiles; default: the grid predicted to be fastest.
-    distribute : str, default: any
+    distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     """
     ranks: int
     size: Size
-    operator: Text
+    operator: str
     element: Literal["f32", "f16", "u8"]
     distributed: bool
-    model: Text
-    density: int
+    model: str
+    density: float
     radices: Integers
     window: int
     all: bool
@@ -395,15 +394,15 @@ class ExplainOptions(TypedDict, total=False):
     machine: Path
     values: int
     cores: int
-    times: Text
-    speedup: Text
+    times: str
+    speedup: Numbers
     sigma: float
-    derivatives: Text
+    derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
-    before: Text
+    before: Filters
     grid: Size
-    distribute: Text
+    distribute: str
 
 
 class SimulateOptions(TypedDict, total=False):
@@ -413,8 +412,7 @@ class SimulateOptions(TypedDict, total=False):
     radices : int or sequence of int, optional
         Factors of the number of ranks, each 2 or more, for radix-k.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds (1 to
-        1.07374e+09).
+        Rounds of messages in flight at once, for algorithms that run in rounds.
     interlace : int, optional
         Assign pixels to ranks cyclically, in blocks of N.
     ranks : int, default: 8
@@ -422,12 +420,12 @@ class SimulateOptions(TypedDict, total=False):
     elements : int, default: 1048576
         Number of pixels or values.
     element_size : int, default: 16
-        Size of an element in bytes (1 to 1.04858e+06).
+        Size of an element in bytes.
     platform : path, optional
         Platform (JSON, or SimGrid's XML), or the name of an installed one.
     order : path, optional
         File that lists the hosts of ranks 0, 1, ..., one per line.
-    association : {"by-arrival", "in-order"}, default: by-arrival
+    association : {"by-arrival", "in-order"}, default: "by-arrival"
         Order of combining operands.
     send_overhead : float, optional
         Time in seconds that a rank needs to send a message (0 to 1).
@@ -437,14 +435,14 @@ class SimulateOptions(TypedDict, total=False):
         Elements that a rank combines per second; 0: combining is free.
     machine : path, optional
         Profile with the costs of combining and copying.
-    operator : str, default: over
+    operator : str, default: "over"
         Operator to apply, as named in the profile.
     clock : bool, default: False
         Use Sextant's simulator, not SimGrid; faster with much contention.
     trace : path, optional
         Write a trace of all ranks: .svg, JSON or .otf2 (docs/trace.md).
     """
-    algorithm: Text
+    algorithm: str
     radices: Integers
     window: int
     interlace: int
@@ -458,6 +456,207 @@ class SimulateOptions(TypedDict, total=False):
     receive_overhead: float
     blend_rate: float
     machine: Path
-    operator: Text
+    operator: str
     clock: bool
     trace: Path
+
+
+class FeaturesOptions(TypedDict, total=False):
+    r"""
+    sigma : float, default: 1
+        Scale of the filter in pixels, 0.5 to 1000.
+    kernel : {"gaussian", "p3pc"}, default: "gaussian"
+        Filter weights, as in SciPy or in P-3PC.
+    truncate : float, optional
+        Truncation radius in sigmas; default: where weights become negligible (0 to 20).
+    before : str or sequence of str or (str, float), optional
+        Filters to apply first, one after the other, such as smooth@2.
+    border : {"replicate", "mirror", "constant"}, default: "replicate"
+        Values outside the image.
+    border_value : float, default: 0
+        Value of samples outside the image, for border constant.
+    memory : str or int, default: "64M"
+        Memory limit for image and results; larger images are streamed.
+    grid : (int, int), int or str, optional
+        Columns and rows of tiles; default: the grid predicted to be fastest.
+    distribute : str, default: "any"
+        How ranks get tiles: read (each its own), scatter, broadcast, any.
+    shared_memory : {"auto", "on", "off"}, default: "auto"
+        Share memory between processes of a node.
+    machine : path, optional
+        Machine profile for predictions; default: this machine's.
+    probe : {"now", "kept", "off"}, default: "kept"
+        Measure a machine that has no profile, once, for about a second.
+    """
+    sigma: float
+    kernel: Literal["gaussian", "p3pc"]
+    truncate: float
+    before: Filters
+    border: Literal["replicate", "mirror", "constant"]
+    border_value: float
+    memory: Union[str, int]
+    grid: Size
+    distribute: str
+    shared_memory: Literal["auto", "on", "off"]
+    machine: Path
+    probe: Literal["now", "kept", "off"]
+
+
+class CannyOptions(TypedDict, total=False):
+    r"""
+    sigma : float, default: 1
+        Scale of the gradient in pixels, 0.5 to 1000.
+    quantiles : (float, float), default: (0.8, 0.95)
+        Hysteresis thresholds as quantiles of gradient magnitudes.
+    thresholds : (float, float), optional
+        Hysteresis thresholds as gradient magnitudes, in grey values per pixel.
+    grid : (int, int), int or str, optional
+        Columns and rows of tiles; default: nearly square.
+    pattern : str, default: "auto"
+        Order in which tiles are merged (sextant list algorithms).
+    machine : path, optional
+        Machine profile for predictions; default: this machine's.
+    probe : {"now", "kept", "off"}, default: "kept"
+        Measure a machine that has no profile, once, for about a second.
+    """
+    sigma: float
+    quantiles: Pair
+    thresholds: Pair
+    grid: Size
+    pattern: str
+    machine: Path
+    probe: Literal["now", "kept", "off"]
+
+
+#: The defaults of options that have one, by class.
+DEFAULTS: Dict[Any, Dict[str, Any]] = {
+    RegisterOptions: {
+        "model": "rigid",
+        "stages": 2,
+        "reproducible": False,
+        "recorded_mean": False,
+        "threads": 1,
+        "thread_work": "auto",
+        "memory": "64M",
+        "restart": False,
+        "prefilter": 1.5,
+        "farthest": 3,
+        "tolerance": 1.5,
+        "average": "plain",
+        "frames": "sound",
+        "despike": "auto",
+        "flatten": "auto",
+        "contrast": "auto",
+        "canvas": "reference",
+        "scan_rows": False,
+        "rotation": 3,
+    },
+    LabelOptions: {
+        "neighbours": 8,
+        "by_value": False,
+        "measure": False,
+        "memory": "1G",
+        "pattern": "auto",
+        "probe": "kept",
+        "timeline": False,
+    },
+    FilterOptions: {
+        "sigma": 1,
+        "derivatives": "x,y,xx,xy,yy",
+        "kernel": "gaussian",
+        "border": "replicate",
+        "border_value": 0,
+        "memory": "64M",
+        "distribute": "any",
+        "shared_memory": "auto",
+        "probe": "kept",
+    },
+    ContoursOptions: {
+        "sigma": 1,
+        "quantiles": (0.8, 0.95),
+        "directions": False,
+        "min_length": 1,
+        "memory": "4G",
+        "scratch": "./",
+        "pattern": "auto",
+        "probe": "kept",
+        "timeline": False,
+    },
+    CompositeOptions: {
+        "algorithm": "auto",
+        "sparse": "auto",
+        "interlace": "auto",
+        "operator": "over",
+        "fragments": 0,
+        "root": 0,
+        "association": "in-order",
+        "threads": 1,
+        "probe": "kept",
+        "frames": 1,
+        "density": 1,
+        "reproducible": False,
+    },
+    ScanOptions: {
+        "strategy": "scan-then-propagate",
+        "algorithm": "kogge-stone",
+        "k": 0,
+        "gives_last": True,
+        "association": "in-order",
+        "trace": False,
+        "threads": 1,
+        "boundaries": "moving",
+        "time_limit": 0,
+        "names_elements": False,
+        "commutative_samples": 1,
+    },
+    CalibrateOptions: {
+        "budget": "60s",
+        "ci": "2%",
+        "launches": 5,
+        "append": False,
+        "transport": "auto",
+        "launcher": "mpirun -n 2",
+        "seed": 1,
+    },
+    ExplainOptions: {
+        "ranks": 8,
+        "size": (1024, 1024),
+        "operator": "over",
+        "element": "f32",
+        "distributed": False,
+        "density": 1,
+        "all": False,
+        "values": 64,
+        "cores": 8,
+        "times": "exponential",
+        "speedup": 1,
+        "sigma": 1,
+        "derivatives": "x,y,xx,xy,yy",
+        "kernel": "gaussian",
+        "distribute": "any",
+    },
+    SimulateOptions: {
+        "ranks": 8,
+        "elements": 1048576,
+        "element_size": 16,
+        "association": "by-arrival",
+        "operator": "over",
+        "clock": False,
+    },
+    FeaturesOptions: {
+        "sigma": 1,
+        "kernel": "gaussian",
+        "border": "replicate",
+        "border_value": 0,
+        "memory": "64M",
+        "distribute": "any",
+        "shared_memory": "auto",
+        "probe": "kept",
+    },
+    CannyOptions: {
+        "sigma": 1,
+        "quantiles": (0.8, 0.95),
+        "pattern": "auto",
+        "probe": "kept",
+    },
+}

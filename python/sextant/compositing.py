@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, ma, parsed, progress_for, to_array, with_mask
+from ._arrays import Progress, agreed, check_overlap, ma, parsed, progress_for, to_array, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -81,7 +81,7 @@ class Composite(Result):
 
 @documented(CompositeOptions)
 def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None,
-              progress: Any = None, **options: Unpack[CompositeOptions]) -> Composite:
+              progress: Progress = None, **options: Unpack[CompositeOptions]) -> Composite:
     """Blend images in visibility order.
 
     Parameters

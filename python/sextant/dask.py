@@ -13,6 +13,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core, images
+from ._documented import documented
 from ._options import FilterOptions, LabelOptions
 from .errors import InvalidTask, WrongType
 
@@ -39,6 +40,7 @@ def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
+@documented(LabelOptions)
 def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     """Label the connected components of a dask array.
 
@@ -70,6 +72,7 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     return array.from_array(out, chunks=image.chunks), found.components
 
 
+@documented(FilterOptions)
 def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
     """Filter a dask array.
 

@@ -11,6 +11,8 @@ from typing import Any, Optional
 import numpy as np
 from typing import Unpack
 
+from ._arrays import Progress
+from ._documented import documented
 from ._options import RegisterOptions
 from .errors import InvalidTask, WrongType
 from .registration import Registration, Transforms, apply, register
@@ -28,6 +30,7 @@ def _check(signal: Any) -> None:
                           "images")
 
 
+@documented(RegisterOptions)
 def registered(signal: Any, **options: Unpack[RegisterOptions]) -> Registration:
     """Register the images of a signal, without aligning them.
 
@@ -46,8 +49,9 @@ def registered(signal: Any, **options: Unpack[RegisterOptions]) -> Registration:
     return register(signal.data, **options)
 
 
+@documented(RegisterOptions)
 def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = None,
-            ranks: Optional[int] = None, progress: Any = None,
+            ranks: Optional[int] = None, progress: Progress = None,
             **options: Unpack[RegisterOptions]) -> Any:
     """Align the images of a signal.
 

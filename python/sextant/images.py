@@ -8,10 +8,11 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (agreed, as_array, check_overlap, image_of, parsed,
+from ._arrays import (Progress, agreed, as_array, check_overlap, image_of, parsed,
                       progress_for, ranks_for, sink_for, to_array)
 from ._documented import documented
-from ._options import ContoursOptions, FilterOptions, LabelOptions
+from ._options import (CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
+                       LabelOptions)
 from ._results import Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
 
@@ -133,7 +134,7 @@ def _coloured(labels: np.ndarray) -> np.ndarray:
 @documented(LabelOptions)
 def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
           channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
-          progress: Any = None, copy: Optional[bool] = None,
+          progress: Progress = None, copy: Optional[bool] = None,
           **options: Unpack[LabelOptions]) -> Labels:
     """Find and number the connected components of an image.
 
@@ -202,6 +203,7 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     return Labels(out, found)
 
 
+@documented()
 def measure(labels: Any) -> np.ndarray:
     """Measure the regions of a label image: area, bounding box and centroid.
 
@@ -320,7 +322,7 @@ class Filtered(Result, Mapping[str, Any]):
 @documented(FilterOptions)
 def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
            channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
-           progress: Any = None, copy: Optional[bool] = None,
+           progress: Progress = None, copy: Optional[bool] = None,
            **options: Unpack[FilterOptions]) -> Filtered:
     """Compute Gaussian derivatives of an image, and features made of them.
 
@@ -375,21 +377,24 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     return Filtered(out, names, found)
 
 
-@documented(FilterOptions)
+@documented(FeaturesOptions)
 def features(image: Any, features: Union[str, Sequence[str]] = (
-        "smooth", "gradient-magnitude", "laplacian", "hessian-larger", "hessian-smaller"),
-        **options: Any) -> Dict[str, np.ndarray]:
+        "smooth", "gradient-magnitude", "laplacian", "hessian-larger", "hessian-smaller"), *,
+        out: Any = None, frame: Optional[int] = None, channel_axis: Optional[int] = None,
+        comm: Any = None, ranks: Optional[int] = None, progress: Progress = None,
+        copy: Optional[bool] = None, **options: Unpack[FeaturesOptions]) -> Dict[str, np.ndarray]:
     """Compute features of an image, such as the gradient magnitude or the Laplacian.
 
     Parameters
     ----------
-    image : array_like, path or lazy array
+    image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
     features : str or sequence of str
         ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, ``"hessian-larger"`` and
         ``"hessian-smaller"`` (the eigenvalues of the Hessian), or derivatives such as ``"xy"``.
-    **options
+    out : array, optional
         As in `sextant.filter`.
+    {options}
 
     Returns
     -------
@@ -407,7 +412,8 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
     if "derivatives" in options:
         raise InvalidTask("derivatives has no effect: name the features in the argument features")
     names = [features] if isinstance(features, str) else list(features)
-    filtered = filter(image, derivatives=names, **options)
+    filtered = filter(image, derivatives=names, out=out, frame=frame, channel_axis=channel_axis,
+                      comm=comm, ranks=ranks, progress=progress, copy=copy, **options)
     return {} if filtered.planes is None else dict(filtered)
 
 
@@ -502,7 +508,7 @@ class Contours(Result):
 
 @documented(ContoursOptions)
 def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[int] = None,
-             comm: Any = None, ranks: Optional[int] = None, progress: Any = None,
+             comm: Any = None, ranks: Optional[int] = None, progress: Progress = None,
              copy: Optional[bool] = None, **options: Unpack[ContoursOptions]) -> Contours:
     """Find the edges of an image, and return them as ordered contours.
 
@@ -543,9 +549,11 @@ def _refuse_contradictions(options: Mapping[str, Any]) -> None:
         raise InvalidTask("quantiles has no effect here: thresholds replaces the quantiles")
 
 
+@documented(CannyOptions)
 def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
           channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
-          progress: Any = None, copy: Optional[bool] = None, **options: Any) -> Any:
+          progress: Progress = None, copy: Optional[bool] = None,
+          **options: Unpack[CannyOptions]) -> Any:
     """Find the edges of an image by Canny's method, as lines one pixel wide.
 
     Parameters
@@ -555,9 +563,7 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
     directions : bool
         Return the map of directions that `sextant.contours` accepts with ``directions=True``,
         instead of a mask.
-    **options
-        ``sigma``, ``quantiles``, ``thresholds``, ``grid``, ``pattern``, ``machine`` and ``probe``
-        of `sextant.contours`.
+    {options}
 
     Returns
     -------

@@ -28,7 +28,7 @@ def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
             raise InvalidTask(f"{output} has no effect: the results are returned")
     code, text, notes = _command.run(name, {**options, "json": "-"})
     for note in notes:
-        _warnings.warn(note.removeprefix("warning: "), stacklevel=3)
+        _warnings.warn(note.removeprefix("warning: "), stacklevel=4)
     if code:
         raise Error(f"{name} ended with code {code}")
     found: Dict[str, Any] = json.loads(text)
@@ -178,6 +178,6 @@ def calibrate(**options: Unpack[CalibrateOptions]) -> Calibration:
         raise (InvalidTask if process.returncode == 2 else Error)(message)
     for line in lines:
         if line.startswith("warning: "):
-            _warnings.warn(line.removeprefix("warning: "), stacklevel=2)
+            _warnings.warn(line.removeprefix("warning: "), stacklevel=3)
     return Calibration(json.loads(text))
 

@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import (agreed, as_array, check_overlap, frames_of, image_of, progress_for, sink_for)
+from ._arrays import (Progress, agreed, as_array, check_overlap, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
@@ -324,7 +324,7 @@ class Registration(Result):
 @documented(RegisterOptions)
 def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any = None,
              gain: Any = None, defects: Any = None, comm: Any = None, ranks: Optional[int] = None,
-             progress: Any = None, copy: Optional[bool] = None, channel: Optional[int] = None,
+             progress: Progress = None, copy: Optional[bool] = None, channel: Optional[int] = None,
              slice: Optional[int] = None, **options: Unpack[RegisterOptions]) -> Registration:
     """Align the frames of a noisy series, and average them.
 
@@ -409,9 +409,10 @@ def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
             transforms.add_field(frame, field[1], field[0])
 
 
+@documented()
 def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], data: Any, *,
           out: Any = None, frame: Optional[int] = None, from_reference: bool = False,
-          progress: Any = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
+          progress: Progress = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
     """Apply the transforms of a registered series to other images or points.
 
     Parameters

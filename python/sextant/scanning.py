@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, List, Optional, TypeVar
 from typing import Unpack
 
 from . import _core
-from ._arrays import agreed, progress_for
+from ._arrays import Progress, agreed, progress_for
 from ._documented import documented
 from ._options import ScanOptions
 from .errors import InvalidTask, WrongType
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 @documented(ScanOptions)
 def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclusive: bool = False,
-         comm: Any = None, capacity: Optional[int] = None, progress: Any = None,
+         comm: Any = None, capacity: Optional[int] = None, progress: Progress = None,
          **options: Unpack[ScanOptions]) -> List[Optional[Value]]:
     """Combine each value with all values before it.
 

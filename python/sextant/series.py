@@ -8,6 +8,7 @@ from typing import Any, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._documented import documented
 from ._results import _facts_html, _image_html
 from .errors import InvalidFile, InvalidTask
 
@@ -158,6 +159,7 @@ class Series:
                                     *(("Remark", remark) for remark in self.remarks)])
 
 
+@documented()
 def open_series(path: Union[str, "os.PathLike[str]"], *, channel: Optional[int] = None,
                 slice: Optional[int] = None, allow_external: bool = False) -> Series:
     """Open a file of frames, a folder, a pattern or a list as a lazy series.
@@ -213,6 +215,7 @@ class Info:
         return _facts_html([(name, value) for name, value in vars(self).items() if value])
 
 
+@documented()
 def info(path: Union[str, "os.PathLike[str]"], *, check: bool = False,
          channel: Optional[int] = None, slice: Optional[int] = None,
          allow_external: bool = False) -> Info:

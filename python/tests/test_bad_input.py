@@ -52,6 +52,12 @@ def test_nan_and_infinity_are_accepted(name):
 
 @pytest.mark.parametrize("call, error, text", [
     (lambda: sextant.label(IMAGE, neighbour=4), TypeError, "did you mean neighbours"),
+    (lambda: sextant.label(IMAGE, frme=0), TypeError, "unknown keyword 'frme'; did you mean frame?"),
+    (lambda: sextant.label(IMAGE, xyz=0), TypeError, "expected one of image, out, frame"),
+    (lambda: sextant.register(IMAGE[np.newaxis], aligne=True), TypeError, "did you mean aligned?"),
+    (lambda: sextant.canny(IMAGE, sigmas=2), TypeError, "did you mean sigma?"),
+    (lambda: sextant.features(IMAGE, sgima=2), TypeError, "did you mean sigma?"),
+    (lambda: sextant.scan([1], max, exclusiv=True), TypeError, "did you mean exclusive?"),
     (lambda: sextant.label(IMAGE, neighbours=5), ValueError, "did you mean 4"),
     (lambda: sextant.label(IMAGE, by_value=1), TypeError, "by_value is 1, expected True or False"),
     (lambda: sextant.label(IMAGE, memory="much"), ValueError, "memory much"),

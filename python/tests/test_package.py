@@ -3,6 +3,7 @@
 import copy
 import gc
 import importlib.util
+import inspect
 import os
 import pathlib
 import pickle
@@ -32,13 +33,40 @@ def test_the_keywords_are_those_declared_in_cpp():
 
 
 def test_every_public_name_is_documented():
+    assert (PACKAGE / "py.typed").exists()
     for name in sextant.__all__:
         item = getattr(sextant, name)
         assert item.__doc__, name
         if callable(item) and not isinstance(item, type):
             assert "Examples\n" in item.__doc__ and "{options}" not in item.__doc__, name
     assert "neighbours : {" in sextant.label.__doc__
-    assert (PACKAGE / "py.typed").exists()
+
+
+FUNCTIONS = {name: getattr(sextant, name) for name in sextant.__all__
+             if callable(getattr(sextant, name)) and not isinstance(getattr(sextant, name), type)}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_list_all_options(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    for each in signature.parameters.values():
+        assert each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+        assert f"{each.name}" in FUNCTIONS[name].__doc__
+        assert not isinstance(each.annotation, str)
+
+
+def test_options_have_their_defaults_in_signatures():
+    parameters = inspect.signature(sextant.label).parameters
+    assert parameters["neighbours"].default == 8 and parameters["grid"].default is None
+    assert inspect.signature(sextant.contours).parameters["quantiles"].default == (.8, .95)
+    image = np.random.default_rng(1).normal(size=(40, 50))
+    for function in (sextant.filter, sextant.label, sextant.contours, sextant.register):
+        given = {name: each.default for name, each in inspect.signature(function).parameters.items()
+                 if each.kind == each.KEYWORD_ONLY and name not in ("border_value", "checkpoint")}
+        data = np.stack([image, image]) if function is sextant.register else image
+        assert repr(function(data, **given)) == repr(function(data))
+
+
 
 
 @pytest.mark.skipif(not shutil.which("mypy"), reason="mypy is not installed")

@@ -108,8 +108,8 @@ Record record_of(CalibrateCommand& command) {
     record.add("transport", command.transport, "NAME", "transport; auto is mpi under mpirun")
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
-               "command that starts processes, for --transport mpi");
-    record.add("seed", command.seed, "N", "random seed for the measurement order and for --check")
+               "command that starts processes, for transport mpi");
+    record.add("seed", command.seed, "N", "random seed for the measurement order and for check")
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",

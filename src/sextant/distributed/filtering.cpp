@@ -407,7 +407,7 @@ Record record_of(FilterOptions& options) {
                "HOW", "values outside the image");
     record
         .add("border_value", options.border_value, "V",
-             "value of samples outside the image, with --border constant")
+             "value of samples outside the image, for border constant")
         .between(-most_sample, most_sample);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");

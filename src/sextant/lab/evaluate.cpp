@@ -58,7 +58,7 @@ Record record_of(EvaluateTask& task) {
     record.add("transport", task.transport, "HOW", "threads, or processes started by --launcher")
         .one_of({"threads", "mpi"});
     record.add("launcher", task.launcher, "COMMAND",
-               "command that starts processes, for --transport mpi");
+               "command that starts processes, for transport mpi");
     record.add("machine", task.machine, "FILE", "profile to plan with; default: this machine's")
         .file();
     return record;
