@@ -13,7 +13,7 @@ from ._core import version as _version
 from ._results import Plan
 from .compositing import Composite, composite
 from .errors import (CommunicationFailed, Error, InvalidFile, InvalidKeyword, InvalidTask,
-                     PeerFailed, RunFailed, WrongType)
+                     NoSuchFile, PeerFailed, RunFailed, WrongType)
 from .images import (Contours, Filtered, Labels, canny, contours, features, filter, label,
                      measure)
 from .machine import Calibration, Simulation, calibrate, explain, simulate
@@ -25,7 +25,7 @@ __version__: str = _version()
 
 __all__ = [
     "Calibration", "CommunicationFailed", "Composite", "Contours", "Error", "Filtered", "Info",
-    "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "PeerFailed", "Plan",
+    "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "NoSuchFile", "PeerFailed", "Plan",
     "Registration", "RunFailed", "Series", "Simulation", "Transforms", "WrongType", "apply",
     "calibrate", "canny", "composite", "contours", "errors", "explain", "features", "filter",
     "info", "label", "measure", "open_series", "register", "scan", "simulate",

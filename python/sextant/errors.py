@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exceptions of Sextant. Their texts are those of the command and of the C++ library."""
 
+import errno
+
 __all__ = [
-    "CommunicationFailed", "Error", "InvalidFile", "InvalidKeyword", "InvalidTask", "PeerFailed",
-    "RunFailed", "WrongType",
+    "CommunicationFailed", "Error", "InvalidFile", "InvalidKeyword", "InvalidTask", "NoSuchFile",
+    "PeerFailed", "RunFailed", "WrongType",
 ]
 
 
@@ -24,7 +26,25 @@ class InvalidKeyword(WrongType):
 
 
 class InvalidFile(Error, OSError):
-    """A file or series that cannot be read or written, is damaged, or has changed."""
+    """A file or series that cannot be read or written, is damaged, or has changed.
+
+    ``filename`` is its path.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}" if self.filename else super().__str__()
+
+
+class NoSuchFile(InvalidFile, FileNotFoundError):
+    """A file that does not exist."""
+
+
+def invalid_file(path: str, text: str) -> InvalidFile:
+    """The exception for an error of the library, whose text begins with the path."""
+    reason = text.removeprefix(f"{path}: ")
+    if "no such file" in reason.lower() or reason == "matches no file":
+        return NoSuchFile(errno.ENOENT, reason, path)
+    return InvalidFile(None, reason, path)
 
 
 class RunFailed(Error, RuntimeError):

@@ -30,7 +30,9 @@ void translate(std::exception_ptr thrown) {
     } catch (const InvalidTask& error) {
         raise("InvalidTask", error);
     } catch (const InvalidFile& error) {
-        raise("InvalidFile", error);
+        const py::object found =
+            py::module_::import("sextant.errors").attr("invalid_file")(error.path(), error.what());
+        PyErr_SetObject(py::type::of(found).ptr(), found.ptr());
     } catch (const AgreedFailure& error) {
         raise(error.invalid_task() ? "InvalidTask" : "RunFailed", error);
     } catch (const PeerFailed& error) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Invalid arguments raise exceptions that name the argument, its value and what was expected."""
+import errno
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -134,6 +136,29 @@ def test_arguments(call, error, text):
     assert "--" not in str(caught.value)  # options are named as keywords
 
 
+@pytest.mark.parametrize("read", [sextant.open_series, sextant.info, sextant.register, sextant.label,
+                                  lambda path: sextant.register(np.zeros((2, 32, 32)), dark=path),
+                                  lambda path: sextant.apply(path, IMAGE)])
+def test_a_missing_file_is_not_found(read, tmp_path):
+    path = str(tmp_path / "missing.mrc")
+    with pytest.raises(FileNotFoundError) as caught:
+        read(path)
+    error = caught.value
+    assert isinstance(error, sextant.NoSuchFile) and isinstance(error, sextant.InvalidFile)
+    assert (error.errno, error.filename) == (errno.ENOENT, path)
+    assert str(error) == str(pickle.loads(pickle.dumps(error))) == f"{path}: no such file"
+
+
+def test_a_damaged_file_has_a_name(tmp_path):
+    path = tmp_path / "movie.npy"
+    path.write_bytes(b"not an array")
+    with pytest.raises(sextant.InvalidFile) as caught:
+        sextant.open_series(path)
+    assert caught.value.filename == str(path) and caught.value.errno is None
+    assert str(caught.value).startswith(f"{path}: ")
+    assert not isinstance(caught.value, FileNotFoundError)
+
+
 def test_options_of_earlier_calls_do_not_hide_wrong_types():
     image = np.eye(16, dtype="f4")
     plain = sextant.filter(image, sigma=1, derivatives=("x", "y"))
@@ -162,7 +187,7 @@ def test_options_of_earlier_calls_do_not_hide_wrong_types():
     (lambda movie: iter([3, 4]), ValueError, "frame 0 of series"),
     (lambda movie: {}, TypeError, "object"),
     (lambda movie: 3, ValueError, "shape ()"),
-    (lambda movie: "missing/*.tif", OSError, "missing"),
+    (lambda movie: "missing/*.tif", FileNotFoundError, "missing"),
     (lambda movie: np.full(movie.shape, np.nan), ValueError, ""),
 ])
 def test_series(movie, series, error, text):

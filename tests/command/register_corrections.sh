@@ -70,7 +70,7 @@ cmp -s faulty/average.tif darker/average.tif && fail "the dark image is not subt
 refused 'other.mrc has 64x80 pixels, expected 96x80, as the frames of faulty.mrc' faulty.mrc --gain other.mrc
 refused 'other.mrc has 64x80 pixels, expected 96x80, as the frames of faulty.mrc' faulty.mrc --dark other.mrc
 refused 'clean.mrc has 6 frames, expected one image of 96x80 pixels' faulty.mrc --dark clean.mrc
-refused 'missing.mrc: does not exist' faulty.mrc --defects missing.mrc
+refused 'missing.mrc: no such file' faulty.mrc --defects missing.mrc
 printf '1,2\none\n' >wrong.txt
 refused 'wrong.txt: line 2: "one", expected the column and the row of a pixel, x,y' faulty.mrc --defects wrong.txt
 printf '1,80\n' >wrong.csv

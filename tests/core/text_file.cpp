@@ -47,7 +47,7 @@ TEST_F(TextFile, is_refused_without_waiting_if_it_is_not_a_regular_file) {
     EXPECT_EQ(refusal(path("pipe")), "is not a regular file");
     EXPECT_EQ(refusal("/dev/zero"), "is not a regular file");
     EXPECT_EQ(refusal(folder_.path()), "is a folder, expected a file");
-    EXPECT_EQ(refusal(path("none")), "does not exist");
+    EXPECT_EQ(refusal(path("none")), "no such file");
 }
 
 } // namespace

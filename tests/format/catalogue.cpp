@@ -40,7 +40,7 @@ TEST(FormatCatalogue, RefusesPathsThatAreNotFiles) {
     for (const std::string extension : {".exr", ".png", ".rgba32f", ".zst"}) {
         const std::string path = folder.path("a" + extension);
         const auto reading_fails = [&] { return failure([&] { format::read_image(path); }); };
-        EXPECT_EQ(reading_fails(), path + ": does not exist");
+        EXPECT_EQ(reading_fails(), path + ": no such file");
         std::filesystem::create_directory(path);
         EXPECT_EQ(reading_fails(), path + ": is a folder, expected a file");
         std::filesystem::remove(path);

@@ -176,7 +176,7 @@ TEST_F(Manifest, WithInvalidFileNamesIsRejected) {
 }
 
 TEST_F(Manifest, ThatIsMissingOrAFolderIsRejected) {
-    EXPECT_EQ(failure([&] { format::read_manifest(path); }), path + ": does not exist");
+    EXPECT_EQ(failure([&] { format::read_manifest(path); }), path + ": no such file");
     EXPECT_EQ(failure([&] { format::read_manifest(folder.path()); }),
               folder.path() + ": is a folder, expected a file");
 }

@@ -103,7 +103,7 @@ struct Descriptor {
 
 [[noreturn]] void fail(const std::string& path, int error) {
     if (error == ENOENT)
-        throw InvalidFile(path, "does not exist");
+        throw InvalidFile(path, "no such file");
     throw InvalidFile(path, "cannot be read: " + std::generic_category().message(error));
 }
 

@@ -95,7 +95,7 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
     std::error_code unknown; // report a missing file rather than an unknown extension
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
-        throw InvalidFile(parts.path, "does not exist");
+        throw InvalidFile(parts.path, "no such file");
     return known_format(parts.path).open(parts.path, parts.detail, options);
 }
 

@@ -24,7 +24,7 @@ SourceFile::SourceFile(std::string path) : path_(std::move(path)) {
     struct stat there {};
     if (stat(path_.c_str(), &there) != 0) {
         if (errno == ENOENT)
-            throw InvalidFile(path_, "does not exist");
+            throw InvalidFile(path_, "no such file");
         fail(path_, errno);
     }
     if (S_ISDIR(there.st_mode))
