@@ -415,13 +415,15 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
           progress: Progress = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
     """Apply the transforms of a registered series to other images or points.
 
+    Images are interpolated bilinearly; where a frame has no data, pixels are NaN.
+
     Parameters
     ----------
     transforms : Registration, Transforms or path
         The result of `sextant.register`, or a file transforms.json written by the command.
     data : array_like, list, lazy array, path or Series
         A series with as many frames as were registered, one image if `frame` is given, or points:
-        an array (points, 3) of floats with the columns frame, x, y.
+        an array (points, 3) with the columns frame, x, y. Pixel centres have integer coordinates.
     out : array, optional
         Where aligned frames are written: float32 with the axes frames, height and width.
     frame : int, optional
@@ -464,6 +466,10 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
         points = np.ascontiguousarray(as_array(data, "data"), dtype="f8")
         if not np.isfinite(points).all():
             raise InvalidTask("points have coordinates that are not finite")
+        known = np.isin(points[:, 0], transforms.frames)
+        if not known.all():
+            raise InvalidTask(f"points has the frame {points[~known][0, 0]:g}, which was left out or "
+                              "is not in the series")
         return _core.apply_to_points(handle, points, from_reference)
     if from_reference:
         raise InvalidTask("from_reference has no effect: data is not an array of points")
@@ -472,9 +478,9 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
     frames = image_of(data, "data") if is_image else frames_of(data, "data", channel=channel,
                                                                slice=slice)
     if frame is None:
-        expected = max(transforms.frames, default=-1) + 1
-        if frames.frames < expected:
-            raise InvalidTask(f"data has {frames.frames} frames, but frame {expected - 1} was "
+        expected = len(transforms._motions)
+        if frames.frames != expected:
+            raise InvalidTask(f"data has {frames.frames} frames, expected {expected}, as were "
                               "registered; for one image, add frame=N")
     check_overlap(out, data, "data")
     _x, _y, width, height = handle.area
@@ -490,6 +496,6 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
 
 def _is_points(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
-        return bool(data) and all(isinstance(row, (list, tuple)) and len(row) == 3 for row in data)
-    return isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 3 and (
-        data.dtype.kind == "f")
+        return bool(data) and all(hasattr(row, "__len__") and len(row) == 3 and
+                                  not any(np.ndim(each) for each in row) for row in data)
+    return getattr(data, "ndim", 0) == 2 and data.shape[1] == 3

@@ -102,6 +102,26 @@ def test_points_are_mapped_and_back(movie, motions):
     mapped = sextant.apply(found, points)
     np.testing.assert_allclose(mapped[:, 1:], points[:, 1:] - motions[[0, 5, 7]], atol=.15)
     np.testing.assert_allclose(sextant.apply(found, mapped, from_reference=True), points, atol=1e-6)
+    whole = [[5, 60, 70], [7, 64, 64]]
+    expected = sextant.apply(found, whole)
+    for kind in (np.array, lambda points: np.array(points, "i2"), lambda points: np.array(points, "u8"),
+                 lambda points: [np.array(each) for each in points], lambda points: tuple(points)):
+        np.testing.assert_array_equal(sextant.apply(found, kind(whole)), expected)
+    for frame in (1.5, 8, -1, 1e300):
+        with pytest.raises(sextant.InvalidTask, match="points has the frame"):
+            sextant.apply(found, [[frame, 3, 4]])
+
+
+def test_data_has_as_many_frames_as_were_registered(movie, tmp_path):
+    blank = movie.copy()
+    blank[7] = 0
+    found = sextant.register(blank)
+    assert sextant.apply(found, movie).shape == movie.shape
+    found.transforms.write(tmp_path / "transforms.json")
+    for transforms in (found, tmp_path / "transforms.json"):
+        for frames in (movie[:7], np.concatenate([movie, movie])):
+            with pytest.raises(sextant.InvalidTask, match="frames, expected 8, as were registered"):
+                sextant.apply(transforms, frames)
 
 
 @pytest.mark.parametrize("kind", ["numpy", "zarr", "h5py"])
