@@ -11,6 +11,7 @@ from typing import Any, Optional
 import numpy as np
 from typing import Unpack
 
+from . import _core
 from ._arrays import Progress
 from ._documented import documented
 from ._options import RegisterOptions
@@ -77,6 +78,10 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
     """
     _check(signal)
     if isinstance(by, (Registration, Transforms)):
+        _core.check_options("register", options)
+        for name, value in [*options.items(), ("ranks", ranks)]:
+            if value is not None:
+                raise InvalidTask(f"{name} has no effect: by is a registration")
         found: Any = by
     else:
         if by is not None:
@@ -88,8 +93,12 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
                          progress=progress, **options)
     if comm is not None and comm.Get_rank() != 0:
         return None
-    data = apply(found, signal.data)
-    x, y, _width, _height = (found.transforms if isinstance(found, Registration) else found).area
+    x, y, *size = (found.transforms if isinstance(found, Registration) else found).area
+    for axis, first, pixels in zip(signal.axes_manager.signal_axes, (x, y), size):
+        if not axis.is_uniform and (first, pixels) != (0, axis.size):
+            raise InvalidTask(f"the axis {axis.name} is not uniform, so only canvas=\"reference\" is "
+                              "possible")
+    data = apply(found, signal.data, progress=progress)
     if inplace:
         aligned = signal
         aligned.data = data
@@ -98,9 +107,10 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
     if getattr(aligned, "_lazy", False):
         aligned._lazy = False
         aligned._assign_subclass()
-    for axis, first, size in zip(aligned.axes_manager.signal_axes, (x, y), data.shape[:0:-1]):
-        axis.offset += first * axis.scale
-        axis.size = size
+    for axis, first, pixels in zip(aligned.axes_manager.signal_axes, (x, y), size):
+        if axis.is_uniform:
+            axis.offset += first * axis.scale
+            axis.size = pixels
     if isinstance(found, Registration):
         aligned.metadata.add_node("Sextant")
         aligned.metadata.Sextant.add_dictionary({

@@ -186,6 +186,29 @@ def test_hyperspy_signals_keep_axes_and_metadata(movie):
         sextant.hyperspy.align2D(hyperspy.signals.Signal2D(movie[0]))
 
 
+def test_hyperspy_signals_are_checked_before_they_are_changed(movie):
+    hyperspy = pytest.importorskip("hyperspy.api")
+    import sextant.hyperspy
+    axes = [{"name": "time", "size": 8}, {"name": "y", "axis": np.arange(128.) ** 2},
+            {"name": "x", "size": 128}]
+    signal = hyperspy.signals.Signal2D(movie, axes=axes)
+    with pytest.raises(sextant.InvalidTask, match="axis y is not uniform"):
+        sextant.hyperspy.align2D(signal, inplace=True, canvas="union")
+    np.testing.assert_array_equal(signal.data, movie)
+    assert not signal.metadata.has_item("Sextant")
+    sextant.hyperspy.align2D(signal, inplace=True)
+    assert not signal.axes_manager["y"].is_uniform and signal.data.shape == movie.shape
+    found = sextant.register(movie)
+    plain = hyperspy.signals.Signal2D(movie)
+    with pytest.raises(sextant.InvalidKeyword, match="did you mean model"):
+        sextant.hyperspy.align2D(plain, by=found, modle="affine")
+    for options in ({"model": "affine"}, {"ranks": 2}):
+        with pytest.raises(sextant.InvalidTask, match="has no effect"):
+            sextant.hyperspy.align2D(plain, by=found, **options)
+    np.testing.assert_array_equal(sextant.hyperspy.align2D(plain, by=found.transforms).data,
+                                  sextant.apply(found, movie))
+
+
 def test_dask_arrays_keep_their_chunks(blobs):
     array = pytest.importorskip("dask.array")
     import sextant.dask
