@@ -191,7 +191,7 @@ def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
     alternatives = json_plan.get("alternatives") or json_plan.get("candidates") or []
     if seconds is None and alternatives:
         seconds = Plan._time_of(alternatives[0])
-    return Plan(text or Plan._name_of(json_plan), str(json_plan.get("reason", "")),
+    return Plan(text or str(json_plan.get("choice") or Plan._name_of(json_plan)), str(json_plan.get("reason", "")),
                 predicted=seconds, measured=measured, machine=str(json_plan.get("machine") or ""),
                 model=str(json_plan.get("model") or ""), alternatives=alternatives,
                 details=json_plan)

@@ -268,7 +268,13 @@ def test_explain_agrees_with_the_command(program):
     assert plan.details == json.loads(text)
     assert plan.alternatives[0]["algorithm"] == plan.details["algorithm"]
     assert sextant.explain("filter", ranks=4, size=512, machine="das").text
-    assert sextant.explain("scan", values=32, cores=4).predicted > 0
+    plan = sextant.explain("scan", values=32, cores=4, all=True)
+    assert plan.predicted > 0
+    names = [plan._name_of(each) for each in plan.alternatives]
+    assert plan.text == names[0] and len(set(names)) == len(names)
+    text = subprocess.run([program, "explain", "scan", "--values", "32", "--cores", "4", "--all"],
+                          check=True, capture_output=True, text=True).stdout
+    assert all(f"  {name} " in text for name in names)
 
 
 def test_calibrate_measures_this_machine(tmp_path):

@@ -124,6 +124,7 @@ std::string reason_for(std::size_t configurations, std::size_t rivals,
 }
 
 void add_scan(Json& json, const ScanConfiguration& configuration) {
+    json.set("name", configuration.text());
     json.set("strategy", configuration.strategy.name);
     json.set("algorithm", configuration.global.algorithm.name);
     json.set("k", configuration.global.tuning.k);
