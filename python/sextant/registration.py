@@ -193,21 +193,54 @@ class Registration(Result):
     count : ndarray of float32
         Number of frames that show each pixel.
     frames : structured ndarray
-        One row per frame: ``frame``, ``registered``, ``averaged``, the motion relative to the
-        reference to the right (``tx``), downward (``ty``) and clockwise (``alpha``, degrees), their
-        standard deviations (``sigma_tx`` …), ``ncc_before``, ``ncc_after``, ``overlap``, and flags.
+        One row per frame, with the fields:
+
+        ``frame``
+            Number of the frame.
+        ``registered``, ``averaged``
+            True if the frame has a motion, and if it contributes to the average.
+        ``tx``, ``ty``, ``alpha``
+            Motion of the content to the right and downward in pixels, and clockwise about the
+            centre of the frame in degrees, relative to `relative_to`; NaN if not registered.
+        ``sigma_tx``, ``sigma_ty``, ``sigma_alpha``
+            Estimated standard deviations of these.
+        ``ncc_before``, ``ncc_after``
+            Normalised cross-correlation with the reference without and with the motion.
+        ``overlap``
+            Fraction of the reference that the frame shows.
+        ``ambiguous``
+            Another motion was nearly as likely, such as one lattice period further.
+        ``unrelated``
+            No more similar to the reference than noise.
+        ``converged``
+            The search converged.
+        ``mended``
+            Disagreed with its neighbours; registered again, starting from their motion.
+        ``in_doubt``
+            Neighbouring frames disagree about its motion.
+        ``gaps``
+            Number of samples that are not finite, or in blank rows or columns.
     left_out, not_averaged : dict of int to str
         Why frames were not registered, or not averaged.
     reference : int
         The number of the reference frame.
+    relative_to : str
+        The image relative to which motions are: ``"frame 3"`` with one stage, or ``"the average of
+        stage 1"`` with two. Then the motion of the reference frame is not exactly 0.
+    recorded_mean : ndarray or None
+        Mean of the frames as recorded, if requested.
     model : str
         The model of the motions.
+    stages : int
+        Number of registration stages.
+    ranks, threads : int
+        Number of ranks that were used, and of threads of each.
     transforms : Transforms
         The motions, for `sextant.apply`.
     aligned : ndarray, or the array given as `out`, or None
         The aligned frames, if requested.
     warnings : list of str
-        Sentences about the whole series.
+        Remarks on the whole series.
     """
 
     _title, _compared = "registered series", "this run"
@@ -229,6 +262,8 @@ class Registration(Result):
         self.reference: int = found["reference"]
         self.model: str = found["model"]
         self.stages: int = found["stages"]
+        self.relative_to = (f"frame {self.reference}" if self.stages == 1 else
+                            f"the average of stage {self.stages - 1}")
         self.ranks: int = found["ranks"]
         self.threads: int = found["threads"]
         self.warnings: List[str] = list(found["warnings"])
@@ -241,8 +276,14 @@ class Registration(Result):
 
     @property
     def motions(self) -> np.ndarray:
-        """The motions (tx, ty) of all frames in pixels, an array (frames, 2)."""
+        """How far the content of each frame moved, in pixels: an array (frames, 2) of (tx, ty)."""
         return np.stack([self.frames["tx"], self.frames["ty"]], axis=1)
+
+    @property
+    def shifts(self) -> np.ndarray:
+        """The shifts that align frames, in the convention of `scipy.ndimage.shift`, scikit-image
+        and hyperspy: an array (frames, 2) of (-ty, -tx)."""
+        return -self.motions[:, ::-1]
 
     @property
     def plan(self) -> Plan:
@@ -258,7 +299,7 @@ class Registration(Result):
         candidates = [{"name": text(ranks, threads), "ranks": ranks, "threads": threads,
                        "seconds": seconds or None} for ranks, threads, seconds in self._candidates]
         predicted = self._candidates[0][2] or None
-        return Plan(text(self.ranks, self.threads), self._plan_text,
+        return Plan(text(self.ranks, self.threads), self._plan_text or "as requested",
                     predicted=predicted, measured=sum(times.values()),
                     model="times per pixel (docs/registration.md)" if predicted else "",
                     alternatives=candidates if len(candidates) > 1 else (),
@@ -327,6 +368,10 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
              progress: Progress = None, copy: Optional[bool] = None, channel: Optional[int] = None,
              slice: Optional[int] = None, **options: Unpack[RegisterOptions]) -> Registration:
     """Align the frames of a noisy series, and average them.
+
+    Motions are those of the content of frames, to the right and downward. With more than one stage,
+    they are relative to the average of the stage before the last one, so that of the reference
+    frame is a few hundredths of a pixel (``found.relative_to``).
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import sextant
 from conftest import cut
@@ -17,6 +18,24 @@ def test_motions_are_the_true_ones(movie, motions):
     np.testing.assert_allclose(found.motions, motions, atol=.06)
     assert (abs(found.motions - motions)[1:] < 5 * np.stack(
         [found.frames["sigma_tx"], found.frames["sigma_ty"]], axis=1)[1:]).all()
+
+
+def test_shifts_align_frames_in_scipy(movie):
+    found = sextant.register(movie, aligned=True)
+    assert found.relative_to == "the average of stage 1"
+    assert sextant.register(movie, stages=1).relative_to == "frame 0"
+    for frame, shift, aligned in zip(movie, found.shifts, found.aligned):
+        shifted = ndimage.shift(frame, shift, order=1)
+        np.testing.assert_allclose(shifted[20:-20, 20:-20], aligned[20:-20, 20:-20], atol=.05)
+
+
+def test_rotations_are_clockwise_about_the_centre(specimen):
+    turned = np.stack([ndimage.rotate(specimen, -angle, reshape=False, order=3, mode="reflect")
+                       for angle in (0, 1, 2)])[:, 64:-64, 64:-64]
+    found = sextant.register(turned)
+    # ndimage.rotate turns counterclockwise for positive angles, with y downward.
+    np.testing.assert_allclose(found.frames["alpha"], [0, 1, 2], atol=.02)
+    np.testing.assert_allclose(found.motions, 0, atol=.06)
 
 
 def test_the_average_is_sharper_than_the_mean(movie, specimen):
@@ -230,6 +249,7 @@ def test_the_result_is_shown(movie):
     found = sextant.register(movie)
     assert "8 of 8" in repr(found) and "8 of 8 registered" in found._repr_html_()
     assert "ranks" in found.plan.text and found.plan.reason
+    assert sextant.register(movie, ranks=1).plan.reason == "as requested"
     assert found.record["threads"]
 
 
