@@ -356,6 +356,8 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     """
     sink, is_plane = None, False
     with agreed(comm, "filter", options):
+        if options.get("border_value") and options.get("border") != "constant":
+            raise InvalidTask("border_value has no effect here: expected border=\"constant\"")
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
         chosen = parsed(_core.FilterOptions, options)
         names = chosen.derivatives

@@ -96,6 +96,8 @@ std::string text_of(const Field& field, py::handle value) {
     }
     if (is_list(value)) {
         const bool is_size = field.value_name == "XxY" || field.value_name == "WxH";
+        if (is_size && py::len(value) != 2)
+            refuse_type(field, value, "two whole numbers");
         return fmt::format("{}", fmt::join(parts_of(field, value), is_size ? "x" : ","));
     }
     return text_of_part(field, value);
