@@ -40,11 +40,12 @@ TYPES = {"XxY": ("Size", "(int, int), int or str"), "WxH": ("Size", "(int, int),
          **dict.fromkeys(("FILE", "FOLDER", "PATH", "OUT"), ("Path", "path"))}
 
 #: Functions that have some of the options of another one.
-PARTS = {"features": ("filter", {"derivatives"}),
+PARTS = {"features": ("filter", {"sigma", "derivatives"}),
          "canny": ("contours", {"directions", "min_length", "memory", "scratch", "timeline"})}
 
 #: Arguments that a function has besides the declared options, or that it does not offer.
-WITHOUT = {"explain": {"what", "json"}, "simulate": {"family", "json", "report"},
+WITHOUT = {"filter": {"sigma"}, "explain": {"what", "json"}, "synthesize": {"output", "truth"},
+           "simulate": {"family", "json", "report"},
            "calibrate": {"json"}, "composite": {"element", "trace"}}
 
 
@@ -146,7 +147,7 @@ def text_of(folder):
     """The whole file, for the extensions in a folder."""
     options = dict(extension(folder, "_core").declared_options())
     commands = extension(folder, "_command").declared_options()
-    for name in ("calibrate", "explain", "simulate"):
+    for name in ("calibrate", "explain", "simulate", "synthesize"):
         options[name] = commands[name]
     for name, (whole, without) in PARTS.items():
         options[name] = [field for field in options[whole] if field["name"] not in without]

@@ -8,6 +8,9 @@ Functions have the names, options and defaults of the commands of ``sextant``:
 >>> sextant.label(image).components
 1
 """
+import importlib
+from typing import Any, List
+
 from . import errors
 from ._core import version as _version
 from ._results import Plan
@@ -16,7 +19,7 @@ from .errors import (CommunicationFailed, Error, InvalidFile, InvalidKeyword, In
                      NoSuchFile, PeerFailed, RunFailed, WrongType)
 from .images import (Contours, Filtered, Labels, canny, contours, features, filter, label,
                      measure)
-from .machine import Calibration, Simulation, calibrate, explain, simulate
+from .machine import Calibration, Simulation, calibrate, explain, simulate, synthesize
 from .registration import Registration, Transforms, apply, register
 from .scanning import scan
 from .series import Info, Series, info, open_series
@@ -28,5 +31,18 @@ __all__ = [
     "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "NoSuchFile", "PeerFailed", "Plan",
     "Registration", "RunFailed", "Series", "Simulation", "Transforms", "WrongType", "apply",
     "calibrate", "canny", "composite", "contours", "errors", "explain", "features", "filter",
-    "info", "label", "measure", "open_series", "register", "scan", "simulate",
+    "info", "label", "measure", "open_series", "register", "scan", "simulate", "synthesize",
 ]
+
+_LAZY = ("dask", "hyperspy")  # submodules that import other packages
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> List[str]:
+    return [*__all__, *_LAZY, "__doc__", "__version__"]
+

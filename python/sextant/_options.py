@@ -116,8 +116,6 @@ class LabelOptions(TypedDict, total=False):
 
 class FilterOptions(TypedDict, total=False):
     r"""
-    sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
@@ -143,7 +141,6 @@ class FilterOptions(TypedDict, total=False):
     probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     """
-    sigma: float
     derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
@@ -461,10 +458,73 @@ class SimulateOptions(TypedDict, total=False):
     trace: Path
 
 
+class SynthesizeOptions(TypedDict, total=False):
+    r"""
+    specimen : {"lattice", "carbon", "particles"}, default: "lattice"
+        Specimen shown in the frames.
+    image : path, optional
+        Image to show instead of a specimen.
+    frames : int, default: 16
+        Number of frames.
+    width : int, default: 512
+        Width of a frame in pixels.
+    height : int, default: 512
+        Height of a frame in pixels.
+    dose : float, default: 10
+        Mean number of electrons per pixel (1e-06 to 1000000).
+    contrast : float, default: 0.25
+        Standard deviation of the brightness, relative to its mean (0 to 10).
+    period : float, default: 24
+        Period of the lattice.
+    amorphous : float, default: 0.38
+        Fraction of the lattice's contrast that is not periodic (0 to 1).
+    detail : float, default: 6
+        Size of the features that are not periodic (1.5 to 1000).
+    drift_x : float, default: -1.3
+        Motion of the content to the right per frame.
+    drift_y : float, default: 0.7
+        Motion of the content downward per frame.
+    rotation : float, default: 0
+        Clockwise rotation per frame (-360 to 360).
+    random_step : float, default: 0.5
+        Standard deviation of a random step per frame.
+    random_rotation : float, default: 0
+        Standard deviation of a random rotation per frame (0 to 360).
+    warp : float, default: 0
+        Amplitude of a smooth distortion that grows until the last frame.
+    warp_length : float, default: 512
+        Wavelength of the distortion.
+    blanks : int or sequence of int, optional
+        Indices of frames recorded with the beam off.
+    jumps : int or sequence of int, optional
+        Shift by X px right, Y px down before frame I; three numbers per jump.
+    seed : int, default: 1
+        Seed of the random numbers.
+    """
+    specimen: Literal["lattice", "carbon", "particles"]
+    image: Path
+    frames: int
+    width: int
+    height: int
+    dose: float
+    contrast: float
+    period: float
+    amorphous: float
+    detail: float
+    drift_x: float
+    drift_y: float
+    rotation: float
+    random_step: float
+    random_rotation: float
+    warp: float
+    warp_length: float
+    blanks: Integers
+    jumps: Integers
+    seed: int
+
+
 class FeaturesOptions(TypedDict, total=False):
     r"""
-    sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000.
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
         Filter weights, as in SciPy or in P-3PC.
     truncate : float, optional
@@ -488,7 +548,6 @@ class FeaturesOptions(TypedDict, total=False):
     probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     """
-    sigma: float
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
@@ -561,7 +620,6 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "timeline": False,
     },
     FilterOptions: {
-        "sigma": 1,
         "derivatives": "x,y,xx,xy,yy",
         "kernel": "gaussian",
         "border": "replicate",
@@ -643,8 +701,26 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "operator": "over",
         "clock": False,
     },
+    SynthesizeOptions: {
+        "specimen": "lattice",
+        "frames": 16,
+        "width": 512,
+        "height": 512,
+        "dose": 10,
+        "contrast": 0.25,
+        "period": 24,
+        "amorphous": 0.38,
+        "detail": 6,
+        "drift_x": -1.3,
+        "drift_y": 0.7,
+        "rotation": 0,
+        "random_step": 0.5,
+        "random_rotation": 0,
+        "warp": 0,
+        "warp_length": 512,
+        "seed": 1,
+    },
     FeaturesOptions: {
-        "sigma": 1,
         "kernel": "gaussian",
         "border": "replicate",
         "border_value": 0,

@@ -73,14 +73,14 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
 
 
 @documented(FilterOptions)
-def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
+def filter(image: Any, sigma: float = 1, **options: Unpack[FilterOptions]) -> Any:
     """Filter a dask array.
 
     Parameters
     ----------
     image : dask.array.Array
         With the axes height and width, and chunks of any size.
-    **options
+    sigma, **options
         As in `sextant.filter`. Images that need more than `memory` are processed in windows.
 
     Returns
@@ -98,5 +98,5 @@ def filter(image: Any, **options: Unpack[FilterOptions]) -> Any:
     array = _dask_array(image)
     names = _core.FilterOptions(dict(options)).derivatives
     out = _on_disk((len(names), *image.shape), "f4")
-    images.filter(image, out=out, **options)
+    images.filter(image, sigma, out=out, **options)
     return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

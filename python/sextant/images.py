@@ -320,16 +320,20 @@ class Filtered(Result, Mapping[str, Any]):
 
 
 @documented(FilterOptions)
-def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
+def filter(image: Any, sigma: float = 1, *, out: Any = None, frame: Optional[int] = None,
            channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
            progress: Progress = None, copy: Optional[bool] = None,
            **options: Unpack[FilterOptions]) -> Filtered:
     """Compute Gaussian derivatives of an image, and features made of them.
 
+    By default, these are the first and second derivatives; ``derivatives="smooth"`` blurs the image.
+
     Parameters
     ----------
     image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
+    sigma : float, default: 1
+        Scale of the filter in pixels, 0.5 to 1000.
     out : array, optional
         Where the planes are written: float32, or a wider type, with the axes planes, height and
         width, or height and width for one derivative; a NumPy, zarr or h5py array. If the call
@@ -350,16 +354,17 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
     --------
     >>> import numpy as np, sextant
     >>> ramp = np.arange(64, dtype="f4") * np.ones((32, 1), "f4")
-    >>> filtered = sextant.filter(ramp, sigma=2, derivatives=["x", "smooth"])
+    >>> filtered = sextant.filter(ramp, 2, derivatives=["x", "smooth"])
     >>> bool(abs(filtered["x"][16, 32] - 1) < 1e-4)
     True
     """
     sink, is_plane = None, False
-    with agreed(comm, "filter", options):
-        if options.get("border_value") and options.get("border") != "constant":
+    given: Dict[str, Any] = {"sigma": sigma, **options}
+    with agreed(comm, "filter", given):
+        if given.get("border_value") and given.get("border") != "constant":
             raise InvalidTask("border_value has no effect here: expected border=\"constant\"")
-        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
-        chosen = parsed(_core.FilterOptions, options)
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy)
+        chosen = parsed(_core.FilterOptions, given)
         names = chosen.derivatives
         show = progress_for(progress)
         if _is_root(comm):
@@ -382,9 +387,10 @@ def filter(image: Any, *, out: Any = None, frame: Optional[int] = None,
 @documented(FeaturesOptions)
 def features(image: Any, features: Union[str, Sequence[str]] = (
         "smooth", "gradient-magnitude", "laplacian", "hessian-larger", "hessian-smaller"), *,
-        out: Any = None, frame: Optional[int] = None, channel_axis: Optional[int] = None,
-        comm: Any = None, ranks: Optional[int] = None, progress: Progress = None,
-        copy: Optional[bool] = None, **options: Unpack[FeaturesOptions]) -> Dict[str, np.ndarray]:
+        sigma: float = 1, out: Any = None, frame: Optional[int] = None,
+        channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
+        progress: Progress = None, copy: Optional[bool] = None,
+        **options: Unpack[FeaturesOptions]) -> Dict[str, np.ndarray]:
     """Compute features of an image, such as the gradient magnitude or the Laplacian.
 
     Parameters
@@ -394,7 +400,7 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
     features : str or sequence of str
         ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, ``"hessian-larger"`` and
         ``"hessian-smaller"`` (the eigenvalues of the Hessian), or derivatives such as ``"xy"``.
-    out : array, optional
+    sigma, out
         As in `sextant.filter`.
     {options}
 
@@ -414,8 +420,9 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
     if "derivatives" in options:
         raise InvalidTask("derivatives has no effect: name the features in the argument features")
     names = [features] if isinstance(features, str) else list(features)
-    filtered = filter(image, derivatives=names, out=out, frame=frame, channel_axis=channel_axis,
-                      comm=comm, ranks=ranks, progress=progress, copy=copy, **options)
+    filtered = filter(image, sigma, derivatives=names, out=out, frame=frame,
+                      channel_axis=channel_axis, comm=comm, ranks=ranks, progress=progress,
+                      copy=copy, **options)
     return {} if filtered.planes is None else dict(filtered)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures this machine, and predicts and simulates what runs on it would take."""
+"""Measures this machine, predicts and simulates run times, and synthesizes series."""
 from __future__ import annotations
 
 import html
@@ -8,16 +8,19 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings as _warnings
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Tuple
 from typing import Unpack
 
+import numpy as np
+
 from ._documented import documented
-from ._options import CalibrateOptions, ExplainOptions, SimulateOptions
+from ._options import CalibrateOptions, ExplainOptions, SimulateOptions, SynthesizeOptions
 from ._results import Plan, _axes, _facts_html, _seconds_text, plan_of
 from .errors import Error, InvalidTask
 
-__all__ = ["Calibration", "Simulation", "calibrate", "explain", "simulate"]
+__all__ = ["Calibration", "Simulation", "calibrate", "explain", "simulate", "synthesize"]
 
 
 def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -33,6 +36,41 @@ def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
         raise Error(f"{name} ended with code {code}")
     found: Dict[str, Any] = json.loads(text)
     return found
+
+
+@documented(SynthesizeOptions)
+def synthesize(**options: Unpack[SynthesizeOptions]) -> Tuple[np.ndarray, np.ndarray]:
+    """Make a series of noisy frames of a moving specimen, whose motions are known.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    ndarray of float32
+        Electron counts, with the axes frames, height and width.
+    structured ndarray
+        The true motion of the content of each frame relative to frame 0, as in
+        ``sextant.register(...).frames``: ``frame``, ``tx``, ``ty`` and ``alpha``.
+
+    Examples
+    --------
+    >>> import sextant
+    >>> movie, truth = sextant.synthesize(frames=3, width=96, height=64, drift_x=2, random_step=0)
+    >>> movie.shape, truth["tx"].tolist()
+    ((3, 64, 96), [0.0, 2.0, 4.0])
+    """
+    from . import _command
+    with tempfile.TemporaryDirectory() as folder:
+        path, truth = os.path.join(folder, "movie.npy"), os.path.join(folder, "truth.json")
+        _command.run("synthesize", {**options, "output": path, "truth": truth})
+        with open(truth, encoding="utf-8") as file:
+            frames = json.load(file)["frames"]
+        motions = [(each["frame"], each["to_first"]["tx"], each["to_first"]["ty"],
+                    np.degrees(each["to_first"]["alpha"])) for each in frames]
+        return np.load(path), np.array(motions, [("frame", "i8"), ("tx", "f8"), ("ty", "f8"),
+                                                 ("alpha", "f8")])
 
 
 @documented(ExplainOptions)

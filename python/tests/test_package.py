@@ -141,6 +141,25 @@ print([each.components for each in found], found[0].labels.max())
     assert done.stdout.split() == ["[1,", "0]", "1"]
 
 
+def test_names_of_the_module():
+    names = dir(sextant)
+    assert set(sextant.__all__) < set(names) and {"dask", "hyperspy"} < set(names)
+    assert not {"images", "machine", "series", "registration", "scanning"} & set(names)
+    with pytest.raises(AttributeError, match="no attribute 'lable'"):
+        sextant.lable
+
+
+def test_submodules_are_imported_when_they_are_used(run_script):
+    done = run_script("""
+import sys
+import sextant
+print("sextant.dask" in sys.modules, sextant.dask.label.__name__, sextant.hyperspy.align2D.__name__)
+from sextant import dask
+print(dask is sextant.dask)
+""")
+    assert done.stdout.split() == ["False", "label", "align2D", "True"]
+
+
 def failing():
     try:
         sextant.label(np.zeros((4, 4)), neighbour=1)

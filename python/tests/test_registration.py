@@ -20,6 +20,19 @@ def test_motions_are_the_true_ones(movie, motions):
         [found.frames["sigma_tx"], found.frames["sigma_ty"]], axis=1)[1:]).all()
 
 
+def test_synthesized_series_are_registered():
+    movie, truth = sextant.synthesize(frames=6, width=128, height=96, seed=3, specimen="particles",
+                                      rotation=.5, dose=100)
+    assert movie.shape == (6, 96, 128) and movie.dtype == np.float32
+    found = sextant.register(movie)
+    for name in ("tx", "ty", "alpha"):
+        np.testing.assert_allclose(found.frames[name], truth[name], atol=.3)
+    np.testing.assert_array_equal(movie, sextant.synthesize(
+        frames=6, width=128, height=96, seed=3, specimen="particles", rotation=.5, dose=100)[0])
+    with pytest.raises(sextant.InvalidKeyword, match="did you mean frames?"):
+        sextant.synthesize(frame=3)
+
+
 def test_shifts_align_frames_in_scipy(movie):
     found = sextant.register(movie, aligned=True)
     assert found.relative_to == "the average of stage 1"
