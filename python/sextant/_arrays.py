@@ -20,7 +20,7 @@ _BLOCK_BYTES = 32 << 20
 
 
 def is_lazy(source: Any) -> bool:
-    """True for arrays that are read on demand: those of zarr, h5py and dask, and Series."""
+    """True for arrays that are read on demand: zarr, h5py and dask arrays, and Series."""
     return (hasattr(source, "shape") and hasattr(source, "dtype") and
             hasattr(source, "__getitem__") and not isinstance(source, (np.ndarray, np.generic)) and
             not hasattr(source, "__array_interface__") and not _has_buffer(source))
@@ -95,6 +95,12 @@ def _check_axes(shape: Tuple[int, ...], axes: Tuple[str, ...], name: str) -> Non
                           f"{', '.join(axes)}")
     if 0 in shape:
         raise InvalidTask(f"{name} has shape {tuple(shape)}: it is empty")
+
+
+def _check_like(array: np.ndarray, shape: Tuple[int, ...], dtype: np.dtype, name: str) -> None:
+    if array.shape != shape or array.dtype.newbyteorder("=") != dtype:
+        raise InvalidTask(f"{name} has shape {array.shape} and type {array.dtype}, expected {shape} "
+                          f"and {dtype} as frame 0")
 
 
 class _Blocks:
@@ -203,10 +209,10 @@ def _listed(frames: Iterable[Any], name: str, copy: Optional[bool]) -> _core.Fra
         _check_axes(array.shape, ("height", "width"), f"frame {number} of {name}")
         arrays.append(array)
     first = arrays[0]
+    for number, each in enumerate(arrays):
+        _check_like(each, first.shape, first.dtype.newbyteorder("="), f"frame {number} of {name}")
     alike = all(each.strides == first.strides and each.dtype == first.dtype for each in arrays)
-    same = all(each.shape == first.shape and each.dtype.newbyteorder("=") ==
-               first.dtype.newbyteorder("=") for each in arrays)
-    if same and not alike:  # one layout serves all frames, so these few are copied
+    if not alike:  # one layout serves all frames, so these few are copied
         native = first.dtype.newbyteorder("=")
         if copy is False:
             raise InvalidTask(f"the frames of {name} have different strides or byte orders, so they "
@@ -226,9 +232,7 @@ def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
             if shape is None:
                 _check_axes(array.shape, ("height", "width"), f"frame 0 of {name}")
                 shape, dtype = array.shape, array.dtype.newbyteorder("=")
-            elif array.shape != shape or array.dtype.newbyteorder("=") != dtype:
-                raise InvalidTask(f"frame {count} of {name} has shape {array.shape} and type "
-                                  f"{array.dtype}, expected {shape} and {dtype} as frame 0")
+            _check_like(array, shape, dtype, f"frame {count} of {name}")
             file.write(np.ascontiguousarray(array, dtype=dtype).data)
             count += 1
         if shape is None:
@@ -292,8 +296,8 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
     """An output and how the extension writes planes of rows to it.
 
     Returns the array and a sink with the axes planes, height and width: the array itself, or a
-    function for arrays whose rows are not contiguous and for those of zarr and h5py. `shape` has
-    two axes, or three with planes first.
+    function for arrays whose rows are not contiguous, and for zarr and h5py arrays. `shape` has two
+    axes, or three with planes first.
     """
     if out is None:
         out = np.empty(shape, dtype)
@@ -383,7 +387,7 @@ Progress = Union[bool, Callable[[str, int, int], object], None]
 
 
 def progress_for(progress: Progress) -> Optional[Callable[[str, int, int], object]]:
-    """The callable that `progress` stands for: itself, None, or a bar of tqdm for True."""
+    """The callable that `progress` stands for: itself, None, or a tqdm progress bar for True."""
     if progress is None or progress is False:
         return None
     if progress is True:

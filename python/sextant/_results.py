@@ -185,7 +185,7 @@ class Plan:
 
 def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
             text: str = "") -> Plan:
-    """The plan that a record states as JSON."""
+    """The plan in a record."""
     predicted = json_plan.get("predicted")
     seconds = predicted.get("seconds") if isinstance(predicted, Mapping) else predicted
     alternatives = json_plan.get("alternatives") or json_plan.get("candidates") or []

@@ -71,7 +71,7 @@ class Composite(Result):
         return [] if self.image is None else [(self.image, "the composited image")]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the image by matplotlib, and return the axes."""
+        """Draw the image with matplotlib, and return the axes."""
         axes = _axes(axes)
         if self.image is not None:
             colours = self.image[..., :4]
@@ -146,9 +146,9 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         keywords = dict(options)
         if element == "rgba+depth f32":
             keywords.setdefault("operator", "nearest")
-        stated = keywords.pop("element", None)
-        if stated not in (None, element):
-            raise InvalidTask(f"element {stated}: the images are of {element}")
+        requested = keywords.pop("element", None)
+        if requested not in (None, element):
+            raise InvalidTask(f"element {requested}: the images are of {element}")
         if keywords.get("root", 0) == -1:
             raise InvalidTask("root -1: the image is collected on one rank; name it")
         chosen = parsed(_core.CompositeOptions, keywords)

@@ -27,7 +27,7 @@ def _dask_array(image: Any) -> Any:
     except ImportError:
         raise ImportError("sextant.dask needs dask (python3-dask)") from None
     if not isinstance(image, array.Array):
-        raise WrongType(f"image is a {type(image).__name__}, expected an array of dask")
+        raise WrongType(f"image is a {type(image).__name__}, expected a dask array")
     if image.ndim != 2:
         raise InvalidTask(f"image has shape {image.shape}, expected 2 axes: height, width")
     return array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Aligns signals of hyperspy, which keep their axes and metadata.
+"""Aligns hyperspy signals, which keep their axes and metadata.
 
 >>> import sextant.hyperspy                         # doctest: +SKIP
 >>> aligned = sextant.hyperspy.align2D(signal)      # doctest: +SKIP
@@ -24,7 +24,7 @@ __all__ = ["align2D", "registered"]
 def _check(signal: Any) -> None:
     axes = getattr(signal, "axes_manager", None)
     if axes is None:
-        raise WrongType(f"signal is a {type(signal).__name__}, expected a signal of hyperspy")
+        raise WrongType(f"signal is a {type(signal).__name__}, expected a hyperspy signal")
     if axes.signal_dimension != 2 or axes.navigation_dimension != 1:
         raise InvalidTask(f"signal has {axes.navigation_dimension} navigation and "
                           f"{axes.signal_dimension} signal axes, expected 1 and 2: a series of "

@@ -56,6 +56,10 @@ class Labels(Result):
         on ranks other than 0.
     components : int
         The number of components.
+    shape, ndim, dtype
+        Those of `labels`.
+    ranks : int
+        Number of ranks or threads that were used.
     table : structured ndarray or None
         With ``measure=True``: the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height``
         (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
@@ -106,7 +110,7 @@ class Labels(Result):
                  f"{self.components} components, each in its own colour")]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the labels in colours by matplotlib, and return the axes."""
+        """Draw the labels in colours with matplotlib, and return the axes."""
         axes = _axes(axes)
         axes.imshow(_coloured(np.asarray(self.labels)), interpolation="nearest")
         axes.set_title(f"{self.components} components")
@@ -141,12 +145,12 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     Parameters
     ----------
     image : array_like, path or lazy array
-        Samples other than 0 are the foreground; masked ones are background. Arrays are read where
-        they are, with any strides and byte order; arrays of zarr, h5py and dask are read a few
-        chunks at a time.
+        Samples other than 0 are the foreground; masked ones are background. Arrays are not copied;
+        they may have any strides and byte order. zarr, h5py and dask arrays are read a few chunks
+        at a time.
     out : array, optional
-        Where the labels are written: int32, or a wider integer type; an array of NumPy, zarr or
-        h5py. If the call raises an exception, its content is unspecified.
+        NumPy, zarr or h5py array to which the labels are written: int32, or a wider integer type.
+        If the call raises an exception, its content is unspecified.
     frame : int, optional
         The frame of a series, if `image` is one.
     channel_axis : int, optional
@@ -158,8 +162,8 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
         Number of threads that share the image. Default: one per tile of `grid`, or one per core;
         one for images of fewer than 131072 pixels.
     progress : callable or True, optional
-        Called with the name of a part of the work, the number of steps done, and that of all
-        steps. True shows a bar of tqdm.
+        Called with the name of a part of the work, the number of steps done, and the total number
+        of steps. True shows a tqdm progress bar.
     copy : bool, optional
         False raises an exception if the samples would have to be copied to be read.
     {options}
@@ -312,7 +316,7 @@ class Filtered(Result, Mapping[str, Any]):
         return [(np.vstack(rows), ", ".join(self.derivatives[:most]))]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the first plane by matplotlib, and return the axes."""
+        """Draw the first plane with matplotlib, and return the axes."""
         axes = _axes(axes)
         axes.imshow(np.asarray(self[self.derivatives[0]]), cmap="gray")
         axes.set_title(self.derivatives[0])
@@ -335,8 +339,8 @@ def filter(image: Any, sigma: float = 1, *, out: Any = None, frame: Optional[int
     sigma : float, default: 1
         Scale of the filter in pixels, 0.5 to 1000.
     out : array, optional
-        Where the planes are written: float32, or a wider type, with the axes planes, height and
-        width, or height and width for one derivative; a NumPy, zarr or h5py array. If the call
+        NumPy, zarr or h5py array to which the planes are written: float32, or a wider type, with
+        the axes planes, height and width, or height and width for one derivative. If the call
         raises an exception, its content is unspecified.
     {options}
 
@@ -440,6 +444,10 @@ class Contours(Result):
         The row of `points` at which each contour begins, and the number of points.
     closed : ndarray of bool
         True for contours whose last point is next to the first one.
+    thresholds : (float, float) or None
+        The gradient magnitudes that were used as thresholds; None for a direction map.
+    ranks : int
+        Number of ranks or threads that were used.
     """
 
     _title = "contours"
@@ -503,7 +511,7 @@ class Contours(Result):
                 "pictures": [(_png(black), "contours", "")]}
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the contours by matplotlib, and return the axes."""
+        """Draw the contours with matplotlib, and return the axes."""
         axes = _axes(axes)
         for k, line in enumerate(self):
             if self.closed[k]:
@@ -519,7 +527,9 @@ class Contours(Result):
 def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[int] = None,
              comm: Any = None, ranks: Optional[int] = None, progress: Progress = None,
              copy: Optional[bool] = None, **options: Unpack[ContoursOptions]) -> Contours:
-    """Find the edges of an image, and return them as ordered contours.
+    """Trace the edges that Canny's method finds, as contours of ordered points.
+
+    `skimage.measure.find_contours` traces lines of equal value instead.
 
     Parameters
     ----------

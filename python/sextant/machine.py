@@ -116,7 +116,7 @@ class Simulation:
                             ("Time", _seconds_text(self.seconds))])
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the time at which each rank finishes by matplotlib, and return the axes."""
+        """Draw the time at which each rank finishes with matplotlib, and return the axes."""
         axes = _axes(axes)
         axes.bar(range(len(self.finished)), [1e3 * each for each in self.finished], width=1)
         axes.set_xlabel("rank")

@@ -351,7 +351,7 @@ class Registration(Result):
         return content
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the motions of the frames by matplotlib, and return the axes."""
+        """Draw the motions of the frames with matplotlib, and return the axes."""
         axes = _axes(axes)
         for name, label in (("tx", "to the right"), ("ty", "downward")):
             axes.errorbar(self.frames["frame"], self.frames[name],
@@ -377,13 +377,13 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     ----------
     series : array_like, list of arrays, iterator, lazy array, path or Series
         The frames: an array with the axes frames, height and width, a list of images, an iterator
-        of images (stored in an unnamed file), an array of zarr, h5py or dask (read a few chunks at
-        a time), or anything that `sextant.open_series` opens.
+        of images (stored in an unnamed file), a zarr, h5py or dask array (read a few chunks at a
+        time), or anything that `sextant.open_series` opens.
     aligned : bool
         Also return the aligned frames, as an array of float32 with the axes frames, height and
         width; NaN outside the data, and in frames that are left out.
     out : array, optional
-        Where the aligned frames are written, frame by frame: an array of NumPy, zarr or h5py. With
+        NumPy, zarr or h5py array to which the aligned frames are written, frame by frame. With
         ``canvas="reference"`` it has the shape of the series. If the call raises an exception, its
         content is unspecified.
     dark, gain, defects : array_like or path, optional
@@ -396,8 +396,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         Number of ranks that share the frames, each with `threads` threads. By default both are
         chosen for the number of cores and the series.
     progress : callable or True, optional
-        Called with the name of a part of the work, the number of steps done, and that of all
-        steps. True shows a bar of tqdm.
+        Called with the name of a part of the work, the number of steps done, and the total number
+        of steps. True shows a tqdm progress bar.
     copy : bool, optional
         False raises an exception if the samples would have to be copied to be read.
     channel, slice : int, optional
@@ -411,12 +411,10 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     Examples
     --------
     >>> import numpy as np, sextant
-    >>> rng = np.random.default_rng(1)
-    >>> specimen = sextant.filter(rng.normal(size=(80, 80)), sigma=2, derivatives="smooth").planes[0]
-    >>> movie = np.stack([specimen[8 + k:72 + k, 8:72] for k in range(4)])
+    >>> movie, truth = sextant.synthesize(frames=4, width=96, height=96, dose=100)
     >>> found = sextant.register(movie)
-    >>> np.round(found.motions).astype(int).tolist()
-    [[0, 0], [0, -1], [0, -2], [0, -3]]
+    >>> np.allclose(found.frames["tx"], truth["tx"], atol=.2)
+    True
     """
     with agreed(comm, "register", options):
         frames = frames_of(series, copy=copy, channel=channel, slice=slice)
@@ -488,13 +486,12 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
     Examples
     --------
     >>> import numpy as np, sextant
-    >>> rng = np.random.default_rng(1)
-    >>> specimen = sextant.filter(rng.normal(size=(80, 80)), sigma=2, derivatives="smooth").planes[0]
-    >>> movie = np.stack([specimen[8 + k:72 + k, 8:72] for k in range(4)])
+    >>> movie, truth = sextant.synthesize(frames=4, width=96, height=96, dose=100, random_step=0,
+    ...                                   drift_x=0, drift_y=-1)
     >>> found = sextant.register(movie)
     >>> sextant.apply(found, movie).shape
-    (4, 64, 64)
-    >>> np.round(sextant.apply(found, [[3, 10.0, 20.0]])).tolist()
+    (4, 96, 96)
+    >>> np.round(sextant.apply(found, [[3, 10, 20]])).tolist()
     [[3.0, 10.0, 23.0]]
     """
     if isinstance(transforms, Registration):
@@ -507,7 +504,7 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
     handle = transforms._handle
     if _is_points(data):
         if frame is not None:
-            raise InvalidTask("frame has no effect: each point states its frame")
+            raise InvalidTask("frame has no effect: each point has a frame number")
         points = np.ascontiguousarray(as_array(data, "data"), dtype="f8")
         if not np.isfinite(points).all():
             raise InvalidTask("points have coordinates that are not finite")
@@ -527,6 +524,10 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
         if frames.frames != expected:
             raise InvalidTask(f"data has {frames.frames} frames, expected {expected}, as were "
                               "registered; for one image, add frame=N")
+    shape = (frames.height, frames.width)
+    if shape != transforms.shape:
+        raise InvalidTask(f"data has frames of shape {shape}, expected {transforms.shape}, as were "
+                          "registered")
     check_overlap(out, data, "data")
     _x, _y, width, height = handle.area
     shape = (frames.frames, height, width)

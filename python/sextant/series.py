@@ -30,12 +30,12 @@ class PixelSize(Tuple[float, float, str]):
 
     @property
     def unit(self) -> str:
-        """Unit of x and y as stated by the file, such as ``"nm"``."""
+        """Unit of x and y in the file, such as ``"nm"``."""
         return self[2]
 
     @property
     def known(self) -> bool:
-        """True if the file states the size."""
+        """True if the file has the size."""
         return self[0] > 0 and self[1] > 0
 
 
@@ -219,7 +219,7 @@ class Info:
 def info(path: Union[str, "os.PathLike[str]"], *, check: bool = False,
          channel: Optional[int] = None, slice: Optional[int] = None,
          allow_external: bool = False) -> Info:
-    """State the format, size, samples and pixel size of an image or series.
+    """Return the format, size, samples and pixel size of an image or series.
 
     Parameters
     ----------

@@ -183,7 +183,7 @@ def test_options_of_earlier_calls_do_not_hide_wrong_types():
     (lambda movie: movie.astype("c8"), TypeError, "complex64"),
     (lambda movie: movie.astype(object), TypeError, "object"),
     (lambda movie: np.array(["a"]), TypeError, "U1"),
-    (lambda movie: [movie[0], movie[1][:50]], ValueError, "frame 1 is 128x50"),
+    (lambda movie: [movie[0], movie[1][:50]], ValueError, "frame 1 of series has shape (50, 128) and type float32, expected (128, 128)"),
     (lambda movie: [movie[0], movie[1].astype("u1")], ValueError, "frame 1"),
     (lambda movie: [movie[0], movie[1].astype("c8")], TypeError, "frame 1 of series"),
     (lambda movie: iter([]), ValueError, "no frames"),

@@ -180,7 +180,7 @@ refused "'pear'" movie.mrc --model pear
 head -c 1024 movie.mrc >cut.mrc
 refused 'cut.mrc' cut.mrc
 "$SEXTANT" synthesize -o dark.tif --frames 3 --width 32 --height 32 --contrast 0 --amorphous 0 --dose .00001
-refused 'of 3 frames, 0 can be registered, expected at least two; frame 0: every sample is 0' dark.tif
+refused 'none of 3 frames could be registered; at least 2 are needed; frame 0: every sample is 0' dark.tif
 "$SEXTANT" register movie.mrc -o none/deeper 2>errors && fail "a folder in a missing folder"
 grep -q 'none does not exist' errors || { cat errors; fail "the missing folder is not named"; }
 "$SEXTANT" register movie.mrc -o points.csv 2>errors && fail "a file is accepted as a folder"

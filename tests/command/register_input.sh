@@ -89,7 +89,7 @@ awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }
 
 # No usable frame.
 { head -c $header movie.npy; bytes $((8 * 4096)) '\\000\\000\\340\\100'; } >constant.npy
-refused 'of 8 frames, 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
+refused 'none of 8 frames could be registered; at least 2 are needed; frame 0: every sample is 7' constant.npy
 mkdir empty
 refused 'empty: is a folder without frame files' empty
 refused 'matches no file' 'nothing_*.tif'

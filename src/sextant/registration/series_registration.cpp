@@ -640,8 +640,8 @@ class SeriesRegistration::Run {
             return !frame.left_out.empty();
         });
         throw InvalidTask(fmt::format(
-            "{}: of {} frames, {} can be registered, expected at least two{}", source_->path(),
-            source_->header().frames, usable,
+            "{}: {} of {} frames could be registered; at least 2 are needed{}", source_->path(),
+            usable == 0 ? "none" : "only 1", source_->header().frames,
             bad == own.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
     }
 
