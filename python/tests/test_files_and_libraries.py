@@ -247,7 +247,7 @@ def test_pages(movie, blobs):
     for result, words in [
             (sextant.register(movie, recorded_mean=True), ["before and after", "Motion of", "stages"]),
             (sextant.register(broken, model="nonrigid", ranks=1), ["every sample is 0", "left out"]),
-            (sextant.label(blobs, ranks=4), ["components", "Candidates"]),
+            (sextant.label(blobs, grid="2x2"), ["components", "Candidates"]),
             (sextant.label(nothing), ["0 components"]),
             (sextant.filter(blobs * np.nan, ranks=1), ["NaN samples"]),
             (sextant.contours(blobs, sigma=2), ["Contours as a table"]),
