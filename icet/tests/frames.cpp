@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames over a communicator of the program's own: pictures equal a serial fold, and invalid calls
+// raise errors on every rank.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "thread_communicator.hpp"
+#include <IceT.h>
+#include <gtest/gtest.h>
+
+namespace sextant::icet::test {
+namespace {
+
+constexpr double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+constexpr float none[4] = {0, 0, 0, 0};
+
+struct Rgba {
+    std::uint8_t r, g, b, a;
+    bool operator==(const Rgba&) const = default;
+};
+
+/// The pixel that a rank draws: premultiplied, with a depth of its own.
+Rgba color_of(int rank, int x, int y) {
+    const auto a = static_cast<std::uint8_t>(100 + (37 * x + 11 * y + 53 * rank) % 156);
+    const auto of = [a](int level) { return static_cast<std::uint8_t>(level % (a + 1)); };
+    return {of(7 * x + rank), of(13 * y + 5 * rank), of(x * y + 100 * rank), a};
+}
+float depth_of(int rank, int x, int y) {
+    return static_cast<float>((31 * x + 17 * y + 101 * rank * (rank + x)) % 97 * 8 + rank) / 800.F;
+}
+/// True if a rank draws a pixel: each has a band of columns, which overlap.
+bool draws(int rank, int x, int width) {
+    return x >= rank * 3 && x < width / 2 + rank * 4;
+}
+
+thread_local int drawing_rank = 0;
+thread_local bool throws = false;
+
+void draw(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt* part,
+          IceTImage image) {
+    if (throws)
+        throw std::runtime_error("the callback failed");
+    const int width = icetImageGetWidth(image);
+    for (int y = part[1]; y < part[1] + part[3]; ++y) {
+        for (int x = part[0]; x < part[0] + part[2]; ++x) {
+            const int at = y * width + x;
+            const bool drawn = draws(drawing_rank, x, width);
+            const Rgba color = drawn ? color_of(drawing_rank, x, y) : Rgba{};
+            std::memcpy(icetImageGetColorub(image) + 4 * at, &color, 4);
+            if (icetImageGetDepthFormat(image) == ICET_IMAGE_DEPTH_FLOAT)
+                icetImageGetDepthf(image)[at] = drawn ? depth_of(drawing_rank, x, y) : 1;
+        }
+    }
+}
+
+/// A context with one tile on rank `display`.
+struct Scene {
+    Scene(IceTCommunicator communicator, int width, int height, int display)
+        : context(icetCreateContext(communicator)), rank(communicator->Comm_rank(communicator)) {
+        icetDiagnostics(ICET_DIAG_OFF);
+        icetAddTile(0, 0, width, height, display);
+        icetStrategy(ICET_STRATEGY_SEQUENTIAL);
+        icetDrawCallback(draw);
+        icetDisable(ICET_COMPOSITE_ONE_BUFFER);
+        drawing_rank = rank;
+    }
+    ~Scene() { icetDestroyContext(context); }
+    Scene(const Scene&) = delete;
+    Scene& operator=(const Scene&) = delete;
+
+    IceTContext context;
+    int rank;
+};
+
+TEST(IcetFrames, NearestPixelsAreKept) {
+    for (const int ranks : {1, 2, 3, 5}) {
+        on_threads(ranks, [&](IceTCommunicator communicator) {
+            constexpr int width = 29, height = 11;
+            const Scene scene(communicator, width, height, ranks - 1);
+            for (int frame = 0; frame < 3; ++frame) {
+                const IceTImage image = icetDrawFrame(identity, identity, none);
+                ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+                if (scene.rank != ranks - 1)
+                    continue;
+                ASSERT_FALSE(icetImageIsNull(image));
+                const IceTUByte* colors = icetImageGetColorcub(image);
+                const IceTFloat* depths = icetImageGetDepthcf(image);
+                for (int y = 0; y < height; ++y) {
+                    for (int x = 0; x < width; ++x) {
+                        Rgba color{};
+                        float depth = 1;
+                        for (int rank = 0; rank < ranks; ++rank) {
+                            if (draws(rank, x, width) && depth_of(rank, x, y) < depth) {
+                                depth = depth_of(rank, x, y);
+                                color = color_of(rank, x, y);
+                            }
+                        }
+                        const int at = y * width + x;
+                        ASSERT_EQ(depths[at], depth) << x << ", " << y;
+                        ASSERT_EQ(std::memcmp(colors + 4 * at, &color, 4), 0) << x << ", " << y;
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// One pixel behind another, as exactly as doubles can.
+std::array<double, 4> over(const std::array<double, 4>& front, const Rgba& back) {
+    const double through = 1 - front[3] / 255;
+    return {front[0] + through * back.r, front[1] + through * back.g, front[2] + through * back.b,
+            front[3] + through * back.a};
+}
+
+// A colour is rounded to a level whenever a rank blends: at most once per rank.
+TEST(IcetFrames, PixelsAreBlendedInOrder) {
+    for (const int ranks : {1, 2, 3, 5}) {
+        on_threads(ranks, [&](IceTCommunicator communicator) {
+            constexpr int width = 31, height = 9;
+            const Scene scene(communicator, width, height, 0);
+            icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
+            icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+            icetEnable(ICET_ORDERED_COMPOSITE);
+            std::vector<IceTInt> order(static_cast<std::size_t>(ranks));
+            std::iota(order.begin(), order.end(), 0);
+            for (int frame = 0; frame < 4; ++frame) {
+                std::rotate(order.begin(), order.begin() + 1, order.end());
+                icetCompositeOrder(order.data());
+                const IceTImage image = icetDrawFrame(identity, identity, none);
+                ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+                if (scene.rank != 0)
+                    continue;
+                const IceTUByte* colors = icetImageGetColorcub(image);
+                for (int y = 0; y < height; ++y) {
+                    for (int x = 0; x < width; ++x) {
+                        std::array<double, 4> sum{};
+                        for (const IceTInt rank : order) {
+                            if (draws(rank, x, width))
+                                sum = over(sum, color_of(rank, x, y));
+                        }
+                        for (std::size_t channel = 0; channel < 4; ++channel)
+                            EXPECT_NEAR(
+                                colors[4 * static_cast<std::size_t>(y * width + x) + channel],
+                                sum[channel], .5 * ranks + .1)
+                                << x << ", " << y;
+                    }
+                }
+            }
+        });
+    }
+}
+
+TEST(IcetFrames, FormatsThatDifferRaiseErrorsOnAllRanks) {
+    on_threads(3, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 10, 0);
+        if (scene.rank == 1)
+            icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_FLOAT);
+        EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_NO_ERROR) << "the context is usable";
+    });
+}
+
+TEST(IcetFrames, AFailureOfOneRankEndsTheFrameOnAll) {
+    on_threads(3, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 10, 0);
+        throws = scene.rank == 2;
+        EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+        throws = false;
+        if (scene.rank == 1)
+            icetDrawCallback(nullptr);
+        EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+        icetDrawCallback(draw);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_NO_ERROR) << "the context is usable";
+    });
+}
+
+TEST(IcetFrames, InvalidCallsRaiseErrors) {
+    on_threads(1, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 8, 0);
+        icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION) << "depths are compared";
+        icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
+        icetSetColorFormat(ICET_IMAGE_COLOR_RGB_FLOAT);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION) << "blending needs alpha";
+        icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+        icetDrawFrame(nullptr, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        icetCompositeImage(nullptr, nullptr, nullptr, nullptr, nullptr, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        const std::vector<IceTUByte> colors(4 * 10 * 8);
+        const IceTInt outside[4] = {-3, 5, 100, 100};
+        EXPECT_FALSE(icetImageIsNull(
+            icetCompositeImage(colors.data(), nullptr, outside, nullptr, nullptr, none)));
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE) << "a warning: the rest is composited";
+        EXPECT_EQ(icetAddTile(0, 0, 2147483647, 1, 0), -1);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE) << "the rank has a tile";
+        icetResetTiles();
+        EXPECT_EQ(icetAddTile(5, 0, 2147483647, 1, 0), -1);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE) << "beyond the range of coordinates";
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION) << "no tile";
+    });
+}
+
+TEST(IcetFrames, ADestroyedContextIsNotUsed) {
+    on_threads(1, [&](IceTCommunicator communicator) {
+        IceTContext context = icetCreateContext(communicator);
+        icetDestroyContext(context);
+        EXPECT_EQ(icetGetContext(), nullptr);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+        icetSetContext(context);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        icetDestroyContext(context);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        IceTEnum value = 0;
+        icetGetEnumv(ICET_COLOR_FORMAT, &value);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+    });
+}
+
+TEST(IcetFrames, DataReplicationGroupsShareTheirRows) {
+    constexpr int ranks = 4, width = 20, height = 13;
+    on_threads(ranks, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, width, height, 0);
+        icetDataReplicationGroupColor(scene.rank / 2);
+        drawing_rank = scene.rank / 2; // members draw the same
+        const IceTImage image = icetDrawFrame(identity, identity, none);
+        ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+        if (scene.rank != 0)
+            return;
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                float depth = 1;
+                for (const int drawn : {0, 1}) {
+                    if (draws(drawn, x, width))
+                        depth = std::min(depth, depth_of(drawn, x, y));
+                }
+                ASSERT_EQ(icetImageGetDepthcf(image)[y * width + x], depth) << x << ", " << y;
+            }
+        }
+    });
+}
+
+TEST(IcetFrames, ImagesMayStayDistributed) {
+    constexpr int ranks = 3, width = 17, height = 10;
+    std::atomic<int> pixels = 0;
+    on_threads(ranks, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, width, height, 0);
+        icetDisable(ICET_COLLECT_IMAGES);
+        const IceTImage image = icetDrawFrame(identity, identity, none);
+        ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+        IceTInt first = 0, count = 0, tile = -1;
+        icetGetIntegerv(ICET_VALID_PIXELS_OFFSET, &first);
+        icetGetIntegerv(ICET_VALID_PIXELS_NUM, &count);
+        icetGetIntegerv(ICET_VALID_PIXELS_TILE, &tile);
+        EXPECT_EQ(tile, count > 0 ? 0 : -1);
+        pixels += count;
+        for (int i = first; i < first + count; ++i) {
+            float depth = 1;
+            for (int rank = 0; rank < ranks; ++rank) {
+                if (draws(rank, i % width, width))
+                    depth = std::min(depth, depth_of(rank, i % width, i / width));
+            }
+            ASSERT_EQ(icetImageGetDepthcf(image)[i], depth) << i;
+        }
+    });
+    EXPECT_EQ(pixels, width * height);
+}
+
+} // namespace
+} // namespace sextant::icet::test

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <IceT.h>
+
+namespace sextant::icet::test {
+
+/// Runs `body` on threads, each with an IceTCommunicator whose functions exchange data between
+/// them, as a program may provide one without MPI. Exceptions of bodies are not handled.
+void on_threads(int ranks, const std::function<void(IceTCommunicator)>& body);
+
+} // namespace sextant::icet::test
