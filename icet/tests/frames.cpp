@@ -52,7 +52,8 @@ void draw(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*
             const int at = y * width + x;
             const bool drawn = draws(drawing_rank, x, width);
             const Rgba color = drawn ? color_of(drawing_rank, x, y) : Rgba{};
-            std::memcpy(icetImageGetColorub(image) + 4 * at, &color, 4);
+            if (icetImageGetColorFormat(image) == ICET_IMAGE_COLOR_RGBA_UBYTE)
+                std::memcpy(icetImageGetColorub(image) + 4 * at, &color, 4);
             if (icetImageGetDepthFormat(image) == ICET_IMAGE_DEPTH_FLOAT)
                 icetImageGetDepthf(image)[at] = drawn ? depth_of(drawing_rank, x, y) : 1;
         }
