@@ -66,6 +66,8 @@ def type_of(field):
             choices.append(f'"{choice}"')
             if choice.isdigit():
                 choices.append(choice)
+        if "on" in field["choices"]:
+            choices += ["True", "False"]
         return f"Literal[{', '.join(choices)}]"
     return TYPES.get(field["value_name"], ("str", "str"))[0]
 

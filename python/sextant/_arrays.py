@@ -348,10 +348,11 @@ def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int
     grid = options.get("grid")
     if grid is not None:
         columns, rows = grid.split("x") if isinstance(grid, str) and "x" in grid else (
-            grid if isinstance(grid, (list, tuple)) and len(grid) == 2 else (grid, grid))
+            grid if isinstance(grid, (list, tuple, np.ndarray)) and np.shape(grid) == (2,) else
+            (grid, grid))
         try:
             return min(1024, max(1, int(columns) * int(rows)))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return 1  # the option's own check names the value
     blocks = pixels // 65536
     return 1 if blocks < 2 else min(_core.cores(), blocks)

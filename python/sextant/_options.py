@@ -75,7 +75,7 @@ class RegisterOptions(TypedDict, total=False):
     average: Literal["plain", "weighted"]
     frames: Integers
     despike: Union[str, float]
-    flatten: Literal["auto", "on", "off"]
+    flatten: Literal["auto", "on", "off", True, False]
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
     scan_rows: bool
@@ -150,7 +150,7 @@ class FilterOptions(TypedDict, total=False):
     memory: Union[str, int]
     grid: Size
     distribute: str
-    shared_memory: Literal["auto", "on", "off"]
+    shared_memory: Literal["auto", "on", "off", True, False]
     machine: Path
     probe: Literal["now", "kept", "off"]
 
@@ -238,8 +238,8 @@ class CompositeOptions(TypedDict, total=False):
     algorithm: str
     radices: Integers
     window: int
-    sparse: Literal["auto", "on", "off"]
-    interlace: Literal["auto", "on", "off"]
+    sparse: Literal["auto", "on", "off", True, False]
+    interlace: Literal["auto", "on", "off", True, False]
     operator: str
     fragments: int
     order: Integers
@@ -556,7 +556,7 @@ class FeaturesOptions(TypedDict, total=False):
     memory: Union[str, int]
     grid: Size
     distribute: str
-    shared_memory: Literal["auto", "on", "off"]
+    shared_memory: Literal["auto", "on", "off", True, False]
     machine: Path
     probe: Literal["now", "kept", "off"]
 

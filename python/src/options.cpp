@@ -3,10 +3,12 @@
 
 #include "sextant/core/text.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "errors.hpp"
+#include "text.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pybind11/stl.h>
@@ -20,87 +22,143 @@ namespace {
 using Kind = Field::Kind;
 
 [[noreturn]] void refuse_type(const Field& field, py::handle value, std::string_view expected) {
-    throw InvalidKeyword(fmt::format("{} is {}, expected {}", field.name,
-                                     py::repr(value).cast<std::string>(), expected));
+    throw InvalidKeyword(fmt::format("{} is {}, expected {}", field.name, shown(value), expected));
+}
+
+bool is_truth(py::handle value) {
+    return py::isinstance<py::bool_>(value) ||
+           std::string_view(Py_TYPE(value.ptr())->tp_name).starts_with("numpy.bool");
+}
+
+/// True for sequences other than strings. An array of NumPy without axes has no length.
+bool is_list(py::handle value) {
+    if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value) ||
+        py::isinstance<py::bytes>(value))
+        return false;
+    const bool has_length = PyObject_Size(value.ptr()) >= 0;
+    PyErr_Clear();
+    return has_length;
+}
+
+/// Refuses the value after an exception about its type or size; throws other exceptions.
+[[noreturn]] void refuse_after_exception(const Field& field, py::handle value,
+                                         std::string_view expected) {
+    py::error_already_set error;
+    for (PyObject* const type : {PyExc_TypeError, PyExc_ValueError, PyExc_OverflowError}) {
+        if (error.matches(type))
+            refuse_type(field, value, expected);
+    }
+    throw error;
+}
+
+std::string text_of_integer(const Field& field, py::handle value) {
+    constexpr std::string_view expected = "a whole number";
+    if (is_truth(value) || is_list(value) || !PyIndex_Check(value.ptr()))
+        refuse_type(field, value, expected);
+    const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    PyObject* const text = whole ? PyObject_Str(whole.ptr()) : nullptr;
+    if (!text) // not a whole number, or one of too many digits
+        refuse_after_exception(field, value, expected);
+    return utf8_of(py::reinterpret_steal<py::object>(text));
 }
 
 bool is_number(py::handle value) {
-    return !py::isinstance<py::bool_>(value) && !py::isinstance<py::str>(value) &&
+    return !is_truth(value) && !py::isinstance<py::str>(value) && !is_list(value) &&
            (PyIndex_Check(value.ptr()) || PyFloat_Check(value.ptr()) ||
             py::hasattr(value, "__float__"));
 }
 
 /// The shortest decimal text of a number that reads back as the same number.
-std::string text_of_number(py::handle value) {
-    if (PyIndex_Check(value.ptr()))
-        return py::str(py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr())));
+std::string text_of_number(const Field& field, py::handle value) {
+    constexpr std::string_view expected = "a number";
+    if (!is_number(value))
+        refuse_type(field, value, expected);
+    if (PyIndex_Check(value.ptr())) {
+        const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+        if (whole)
+            return text_of_integer(field, whole);
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            refuse_after_exception(field, value, expected);
+        PyErr_Clear(); // an array of NumPy with one number that is not whole
+    }
     const double number = PyFloat_AsDouble(value.ptr());
     if (PyErr_Occurred())
-        throw py::error_already_set();
+        refuse_after_exception(field, value, expected);
     return fmt::format("{}", number);
 }
 
-/// A part of a value that is written as a text.
-std::string text_of_part(const Field& field, py::handle value) {
-    if (py::isinstance<py::str>(value))
-        return value.cast<std::string>();
-    if (py::hasattr(value, "__fspath__"))
-        return py::str(py::module_::import("os").attr("fspath")(value));
-    if (is_number(value))
-        return text_of_number(value);
-    if (py::isinstance<py::tuple>(value) && py::len(value) == 2) { // ("smooth", 2.5): "smooth@2.5"
-        const py::tuple pair = py::reinterpret_borrow<py::tuple>(value);
-        return text_of_part(field, pair[0]) + "@" + text_of_part(field, pair[1]);
-    }
-    refuse_type(field, value, "a text or a number");
+bool is_path(const Field& field) {
+    return field.is_file || field.value_name == "FOLDER";
 }
 
-bool is_list(py::handle value) {
-    return py::isinstance<py::sequence>(value) && !py::isinstance<py::str>(value) &&
-           !py::isinstance<py::bytes>(value);
+/// A string, path or number as text.
+std::string text_of_one(const Field& field, py::handle value) {
+    if (py::hasattr(value, "__fspath__") || (py::isinstance<py::bytes>(value) && is_path(field)))
+        return path_of(field.name, value);
+    if (py::isinstance<py::str>(value))
+        return is_path(field) ? path_of(field.name, value) : utf8_of(value);
+    if (is_number(value))
+        return text_of_number(field, value);
+    refuse_type(field, value, "a string or a number");
+}
+
+/// A part of a list as text: ("smooth", 2.5) becomes "smooth@2.5".
+std::string text_of_part(const Field& field, py::handle value) {
+    if (!py::isinstance<py::tuple>(value) || py::len(value) != 2)
+        return text_of_one(field, value);
+    const auto pair = py::reinterpret_borrow<py::tuple>(value);
+    return text_of_one(field, pair[0]) + "@" + text_of_one(field, pair[1]);
 }
 
 std::vector<std::string> parts_of(const Field& field, py::handle value) {
     std::vector<std::string> parts;
-    for (const py::handle part : py::reinterpret_borrow<py::sequence>(value))
+    for (const py::handle part : value)
         parts.push_back(text_of_part(field, part));
     return parts;
+}
+
+/// The text of True or False for an option whose values are "on" and "off".
+std::string text_of_truth(const Field& field, py::handle value) {
+    const std::string_view text = PyObject_IsTrue(value.ptr()) == 1 ? "on" : "off";
+    const auto is = [](std::string_view word) {
+        return [word](std::string_view each) { return each == word; };
+    };
+    const std::string other = field.text();
+    const bool takes = field.choices.empty() ? other == "auto" || other == "on" || other == "off"
+                                             : std::ranges::any_of(field.choices, is(text));
+    if (!takes)
+        refuse_type(field, value, "a string");
+    return std::string(text);
 }
 
 std::string text_of(const Field& field, py::handle value) {
     switch (field.kind) {
     case Kind::flag:
-        if (!py::isinstance<py::bool_>(value) &&
-            std::string_view(Py_TYPE(value.ptr())->tp_name) != "numpy.bool_")
+        if (!is_truth(value))
             refuse_type(field, value, "True or False");
-        return PyObject_IsTrue(value.ptr()) ? "true" : "false";
+        return PyObject_IsTrue(value.ptr()) == 1 ? "true" : "false";
     case Kind::integer:
-        if (py::isinstance<py::bool_>(value) || !PyIndex_Check(value.ptr()))
-            refuse_type(field, value, "a whole number");
-        return text_of_number(value);
+        return text_of_integer(field, value);
     case Kind::number:
-        if (!is_number(value))
-            refuse_type(field, value, "a number");
-        return text_of_number(value);
+        return text_of_number(field, value);
     case Kind::integers:
         if (py::isinstance<py::str>(value))
-            return value.cast<std::string>();
+            return utf8_of(value);
         if (is_list(value))
             return fmt::format("{}", fmt::join(parts_of(field, value), ","));
-        return text_of_number(value);
+        return text_of_number(field, value);
     default:
         break;
     }
-    if (py::isinstance<py::bool_>(value)) { // a choice such as "on" or "off"
-        refuse_type(field, value, "a text");
-    }
+    if (is_truth(value))
+        return text_of_truth(field, value);
     if (is_list(value)) {
         const bool is_size = field.value_name == "XxY" || field.value_name == "WxH";
         if (is_size && py::len(value) != 2)
             refuse_type(field, value, "two whole numbers");
         return fmt::format("{}", fmt::join(parts_of(field, value), is_size ? "x" : ","));
     }
-    return text_of_part(field, value);
+    return text_of_one(field, value);
 }
 
 std::string_view name_of(Kind kind) {
@@ -114,7 +172,7 @@ std::string_view name_of(Kind kind) {
 std::set<std::string, std::less<>> set_options(const Record& record, const py::dict& keywords) {
     std::set<std::string, std::less<>> given;
     for (const auto& [key, value] : keywords) {
-        const auto name = key.cast<std::string>();
+        const std::string name = utf8_of(key);
         const Field* field = record.find(name);
         if (!field) {
             std::vector<std::string_view> names;

@@ -11,6 +11,16 @@ import sextant
 
 IMAGE = np.zeros((32, 40), "f4")
 IMAGE[10:20, 10:20] = 1
+
+
+def nested(depth):
+    """A tuple in tuples."""
+    value = 2
+    for _ in range(depth):
+        value = ("smooth", value)
+    return value
+
+
 FUNCTIONS = {
     "label": sextant.label,
     "filter": sextant.filter,
@@ -78,6 +88,15 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.label(IMAGE, grid=(2,)), ValueError, "grid"),
     (lambda: sextant.label(IMAGE, grid=(2, 1, 1)), ValueError, "grid"),
     (lambda: sextant.explain(size=(2,)), ValueError, "size"),
+    (lambda: sextant.filter(IMAGE, sigma=np.array([1., 2.])), TypeError, "sigma is array"),
+    (lambda: sextant.filter(IMAGE, sigma=1j), TypeError, "sigma is 1j, expected a number"),
+    (lambda: sextant.filter(IMAGE, sigma=10**5000), TypeError, "sigma is a value of type int"),
+    (lambda: sextant.filter(IMAGE, border=object), TypeError, "expected a string or a number"),
+    (lambda: sextant.filter(IMAGE, border="\ud800"), ValueError, "border"),
+    (lambda: sextant.filter(IMAGE, **{"\ud800": 1}), TypeError, "unknown keyword"),
+    (lambda: sextant.filter(IMAGE, before=[nested(200_000)]), TypeError, "before"),
+    (lambda: sextant.filter(IMAGE, border=True), TypeError, "border is True, expected a string"),
+    (lambda: sextant.label(IMAGE, grid=(np.inf, 1)), ValueError, "grid infx1"),
     (lambda: sextant.filter(IMAGE, sigma=.1), ValueError, "sigma 0.1"),
     (lambda: sextant.filter(IMAGE, sigma=np.nan), ValueError, "sigma nan"),
     (lambda: sextant.filter(IMAGE, sigma=None, derivatives="z"), ValueError, "z"),
@@ -161,6 +180,53 @@ def test_a_damaged_file_has_a_name(tmp_path):
     assert caught.value.filename == str(path) and caught.value.errno is None
     assert str(caught.value).startswith(f"{path}: ")
     assert not isinstance(caught.value, FileNotFoundError)
+
+
+class Ephemeral:
+    """A sequence that makes its items when they are read."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, index):
+        item = self.items[index]
+        return "".join(list(item)) if isinstance(item, str) else item + .25
+
+
+def test_sequences_that_make_their_items(movie):
+    for _ in range(20):
+        for thresholds in (np.array([.1, .2]), Ephemeral(-.15, -.05)):
+            found = sextant.contours(IMAGE, thresholds=thresholds).thresholds
+            assert found == pytest.approx((.1, .2))
+        for names in (np.array(["smooth", "laplacian"]), Ephemeral("smooth", "laplacian")):
+            assert sextant.filter(IMAGE, derivatives=names).derivatives == ["smooth", "laplacian"]
+        sextant.explain("scan", speedup=np.array([1., 2.]))
+    assert sextant.label(IMAGE, grid=np.array([2, 1])).ranks == 2
+    averaged = sextant.register(movie, frames=np.array([0, 2, 3])).frames["averaged"]
+    assert averaged.nonzero()[0].tolist() == [0, 2, 3]
+
+
+def test_numbers_of_other_types():
+    for sigma in (np.array(2.0), np.array(2), np.float32(2), np.int8(2)):
+        planes = sextant.filter(IMAGE, sigma=sigma).planes
+        np.testing.assert_array_equal(planes, sextant.filter(IMAGE, sigma=2).planes)
+
+    class Bad:
+        def __index__(self):
+            raise KeyError("index")
+    with pytest.raises(KeyError, match="index"):
+        sextant.filter(IMAGE, sigma=Bad())
+
+
+def test_on_and_off_as_truth_values(movie):
+    images = np.zeros((2, 4, 4, 4), "f4")
+    for truth, word in ((True, "on"), (np.False_, "off")):
+        assert (sextant.composite(images, sparse=truth).plan.text ==
+                sextant.composite(images, sparse=word).plan.text)
+    assert sextant.register(movie, despike=False, flatten=False).frames["registered"].all()
 
 
 def test_options_of_earlier_calls_do_not_hide_wrong_types():

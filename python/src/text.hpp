@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pybind11/pybind11.h>
+
+// Strings of Python and of C++. Those of C++ are UTF-8, or names of files with any bytes.
+namespace sextant::python {
+
+/// The bytes of a str. Surrogates of os.fsdecode() become the bytes that they stand for; other
+/// surrogates become "?".
+std::string utf8_of(pybind11::handle string);
+
+/// A str of any bytes, with "\xe9" for a byte that is not UTF-8.
+pybind11::str shown_text(std::string_view bytes);
+
+/// A str that names files, as os.fsdecode() makes it.
+pybind11::str name_text(std::string_view bytes);
+
+/// The bytes of a path: str, bytes or os.PathLike. `name` is that of the argument.
+/// Throws    WrongType for other types; InvalidTask for a path that contains a null character.
+std::string path_of(std::string_view name, pybind11::handle path);
+
+/// The repr() of a value for an error, shortened.
+std::string shown(pybind11::handle value);
+
+} // namespace sextant::python
