@@ -160,3 +160,39 @@ def test_labels_are_an_array(blobs):
     assert np.asarray(found, "f8").dtype == found.__array__("f8", copy=None).dtype == np.float64
     with pytest.raises(ValueError, match="copied"):
         found.__array__("f8", copy=False)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+def test_an_image_that_is_written_meanwhile(run_script, dtype):
+    """The labels are arbitrary, but no other memory is read or written."""
+    done = run_script(f"""
+import threading, time
+import numpy as np
+import sextant
+
+base = (np.random.default_rng(0).random((400, 400)) > .5).astype("{dtype}")
+image = base.copy()
+ends = threading.Event()
+
+
+def camera():
+    while not ends.is_set():
+        for frame in (base, 1, 0, base.T):
+            image[...] = frame
+        image[:, ::2] = 0
+
+
+thread = threading.Thread(target=camera)
+thread.start()
+began = time.perf_counter()
+while time.perf_counter() - began < 2:
+    for neighbours in (4, 8):
+        for ranks in (1, 3):
+            found = sextant.label(image, measure=True, by_value=True, ranks=ranks,
+                                  neighbours=neighbours)
+            assert found.labels.min() >= 0 and found.labels.max() <= found.components
+ends.set()
+thread.join()
+print("labelled")
+""")
+    assert "labelled" in done.stdout

@@ -4,7 +4,11 @@
 
 #include "sextant/core/error.hpp"
 
+#include <array>
+#include <cstdint>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
@@ -224,6 +228,38 @@ TEST(Labels, can_be_queried_per_pixel_without_writing_a_label_image) {
             for (std::size_t k = 0; k < first.size(); ++k)
                 EXPECT_EQ(first[k], expected.components[k].first) << shape.name;
         }
+    }
+}
+
+/// Another thread may write the samples, so pixels can compare as equal though one of them was read
+/// as background.
+TEST(Labels, join_only_pixels_that_are_inside) {
+    constexpr Elements words = 3, rows = 50;
+    std::mt19937_64 random(5);
+    using Words = std::array<std::uint64_t, words>;
+    const auto random_words = [&] { return Words{random(), random(), random()}; };
+    std::vector<Label> parents(64 * words * rows + 1);
+    std::vector<Words> inside(rows), starts(rows);
+    kernel::RunRow above;
+    Label last = 0;
+    for (std::size_t y = 0; y < rows; ++y) {
+        inside[y] = random_words();
+        starts[y] = random_words();
+        kernel::Shift shift;
+        for (std::size_t word = 0; word < words; ++word)
+            starts[y][word] = inside[y][word] & (starts[y][word] | ~shift(inside[y][word]));
+        const kernel::RunRow row{inside[y].data(), starts[y].data(), last};
+        last = kernel::begin_runs(row, words, parents.data());
+        if (y > 0) {
+            const Words straight = random_words(), left = random_words(), right = random_words();
+            const kernel::EqualsAbove equal{straight.data(), left.data(), right.data()};
+            kernel::join_runs({row, above, words, y % 2 == 0, &equal, parents.data()});
+        }
+        for (Label run = 1; run <= last; ++run) {
+            ASSERT_GE(parents[static_cast<std::size_t>(run)], 1) << "run " << run;
+            ASSERT_LE(parents[static_cast<std::size_t>(run)], run);
+        }
+        above = row;
     }
 }
 

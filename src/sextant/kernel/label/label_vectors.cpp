@@ -156,7 +156,9 @@ struct At {
         starts = row.starts[word];
     }
     /// The runs, each extended by the pixel after it.
-    HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
+    HWY_INLINE Bits extended() const { return inside | before_inside(); }
+    /// Bit i: pixel i − 1 is inside.
+    HWY_INLINE Bits before_inside() const { return inside << 1 | carry; }
     /// The run at pixel i, or the last run before it. In `pixels`, bits 0 … i are set.
     HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
 };
@@ -180,10 +182,12 @@ HWY_INLINE Bits moved(const Bits* bits, Elements word) {
 
 /// Joins runs of equal value. Runs that share a column are joined at the start of the one that
 /// starts later. Runs that meet only at a corner are joined where one has ended and the other
-/// starts.
+/// starts. Pixels that are equal may still not both be inside, if samples change while they are
+/// read.
 HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& row,
                            const At& above) {
-    Bits shared = rows.equal->straight[word] & row.inside & (row.starts | above.starts);
+    Bits shared =
+        rows.equal->straight[word] & row.inside & above.inside & (row.starts | above.starts);
     for (; shared != 0; shared &= shared - 1) {
         const Bits pixels = through_first(shared);
         join(rows.parents, row.run_at(pixels), above.run_at(pixels));
@@ -192,12 +196,12 @@ HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& ro
         return;
     const Bits row_goes_on = row.inside & ~row.starts;
     const Bits above_goes_on = above.inside & ~above.starts;
-    Bits left = moved(rows.equal->left, word) & row.starts & ~above_goes_on;
+    Bits left = moved(rows.equal->left, word) & row.starts & above.before_inside() & ~above_goes_on;
     for (; left != 0; left &= left - 1) {
         const Bits pixels = through_first(left);
         join(rows.parents, row.run_at(pixels), above.run_at(pixels >> 1));
     }
-    Bits right = moved(rows.equal->right, word) & above.starts & ~row_goes_on;
+    Bits right = moved(rows.equal->right, word) & above.starts & row.before_inside() & ~row_goes_on;
     for (; right != 0; right &= right - 1) {
         const Bits pixels = through_first(right);
         join(rows.parents, row.run_at(pixels >> 1), above.run_at(pixels));

@@ -124,10 +124,14 @@ void Labeller::find_runs(const Sample* samples, Elements y) {
     const bool by_value = connection_.sameness == Sameness::value;
     if (by_value)
         bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());
-    Shift shift;
-    for (Elements word = 0; word < words_; ++word)
-        found.starts[word] =
-            found.inside[word] & ~shift(by_value ? equal_[at(word)] : found.inside[word]);
+    // Samples may change while they are read, so runs must follow from the bits alone.
+    Shift shift_inside, shift_equal;
+    for (Elements word = 0; word < words_; ++word) {
+        std::uint64_t goes_on = shift_inside(found.inside[word]);
+        if (by_value)
+            goes_on &= shift_equal(equal_[at(word)]);
+        found.starts[word] = found.inside[word] & ~goes_on;
+    }
 }
 
 template <class Sample>
