@@ -161,16 +161,22 @@ void Call::run_threads_and_wait(const std::function<void(const Communicator&)>& 
     std::condition_variable ended;
     bool has_ended = false;
     std::exception_ptr error;
-    std::thread worker([&] {
-        try {
-            run_threads(ranks_, body);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        const std::lock_guard lock(mutex);
-        has_ended = true;
-        ended.notify_one();
-    });
+    std::thread worker;
+    try {
+        worker = std::thread([&] {
+            try {
+                run_threads(ranks_, body);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            const std::lock_guard lock(mutex);
+            has_ended = true;
+            ended.notify_one();
+        });
+    } catch (const std::system_error& failed) {
+        throw CommunicationFailed(
+            fmt::format("no thread for ranks could be started: {}", failed.what()));
+    }
     for (std::unique_lock lock(mutex);
          !ended.wait_for(lock, between_checks, [&] { return has_ended; });) {
         lock.unlock();

@@ -444,3 +444,25 @@ def test_an_interpreter_is_usable_after_errors(movie):
         with pytest.raises(sextant.Error):
             sextant.register(movie, reference=99)
     assert sextant.register(movie).frames["registered"].all()
+
+
+@pytest.mark.parametrize("call", ["sextant.register(movie, threads=256)",
+                                  "sextant.register(movie, ranks=256)",
+                                  "sextant.scan(range(300), max, threads=256)",
+                                  "sextant.label(image, ranks=256)"])
+def test_threads_that_cannot_be_started(run_script, call):
+    done = run_script(f"""
+import resource
+import numpy as np
+import sextant
+
+image = np.random.default_rng(0).normal(size=(512, 512)).astype("f4")
+movie = np.stack([image[k:k + 128, :128] for k in range(4)])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, used + 2**29))  # the stacks of a few threads
+try:
+    {call}
+except (sextant.CommunicationFailed, sextant.RunFailed) as error:
+    print(error)
+""")
+    assert "could be started" in done.stdout

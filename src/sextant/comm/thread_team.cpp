@@ -40,11 +40,22 @@ void look_out(const Done& done) {
 Team::Team(int size) {
     if (size < 1)
         throw InvalidTask(fmt::format("a team of {} threads, expected 1 or more", size));
-    for (int member = 1; member < size; ++member)
-        others_.emplace_back([this, member] { work(member); });
+    try {
+        others_.reserve(static_cast<std::size_t>(size - 1));
+        for (int member = 1; member < size; ++member)
+            others_.emplace_back([this, member] { work(member); });
+    } catch (const std::exception& error) {
+        end();
+        throw CommunicationFailed(fmt::format("only {} of {} threads could be started: {}",
+                                              others_.size() + 1, size, error.what()));
+    }
 }
 
 Team::~Team() {
+    end();
+}
+
+void Team::end() {
     over_.store(true);
     ++round_;
     round_.notify_all();

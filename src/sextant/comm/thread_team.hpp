@@ -22,6 +22,7 @@ class Team {
   public:
     /// Creates size − 1 threads, in addition to the thread that calls run().
     /// Requires  size >= 1 (InvalidTask).
+    /// Throws    CommunicationFailed if a thread cannot be started.
     explicit Team(int size);
     ~Team();
     Team(const Team&) = delete;
@@ -55,6 +56,7 @@ class Team {
     int do_parts(int member);
     bool finish(int parts);
     void work(int member);
+    void end();
 
     Work work_ = nullptr;
     const void* job_ = nullptr;

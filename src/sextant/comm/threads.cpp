@@ -242,7 +242,7 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
     try {
         for (int rank = 1; rank < ranks; ++rank)
             threads.emplace_back(run, rank);
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {
         group->cancel(static_cast<int>(threads.size()) + 1);
         throw CommunicationFailed(
             fmt::format("only {} of {} threads for ranks could be started: {}", threads.size() + 1,
