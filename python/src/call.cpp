@@ -15,6 +15,8 @@
 #include <string>
 #include <thread>
 
+#include "errors.hpp"
+#include "text.hpp"
 #include <fmt/format.h>
 
 namespace sextant::python {
@@ -32,8 +34,8 @@ void* address_of(const py::object& comm) {
 #ifdef SEXTANT_WITH_MPI
     const py::module_ mpi = py::module_::import("mpi4py.MPI");
     if (!py::isinstance(comm, mpi.attr("Comm")))
-        throw InvalidTask(fmt::format("comm is {}, expected a communicator of mpi4py, or None",
-                                      py::repr(comm).cast<std::string>()));
+        throw InvalidTask(
+            fmt::format("comm is {}, expected a communicator of mpi4py, or None", shown(comm)));
     const std::string theirs =
         py::str(mpi.attr("Get_library_version")().attr("split")(",").attr("__getitem__")(0));
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
@@ -52,23 +54,26 @@ void* address_of(const py::object& comm) {
 #endif
 }
 
-std::string text_of(const std::array<std::int64_t, 5>& header) {
-    return fmt::format("{} of {}x{} {}{}", header[0], header[1], header[2],
-                       name(static_cast<Sample>(header[3])),
-                       header[4] == 1 ? "" : fmt::format(" with {} channels", header[4]));
-}
-
 } // namespace
 
+FramesSummary summary_of(const FrameHeader& header) {
+    return {header.frames, header.shape.width, header.shape.height,
+            static_cast<std::int64_t>(header.sample), header.channels};
+}
+
+std::string text_of(const FramesSummary& frames) {
+    return fmt::format("{} of {}x{} {}{}", frames[0], frames[1], frames[2],
+                       name(static_cast<Sample>(frames[3])),
+                       frames[4] == 1 ? "" : fmt::format(" with {} channels", frames[4]));
+}
+
 void require_same_frames(const Communicator& communicator, const FrameHeader& header) {
-    const auto all = communicator.all_gather(
-        std::array<std::int64_t, 5>{header.frames, header.shape.width, header.shape.height,
-                                    static_cast<std::int64_t>(header.sample), header.channels});
+    const std::vector<FramesSummary> all = communicator.all_gather(summary_of(header));
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] != all[0])
             throw AgreedFailure(fmt::format("rank {} has frames {}, but rank 0 has {}", rank,
                                             text_of(all[rank]), text_of(all[0])),
-                                true);
+                                AgreedFailure::Fault::task);
     }
 }
 
@@ -101,15 +106,17 @@ RunControl Call::control() {
 }
 
 std::string Call::keep(const py::error_already_set& error) {
-    const std::string text =
-        fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
-                    py::str(error.value()).cast<std::string>());
     {
         const std::lock_guard lock(failure_mutex_);
         if (!failure_)
             failure_.emplace(error);
     }
-    return text;
+    const std::string type = reinterpret_cast<PyTypeObject*>(error.type().ptr())->tp_name;
+    const auto text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
+    if (text)
+        return fmt::format("{}: {}", type, utf8_of(text));
+    PyErr_Clear(); // its __str__ raises an exception
+    return type;
 }
 
 void Call::stop() {

@@ -6,11 +6,14 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/run_control.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -27,6 +30,11 @@ class PythonFailed : public Error {
   public:
     using Error::Error;
 };
+
+/// The number, size and samples of frames.
+using FramesSummary = std::array<std::int64_t, 5>;
+FramesSummary summary_of(const FrameHeader& header);
+std::string text_of(const FramesSummary& frames);
 
 /// Checks that all ranks have the same frames or image, as far as headers show. Collective. Throws
 /// AgreedFailure on every rank.

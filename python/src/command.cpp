@@ -20,6 +20,7 @@
 #include "bindings.hpp"
 #include "errors.hpp"
 #include "options.hpp"
+#include "text.hpp"
 #include <pybind11/stl.h>
 
 namespace sextant::python {
@@ -77,7 +78,7 @@ int run_operation(const Operation& operation, const Call& call) {
     } catch (const InvalidTask& error) {
         throw InvalidTask(with_keywords(error.what(), call.options));
     } catch (const AgreedFailure& error) {
-        throw AgreedFailure(with_keywords(error.what(), call.options), error.invalid_task());
+        throw AgreedFailure(with_keywords(error.what(), call.options), error.fault());
     }
 }
 
@@ -100,7 +101,7 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
         for (const std::string& note : printed.notes)
             notes.push_back(with_keywords(note, call.options));
     }
-    return py::make_tuple(code, text, notes);
+    return py::make_tuple(code, name_text(text), shown_texts(notes));
 }
 
 /// Checks the keywords of a command without running it.
@@ -110,8 +111,8 @@ void check(const std::string& name, const py::dict& keywords) {
 }
 
 /// The content of a file transforms.json that `apply` needs; angles in radians.
-py::dict read_transforms(const std::string& path) {
-    const command::SeriesTransforms all = command::read_transforms(path);
+py::dict read_transforms(const py::object& path) {
+    const command::SeriesTransforms all = command::read_transforms(path_of("path", path));
     py::dict found;
     found["model"] = all.model;
     found["reference"] = all.reference;
@@ -120,29 +121,32 @@ py::dict read_transforms(const std::string& path) {
     found["area"] = py::make_tuple(area.x, area.y, area.shape.width, area.shape.height);
     found["flyback"] = all.rows ? all.rows->flyback : 0;
     found["fields"] =
-        all.fields ? py::object(py::make_tuple(all.fields->path, all.fields->spacing)) : py::none();
-    found["rows"] = all.rows ? py::object(py::str(all.rows->path)) : py::none();
+        all.fields ? py::object(py::make_tuple(name_text(all.fields->path), all.fields->spacing))
+                   : py::none();
+    found["rows"] = all.rows ? py::object(name_text(all.rows->path)) : py::none();
     py::list frames;
     for (const FrameRegistration& each : all.frames) {
         const registration::RigidMotion& motion = each.result.motion;
         py::object matrix = py::none();
         if (each.affine)
             matrix = py::make_tuple(each.affine->a, each.affine->b, each.affine->c, each.affine->d);
-        frames.append(
-            py::make_tuple(each.frame, each.left_out, motion.alpha, motion.tx, motion.ty, matrix));
+        frames.append(py::make_tuple(each.frame, shown_text(each.left_out), motion.alpha, motion.tx,
+                                     motion.ty, matrix));
     }
     found["frames"] = frames;
     return found;
 }
 
 /// Runs the command line of `sextant`. `program`: the words that start this program.
-int run_main(const std::vector<std::string>& program, const std::vector<std::string>& words) {
+int run_main(const std::vector<std::string>& program, const py::list& words) {
     command::Commands commands = command::catalogue();
     commands.program.clear();
     for (const std::string& word : program)
         commands.program.append(commands.program.empty() ? "" : " ").append(shell_quoted(word));
     std::vector<char*> arguments;
-    std::vector<std::string> copies = words;
+    std::vector<std::string> copies;
+    for (const py::handle word : words)
+        copies.push_back(utf8_of(word));
     for (std::string& word : copies)
         arguments.push_back(word.data());
     const auto count = static_cast<int>(arguments.size());
@@ -157,8 +161,8 @@ PYBIND11_MODULE(_command, module) {
     translate_exceptions();
     module.def("run", &run);
     module.def("check", &check);
-    module.def("with_keywords", [](const std::string& name, const std::string& text) {
-        return with_keywords(text, operation_named(name).options);
+    module.def("with_keywords", [](const std::string& name, const py::str& text) {
+        return name_text(with_keywords(utf8_of(text), operation_named(name).options));
     });
     module.def("read_transforms", &read_transforms);
     module.def("main", &run_main);

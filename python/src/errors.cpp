@@ -6,6 +6,8 @@
 
 #include <exception>
 
+#include "text.hpp"
+
 namespace sextant::python {
 
 namespace py = pybind11;
@@ -14,7 +16,7 @@ namespace {
 
 void raise(const char* type, const std::exception& error) {
     const py::object found = py::module_::import("sextant.errors").attr(type);
-    PyErr_SetString(found.ptr(), error.what());
+    PyErr_SetObject(found.ptr(), shown_text(error.what()).ptr());
 }
 
 void translate(std::exception_ptr thrown) {
@@ -34,7 +36,11 @@ void translate(std::exception_ptr thrown) {
             py::module_::import("sextant.errors").attr("invalid_file")(error.path(), error.what());
         PyErr_SetObject(py::type::of(found).ptr(), found.ptr());
     } catch (const AgreedFailure& error) {
-        raise(error.invalid_task() ? "InvalidTask" : "RunFailed", error);
+        using Fault = AgreedFailure::Fault;
+        raise(error.fault() == Fault::task   ? "InvalidTask"
+              : error.fault() == Fault::file ? "InvalidFile"
+                                             : "RunFailed",
+              error);
     } catch (const PeerFailed& error) {
         raise("PeerFailed", error);
     } catch (const CommunicationFailed& error) {

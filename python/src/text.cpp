@@ -40,6 +40,13 @@ py::str shown_text(std::string_view bytes) {
     return decoded(bytes, "backslashreplace");
 }
 
+py::list shown_texts(const std::vector<std::string>& all) {
+    py::list texts;
+    for (const std::string& each : all)
+        texts.append(shown_text(each));
+    return texts;
+}
+
 py::str name_text(std::string_view bytes) {
     return decoded(bytes, "surrogateescape");
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 
@@ -13,10 +14,13 @@ namespace sextant::python {
 /// surrogates become "?".
 std::string utf8_of(pybind11::handle string);
 
-/// A str of any bytes, with "\xe9" for a byte that is not UTF-8.
+/// A str to show, with "\xe9" for a byte that is not UTF-8.
 pybind11::str shown_text(std::string_view bytes);
 
-/// A str that names files, as os.fsdecode() makes it.
+/// A list of such strings.
+pybind11::list shown_texts(const std::vector<std::string>& all);
+
+/// A str that may name files, as os.fsdecode() makes it.
 pybind11::str name_text(std::string_view bytes);
 
 /// The bytes of a path: str, bytes or os.PathLike. `name` is that of the argument.

@@ -415,6 +415,20 @@ def test_an_exception_of_out_arrives_unchanged(movie):
         sextant.filter(IMAGE, derivatives="x", out=Out((1, *IMAGE.shape), "f4"))
 
 
+class Unprintable(Exception):
+    def __str__(self):
+        raise KeyError("no text")
+
+
+@pytest.mark.parametrize("raised", [Odd("caf\udce9"), Odd("\ud800"), Unprintable()])
+def test_an_exception_whose_text_is_invalid_arrives_unchanged(movie, raised):
+    def progress(part, done, all):
+        raise raised
+    with pytest.raises(type(raised)) as caught:
+        sextant.register(movie, progress=progress)
+    assert caught.value is raised
+
+
 def test_a_series_that_changes_is_refused(movie):
     class Shrinking:
         dtype, reads = movie.dtype, 0

@@ -19,12 +19,30 @@ namespace sextant {
 
 namespace {
 
-enum class Outcome : int { fine, peer_failed, cancelled, failed, invalid_task };
+enum class Outcome : int { fine, peer_failed, cancelled, failed, invalid_task, invalid_file };
 
 struct Report {
     Outcome outcome = Outcome::fine;
     std::string text;
 };
+
+Outcome outcome_of(AgreedFailure::Fault fault) {
+    switch (fault) {
+    case AgreedFailure::Fault::task:
+        return Outcome::invalid_task;
+    case AgreedFailure::Fault::file:
+        return Outcome::invalid_file;
+    case AgreedFailure::Fault::other:
+        break;
+    }
+    return Outcome::failed;
+}
+
+AgreedFailure::Fault fault_of(Outcome outcome) {
+    return outcome == Outcome::invalid_task   ? AgreedFailure::Fault::task
+           : outcome == Outcome::invalid_file ? AgreedFailure::Fault::file
+                                              : AgreedFailure::Fault::other;
+}
 
 Report attempt(const std::function<void()>& part) {
     Report report;
@@ -33,11 +51,13 @@ Report attempt(const std::function<void()>& part) {
     } catch (const PeerFailed& error) {
         report = {Outcome::peer_failed, error.what()};
     } catch (const AgreedFailure& error) {
-        report = {error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what()};
+        report = {outcome_of(error.fault()), error.what()};
     } catch (const Cancelled& error) {
         report = {Outcome::cancelled, error.what()};
     } catch (const InvalidTask& error) {
         report = {Outcome::invalid_task, error.what()};
+    } catch (const InvalidFile& error) {
+        report = {Outcome::invalid_file, error.what()};
     } catch (...) {
         report = {Outcome::failed, text_of_current_exception()};
     }
@@ -66,7 +86,7 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     std::string text = texts[rank];
     if (!alike && !one_process && !text.starts_with("rank "))
         text = fmt::format("rank {}: {}", rank, text);
-    throw AgreedFailure(text, outcomes[rank] == Outcome::invalid_task);
+    throw AgreedFailure(text, fault_of(outcomes[rank]));
 }
 
 } // namespace
@@ -129,9 +149,10 @@ void require_same(const Communicator& communicator, const Record& options) {
         if (first != its)
             throw AgreedFailure(
                 fmt::format("{}: rank 0 has {}, rank {} has {}", field.called(), first, rank, its),
-                true);
+                AgreedFailure::Fault::task);
     }
-    throw AgreedFailure(fmt::format("rank {} has different options from rank 0", rank), true);
+    throw AgreedFailure(fmt::format("rank {} has different options from rank 0", rank),
+                        AgreedFailure::Fault::task);
 }
 
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
@@ -314,7 +335,7 @@ void Comparison::fail() {
     throw AgreedFailure(fmt::format("ranks request different frames{}: {}; {}",
                                     other_run ? ", or have reached different frames" : "",
                                     said(in_order ? low : high), said(in_order ? high : low)),
-                        true);
+                        AgreedFailure::Fault::task);
 }
 
 /// Returns the earliest run among the requests received; the largest int if none was received.

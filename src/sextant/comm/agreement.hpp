@@ -21,17 +21,20 @@ class Record;
 /// and the communicator stays usable.
 class AgreedFailure : public Error {
   public:
-    AgreedFailure(const std::string& what, bool invalid_task)
-        : Error(what), invalid_task_(invalid_task) {}
+    /// The type of the error on the rank that failed: InvalidTask, InvalidFile or another.
+    enum class Fault { other, task, file };
+
+    AgreedFailure(const std::string& what, Fault fault) : Error(what), fault_(fault) {}
+    Fault fault() const { return fault_; }
     /// True if the request itself was invalid (InvalidTask).
-    bool invalid_task() const { return invalid_task_; }
+    bool invalid_task() const { return fault_ == Fault::task; }
 
     /// True if the error has already been printed for the user (launch.hpp).
     bool reported() const { return reported_; }
     void set_reported() { reported_ = true; }
 
   private:
-    bool invalid_task_;
+    Fault fault_;
     bool reported_ = false;
 };
 

@@ -30,7 +30,7 @@ void naming_options(const Record& options, const std::function<void()>& part) {
         if (!options.find(name))
             throw;
         std::replace(name.begin(), name.end(), '_', '-');
-        throw AgreedFailure("--" + name + text.substr(name.size()), failure.invalid_task());
+        throw AgreedFailure("--" + name + text.substr(name.size()), failure.fault());
     }
 }
 
@@ -168,7 +168,7 @@ void launch_ranks(const Call& call, int threads, const std::function<void(Commun
                 fmt::format("{} {}: the launcher started {} processes; omit this option",
                             call.options.find(option)->called(), call.options.find(option)->text(),
                             communicator.size()),
-                true);
+                AgreedFailure::Fault::task);
         body(std::move(communicator));
     });
 }

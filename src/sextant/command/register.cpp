@@ -207,7 +207,7 @@ class RegisterRun {
             std::string text = failure.what();
             if (text.ends_with("or restart"))
                 text.insert(text.rfind("restart"), "--");
-            throw AgreedFailure(text, failure.invalid_task());
+            throw AgreedFailure(text, failure.fault());
         }
         summary_.result.frames.clear(); // rank 0 has copied the frames
     }

@@ -297,7 +297,7 @@ void agree_on_frame(const Communicator& communicator, std::span<const int> reque
     const auto rank = static_cast<std::size_t>(other - hashes.begin());
     throw AgreedFailure(fmt::format("ranks request different frames: rank 0: {}; rank {}: {}",
                                     texts[0], rank, texts[rank]),
-                        true);
+                        AgreedFailure::Fault::task);
 }
 
 } // namespace sextant

@@ -124,8 +124,7 @@ void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
             compositors_[static_cast<std::size_t>(tile)].emplace(group, at(tile).area.shape(),
                                                                  draws(tile) ? 1 : 0, options);
         } catch (const AgreedFailure& failure) {
-            throw AgreedFailure(fmt::format("tile {}: {}", tile, failure.what()),
-                                failure.invalid_task());
+            throw AgreedFailure(fmt::format("tile {}: {}", tile, failure.what()), failure.fault());
         }
     });
 }
