@@ -173,8 +173,8 @@ def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
               channel: Optional[int] = None, slice: Optional[int] = None,
               allow_external: bool = False) -> _core.Frames:
     """The frames of anything that `register` accepts."""
-    if isinstance(series, (str, os.PathLike)):
-        return _core.Frames.of_files(os.fspath(series), channel, slice, allow_external)
+    if isinstance(series, (str, bytes, os.PathLike)):
+        return _core.Frames.of_files(series, channel, slice, allow_external)
     if channel is not None or slice is not None or allow_external:
         raise InvalidTask(f"channel, slice and allow_external have no effect: {name} is not a file")
     own = getattr(series, "_frames", None)
@@ -245,8 +245,8 @@ def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
 def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = None,
              copy: Optional[bool] = None, masked: float = np.nan) -> _core.Frames:
     """The image of anything that `label` accepts, as a series of one frame."""
-    if isinstance(image, (str, os.PathLike)):
-        return _core.Frames.of_files(os.fspath(image), None, None, False)
+    if isinstance(image, (str, bytes, os.PathLike)):
+        return _core.Frames.of_files(image, None, None, False)
     own = getattr(image, "_frames", None)
     if isinstance(own, _core.Frames):
         return own

@@ -2,6 +2,7 @@
 """The exceptions of Sextant. Their texts are those of the command and of the C++ library."""
 
 import errno
+import os
 
 __all__ = [
     "CommunicationFailed", "Error", "InvalidFile", "InvalidKeyword", "InvalidTask", "NoSuchFile",
@@ -32,16 +33,22 @@ class InvalidFile(Error, OSError):
     """
 
     def __str__(self) -> str:
-        return f"{self.filename}: {self.strerror}" if self.filename else super().__str__()
+        if not self.filename:
+            return super().__str__()
+        return f"{printable(self.filename)}: {self.strerror}"
 
 
 class NoSuchFile(InvalidFile, FileNotFoundError):
     """A file that does not exist."""
 
 
-def invalid_file(path: str, text: str) -> InvalidFile:
-    """The exception for an error of the library, whose text begins with the path."""
-    reason = text.removeprefix(f"{path}: ")
+def printable(path: str) -> str:
+    """A path in which surrogates, which stand for bytes that are not UTF-8, are escaped."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def invalid_file(path: str, reason: str) -> InvalidFile:
+    """The exception for an error of the library."""
     if "no such file" in reason.lower() or reason == "matches no file":
         return NoSuchFile(errno.ENOENT, reason, path)
     return InvalidFile(None, reason, path)

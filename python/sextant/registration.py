@@ -85,7 +85,7 @@ class Transforms:
         return _transforms_of, (self.shape, self.area, handle.flyback, self.model, self.reference,
                                 self._motions, self._left_out, matrices, fields, rows)
 
-    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def write(self, path: Union[str, bytes, "os.PathLike[Any]"]) -> None:
         """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
 
         Displacement fields are written to ``fields.npy``, and displacements of rows to
@@ -93,7 +93,7 @@ class Transforms:
         """
         _make, (shape, area, flyback, model, reference, motions, left_out, matrices, fields,
                 rows) = self.__reduce__()
-        name = os.fspath(path)
+        name = os.fsdecode(path)
         folder = os.path.dirname(name)
         frames: List[Dict[str, Any]] = []
         for frame, (alpha, tx, ty) in enumerate(motions.tolist()):
@@ -119,11 +119,11 @@ class Transforms:
             json.dump(found, file, indent=1)
 
     @staticmethod
-    def read(path: Union[str, "os.PathLike[str]"]) -> "Transforms":
+    def read(path: Union[str, bytes, "os.PathLike[Any]"]) -> "Transforms":
         """Read a file transforms.json written by ``sextant register`` or `write`."""
         from . import _command
-        name = os.fspath(path)
-        found = _command.read_transforms(name)
+        found = _command.read_transforms(path)
+        name = os.fsdecode(path)
         folder = os.path.dirname(name)
         motions = np.full((1 + max(each[0] for each in found["frames"]), 3), np.nan)
         left_out, matrices, kept = {}, {}, []
@@ -453,7 +453,7 @@ def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
 
 
 @documented()
-def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], data: Any, *,
+def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[Any]"], data: Any, *,
           out: Any = None, frame: Optional[int] = None, from_reference: bool = False,
           progress: Progress = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
     """Apply the transforms of a registered series to other images or points.
@@ -496,7 +496,7 @@ def apply(transforms: Union[Registration, Transforms, str, "os.PathLike[str]"], 
     """
     if isinstance(transforms, Registration):
         transforms = transforms.transforms
-    elif isinstance(transforms, (str, os.PathLike)):
+    elif isinstance(transforms, (str, bytes, os.PathLike)):
         transforms = Transforms.read(transforms)
     elif not isinstance(transforms, Transforms):
         raise WrongType(f"transforms is a {type(transforms).__name__}, expected a result of "

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._documented import documented
 from ._results import _facts_html, _image_html
-from .errors import InvalidFile, InvalidTask
+from .errors import printable, InvalidFile, InvalidTask
 
 __all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
 
@@ -46,11 +46,11 @@ class Series:
     samples, as in a NumPy array. All functions of Sextant accept a series.
     """
 
-    def __init__(self, path: str, channel: Optional[int] = None, slice: Optional[int] = None,
+    def __init__(self, path: Any, channel: Optional[int] = None, slice: Optional[int] = None,
                  allow_external: bool = False) -> None:
-        self.path = path
-        self._arguments = (path, channel, slice, allow_external)
-        self._frames = _core.Frames.of_files(*self._arguments)
+        self._frames = _core.Frames.of_files(path, channel, slice, allow_external)
+        self.path = os.fsdecode(path)
+        self._arguments = (self.path, channel, slice, allow_external)
 
     def __reduce__(self) -> Any:
         return Series, self._arguments
@@ -145,7 +145,7 @@ class Series:
         return array
 
     def __repr__(self) -> str:
-        return f"<Series {self.path}: {self.shape} of {self.dtype}>"
+        return f"<Series {printable(self.path)}: {self.shape} of {self.dtype}>"
 
     def _repr_html_(self) -> str:
         pixel = self.pixel_size
@@ -160,13 +160,13 @@ class Series:
 
 
 @documented()
-def open_series(path: Union[str, "os.PathLike[str]"], *, channel: Optional[int] = None,
+def open_series(path: Union[str, bytes, "os.PathLike[Any]"], *, channel: Optional[int] = None,
                 slice: Optional[int] = None, allow_external: bool = False) -> Series:
     """Open a file of frames, a folder, a pattern or a list as a lazy series.
 
     Parameters
     ----------
-    path : str or path
+    path : str, bytes or path
         A file (MRC, TIFF, SER, DM, HDF5, NPY …), ``file.h5::/dataset``, a folder, a pattern such as
         ``frames/a_*.tif`` or ``frame_%04d.png``, or a list of files (.txt).
     channel, slice : int, optional
@@ -187,7 +187,7 @@ def open_series(path: Union[str, "os.PathLike[str]"], *, channel: Optional[int] 
     >>> series.shape, series.dtype, series[1].shape
     ((3, 16, 20), dtype('uint16'), (16, 20))
     """
-    return Series(os.fspath(path), channel, slice, allow_external)
+    return Series(path, channel, slice, allow_external)
 
 
 class Info:
@@ -209,14 +209,14 @@ class Info:
         facts = [f"{self.frames} frames", f"{self.width}x{self.height}", str(self.dtype)]
         if self.pixel_size:
             facts.append(f"{self.pixel_size.x:.6g} {self.pixel_size.unit} per pixel")
-        return f"<{self.file}: {self.format}, {', '.join(facts)}>"
+        return f"<{printable(self.file)}: {self.format}, {', '.join(facts)}>"
 
     def _repr_html_(self) -> str:
         return _facts_html([(name, value) for name, value in vars(self).items() if value])
 
 
 @documented()
-def info(path: Union[str, "os.PathLike[str]"], *, check: bool = False,
+def info(path: Union[str, bytes, "os.PathLike[Any]"], *, check: bool = False,
          channel: Optional[int] = None, slice: Optional[int] = None,
          allow_external: bool = False) -> Info:
     """Return the format, size, samples and pixel size of an image or series.

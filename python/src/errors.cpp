@@ -5,6 +5,7 @@
 #include "sextant/core/run_control.hpp"
 
 #include <exception>
+#include <string_view>
 
 #include "text.hpp"
 
@@ -32,8 +33,11 @@ void translate(std::exception_ptr thrown) {
     } catch (const InvalidTask& error) {
         raise("InvalidTask", error);
     } catch (const InvalidFile& error) {
+        const std::string_view text = error.what(); // the path, ": " and the reason
         const py::object found =
-            py::module_::import("sextant.errors").attr("invalid_file")(error.path(), error.what());
+            py::module_::import("sextant.errors")
+                .attr("invalid_file")(name_text(error.path()),
+                                      shown_text(text.substr(error.path().size() + 2)));
         PyErr_SetObject(py::type::of(found).ptr(), found.ptr());
     } catch (const AgreedFailure& error) {
         using Fault = AgreedFailure::Fault;

@@ -9,6 +9,7 @@
 
 #include "errors.hpp"
 #include "options.hpp"
+#include "text.hpp"
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -18,8 +19,8 @@ namespace py = pybind11;
 
 namespace {
 
-std::string text_of(const py::handle& value) {
-    return py::str(value);
+std::string text_of(py::handle value) {
+    return utf8_of(py::str(value));
 }
 
 Sample sample_of(const py::dtype& type) {
@@ -184,6 +185,22 @@ FrameHeader header_of(const py::array& array, int first_axis, bool channels, Lay
     return header;
 }
 
+/// Opens files. Errors name the keyword, not the option of the command.
+std::unique_ptr<FrameSource> open_files(const std::string& name,
+                                        const format::SourceOptions& options) {
+    try {
+        return format::open_frames(name, options);
+    } catch (const InvalidFile& error) {
+        constexpr std::string_view option = "--allow-external";
+        std::string text = error.what();
+        const auto at = text.find(option);
+        if (at == text.npos)
+            throw;
+        text.replace(at, option.size(), "allow_external=True");
+        throw InvalidFile(error.path(), text.substr(error.path().size() + 2));
+    }
+}
+
 void check(const FrameHeader& header) {
     if (header.shape.elements() == 0 || header.frames == 0)
         throw InvalidTask("the array is empty");
@@ -276,9 +293,15 @@ Frames Frames::of_files(const std::string& name, std::optional<std::int64_t> cha
                         std::optional<std::int64_t> slice, bool allow_external) {
     const format::SourceOptions options{channel, slice, allow_external};
     Frames frames;
-    frames.header_ = format::open_frames(name, options)->header();
-    frames.open_ = [name, options](const FrameHeader&, Call&) {
-        return format::open_frames(name, options);
+    frames.header_ = open_files(name, options)->header();
+    frames.open_ = [name, options](const FrameHeader& header, Call&) {
+        std::unique_ptr<FrameSource> source = open_files(name, options);
+        const FramesSummary expected = summary_of(header), found = summary_of(source->header());
+        if (found != expected)
+            throw InvalidFile(name, fmt::format("has changed: has frames {}, but had {} when it "
+                                                "was opened",
+                                                text_of(found), text_of(expected)));
+        return source;
     };
     return frames;
 }
@@ -335,12 +358,19 @@ void RowSink::write(Call& call, std::int64_t plane, std::int64_t first,
 }
 
 void bind_frames(py::module_& module) {
-    py::class_<LazyRecord>(module, "LazyRecord").def("json", &LazyRecord::json);
+    py::class_<LazyRecord>(module, "LazyRecord").def("json", [](const LazyRecord& record) {
+        return name_text(record.json());
+    });
     py::class_<Frames>(module, "Frames")
         .def_static("of_arrays", &Frames::of_arrays)
         .def_static("of_stack", &Frames::of_stack)
         .def_static("of_reader", &Frames::of_reader)
-        .def_static("of_files", &Frames::of_files)
+        .def_static("of_files",
+                    [](const py::object& path, std::optional<std::int64_t> channel,
+                       std::optional<std::int64_t> slice, bool allow_external) {
+                        return Frames::of_files(path_of("path", path), channel, slice,
+                                                allow_external);
+                    })
         .def("read", &Frames::read)
         .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })
         .def_property_readonly("height",
@@ -352,7 +382,7 @@ void bind_frames(py::module_& module) {
         .def_property_readonly("pixel_size",
                                [](const Frames& all) {
                                    const PixelSize& pixel = all.header().pixel;
-                                   return py::make_tuple(pixel.x, pixel.y, pixel.unit);
+                                   return py::make_tuple(pixel.x, pixel.y, shown_text(pixel.unit));
                                })
         .def_property_readonly("interval",
                                [](const Frames& all) { return all.header().frame_interval; })
@@ -361,8 +391,11 @@ void bind_frames(py::module_& module) {
                                    const Hyperstack& stack = all.header().hyperstack;
                                    return py::make_tuple(stack.channels, stack.slices);
                                })
-        .def_property_readonly("remarks", [](const Frames& all) { return all.header().remarks; });
-    module.def("format_of", &format::format_of_frames);
+        .def_property_readonly("remarks",
+                               [](const Frames& all) { return shown_texts(all.header().remarks); });
+    module.def("format_of", [](const py::object& path) {
+        return format::format_of_frames(path_of("path", path));
+    });
 }
 
 } // namespace sextant::python

@@ -23,6 +23,7 @@
 #include "errors.hpp"
 #include "frames.hpp"
 #include "options.hpp"
+#include "text.hpp"
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -217,7 +218,7 @@ py::dict found_planes(FilterResult&& result, int ranks, const std::vector<double
     all["ranks"] = ranks;
     all["not_a_number"] = result.not_a_number;
     all["offsets"] = offsets;
-    all["warnings"] = result.warnings;
+    all["warnings"] = shown_texts(result.warnings);
     result.planes.clear();
     all["record"] = lazy_record(std::move(result));
     return all;

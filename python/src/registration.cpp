@@ -22,6 +22,7 @@
 #include "errors.hpp"
 #include "frames.hpp"
 #include "options.hpp"
+#include "text.hpp"
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -104,9 +105,9 @@ py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     py::dict left_out, not_averaged;
     for (const FrameRegistration& each : frames) {
         if (!each.left_out.empty())
-            left_out[py::int_(each.frame)] = each.left_out;
+            left_out[py::int_(each.frame)] = shown_text(each.left_out);
         else if (!each.not_averaged.empty())
-            not_averaged[py::int_(each.frame)] = each.not_averaged;
+            not_averaged[py::int_(each.frame)] = shown_text(each.not_averaged);
     }
     columns["left_out"] = left_out;
     columns["not_averaged"] = not_averaged;
@@ -248,7 +249,7 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     all["frames"] = columns_of(result.frames);
     all["reference"] = result.reference;
     all["model"] = std::string(name(result.model));
-    all["warnings"] = result.warnings;
+    all["warnings"] = shown_texts(result.warnings);
     all["offset"] = result.offset;
     all["stages"] = result.stages;
     all["ranks"] = size;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Series in files; hyperspy, dask, zarr and h5py; plots; the machine."""
 import os
+import pathlib
 import subprocess
 import sys
 import tracemalloc
@@ -67,6 +68,73 @@ def test_files_are_labelled_frame_by_frame(tmp_path, blobs):
     np.testing.assert_array_equal(found.labels, sextant.label(blobs[::-1]).labels)
     with pytest.raises(sextant.InvalidTask, match="frame"):
         sextant.label(tmp_path / "two.npy")
+
+
+@pytest.mark.parametrize("changed", [np.ones((3, 200, 200), "f4"), np.ones((3, 8, 8), "f4"),
+                                     np.ones((3, 64, 64), "f8"), np.ones((2, 64, 64), "f4")])
+def test_a_file_that_is_replaced_is_refused(tmp_path, movie, changed):
+    path = tmp_path / "frames.npy"
+    np.save(path, np.ones((3, 64, 64), "f4"))
+    series = sextant.open_series(path)
+    np.save(path, changed)
+    found = sextant.register(movie[:3, :64, :64])
+    for call in (lambda: series[1], lambda: sextant.label(series, frame=0),
+                 lambda: sextant.label(series, frame=0, ranks=2), lambda: sextant.register(series),
+                 lambda: sextant.filter(series, frame=0), lambda: sextant.canny(series, frame=0),
+                 lambda: sextant.contours(series, frame=0), lambda: sextant.apply(found, series)):
+        with pytest.raises(sextant.InvalidFile, match="frames.npy: has changed"):
+            call()
+
+
+def test_names_that_are_not_utf8(tmp_path, movie, blobs):
+    path = os.path.join(os.fsencode(tmp_path), b"caf\xe9.npy")
+    with open(path, "wb") as file:
+        np.save(file, blobs)
+    for name in (path, os.fsdecode(path), pathlib.Path(os.fsdecode(path))):
+        series = sextant.open_series(name)
+        assert series.path == os.fsdecode(path) and r"caf\xe9" in repr(series)
+        assert sextant.info(name).format == "NPY"
+        assert sextant.label(name).components == sextant.label(series).components
+    for call in (sextant.open_series, sextant.info, sextant.label, sextant.register,
+                 sextant.Transforms.read):
+        with pytest.raises(sextant.InvalidFile, match=r"no\\xe9"):
+            call(os.fsdecode(b"no\xe9.npy"))
+    with pytest.raises(sextant.InvalidFile, match=r"no\\xe9"):
+        sextant.explain(machine=os.fsdecode(b"./no\xe9.json"))
+    done = subprocess.run([sys.executable, "-m", "sextant", "info", path], capture_output=True,
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    assert done.returncode == 0, done.stderr
+    os.truncate(path, 300)
+    with pytest.raises(sextant.InvalidFile, match=r"caf\\xe9"):
+        sextant.label(series)
+
+
+@pytest.mark.parametrize("path", ["a\0b.npy", b"a\0b.npy", "\ud800.npy"])
+def test_names_that_no_file_has(path):
+    for call in (sextant.open_series, sextant.label, sextant.register, sextant.Transforms.read):
+        with pytest.raises(sextant.InvalidTask, match="path is"):
+            call(path)
+
+
+def test_metadata_that_is_not_utf8(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    path = tmp_path / "image.tif"
+    tifffile.imwrite(path, np.ones((16, 16), "u1"), resolution=(4, 4),
+                     description=b"ImageJ=1.53\nimages=1\nunit=\xff\xfe\n", metadata=None)
+    assert sextant.info(path).pixel_size.unit == r"\xff\xfe"
+
+
+def test_external_links_are_refused_by_the_name_of_the_keyword(tmp_path, movie):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "there.h5", "w") as file:
+        file["movie"] = movie
+    with h5py.File(tmp_path / "here.h5", "w") as file:
+        file["link"] = h5py.ExternalLink("there.h5", "/movie")
+    with pytest.raises(sextant.InvalidFile, match="allow_external=True") as caught:
+        sextant.open_series(f"{tmp_path}/here.h5::/link")
+    assert "--" not in str(caught.value)
+    series = sextant.open_series(f"{tmp_path}/here.h5::/link", allow_external=True)
+    assert series.shape == movie.shape
 
 
 @pytest.mark.parametrize("library", ["zarr", "h5py", "dask"])
