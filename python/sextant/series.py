@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._documented import documented
 from ._results import _facts_html, _image_html
-from .errors import printable, InvalidFile, InvalidTask
+from .errors import InvalidFile, InvalidTask, printable
 
 __all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
 

@@ -142,6 +142,8 @@ void Call::check_signals() {
 }
 
 bool Call::interrupted() {
+    if (running_.should_end())
+        stops_ = true;
     if (stops_) {
         notify_ranks(); // another thread may have failed
         return true;
@@ -237,6 +239,7 @@ void Call::run(const std::function<void(const Communicator&)>& body) {
             error = std::current_exception();
         }
     }
+    running_.check();
     if (failure_)
         throw *failure_;
     if (error)

@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "running.hpp"
 #include <pybind11/pybind11.h>
 
 namespace sextant {
@@ -91,6 +92,7 @@ class Call {
     void run_over_mpi(const std::function<void(const Communicator&)>& body);
     void run_threads_and_wait(const std::function<void(const Communicator&)>& body);
 
+    const RunningCall running_;
     pybind11::object progress_;
     void* comm_ = nullptr; ///< MPI_Comm*
     int ranks_ = 1;

@@ -20,6 +20,7 @@
 #include "bindings.hpp"
 #include "errors.hpp"
 #include "options.hpp"
+#include "running.hpp"
 #include "text.hpp"
 #include <pybind11/stl.h>
 
@@ -93,6 +94,7 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
     int code = 0;
     std::string text;
     std::vector<std::string> notes;
+    const RunningCall running;
     {
         const py::gil_scoped_release released;
         command::PrintedText printed;
@@ -159,6 +161,7 @@ int run_main(const std::vector<std::string>& program, const py::list& words) {
 
 PYBIND11_MODULE(_command, module) {
     translate_exceptions();
+    end_calls_at_exit();
     module.def("run", &run);
     module.def("check", &check);
     module.def("with_keywords", [](const std::string& name, const py::str& text) {

@@ -17,6 +17,7 @@
 #include "errors.hpp"
 #include "frames.hpp"
 #include "options.hpp"
+#include "running.hpp"
 
 namespace sextant::python {
 
@@ -65,6 +66,7 @@ py::dict declared_options() {
 
 PYBIND11_MODULE(_core, module) {
     translate_exceptions();
+    end_calls_at_exit();
     bind_frames(module);
     bind_images(module);
     bind_registration(module);

@@ -135,6 +135,89 @@ def test_other_threads_run_meanwhile(movie, call):
     assert counted[0] > 20 * seconds  # with the GIL held, the thread would count once
 
 
+DAEMONS = {
+    "register": "sextant.register(Series(), ranks=1)",
+    "register_ranks": "sextant.register(Series(), ranks=2, progress=lambda *progress: None)",
+    "filter": "sextant.filter(image, sigma=9, ranks=1)",
+    "filter_ranks": "sextant.filter(image, sigma=9, ranks=2)",
+    "label": "sextant.label(image > 0)",
+    "scan": "sextant.scan(range(10000), lambda a, b: (time.sleep(.001), a)[1])",
+    "scan_threads": "sextant.scan(range(10000), lambda a, b: (time.sleep(.001), a)[1], threads=2)",
+    "composite": "sextant.composite(np.zeros((4, 500, 500, 4), 'f4'))",
+    "apply": "sextant.apply(found, movie)",
+    "read": "series[1]",
+    "explain": "sextant.explain(ranks=64, machine='das')",
+}
+
+
+@pytest.mark.parametrize("call", DAEMONS)
+def test_the_interpreter_ends_while_a_daemon_thread_is_in_a_call(run_script, tmp_path, call):
+    np.save(tmp_path / "movie.npy", np.zeros((3, 500, 500)))
+    done = run_script(f"""
+import threading, time
+import numpy as np
+import sextant
+
+
+class Series:
+    shape, dtype = (4000, 128, 128), np.dtype("f4")
+    frame = np.random.default_rng(0).normal(size=(128, 128)).astype("f4")
+
+    def __getitem__(self, index):
+        return np.stack([self.frame] * len(range(*index.indices(4000))))
+
+
+image = np.random.default_rng(0).normal(size=(1500, 1500)).astype("f4")
+movie = np.stack([image[k:k + 256, :256] for k in range(0, 8, 2)])
+found = sextant.register(movie)
+series = sextant.open_series("{tmp_path}/movie.npy")
+
+
+def work():
+    while True:
+        {DAEMONS[call]}
+
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(.5)
+""")
+    assert done.stderr == ""
+
+
+def test_calls_at_exit_work(run_script):
+    done = run_script("""
+import atexit
+import numpy as np
+
+
+def at_exit():
+    print(sextant.label(np.eye(5)).components)
+
+
+atexit.register(at_exit)
+import sextant
+""")
+    assert done.stdout == "1\n"
+
+
+def test_a_process_that_was_forked_during_a_call_ends(run_script):
+    done = run_script("""
+import os, threading, time
+import numpy as np
+import sextant
+image = np.zeros((2000, 2000), "f4")
+thread = threading.Thread(target=lambda: sextant.filter(image, sigma=50, ranks=1))
+thread.start()
+time.sleep(.1)
+if os.fork() > 0:
+    began = time.perf_counter()
+    os.wait()
+    print(time.perf_counter() - began)
+    thread.join()
+""")
+    assert float(done.stdout) < 4
+
+
 def test_two_threads_register_different_series(movie):
     expected = [sextant.register(series, reproducible=True, ranks=1, threads=1).motions
                 for series in (movie, movie[::-1])]

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include <pybind11/pybind11.h>
+
+namespace sextant::python {
+
+/// A call that releases the GIL, of any thread. Before the interpreter ends, it ends these calls:
+/// it would otherwise kill their threads when they acquire the GIL again, in frames of C++, which
+/// aborts the process. The constructor and the destructor require the GIL.
+class RunningCall {
+  public:
+    /// Throws SystemExit, which ends a thread silently, if the interpreter is ending. The thread
+    /// that ends it may still make calls.
+    RunningCall();
+    ~RunningCall();
+    RunningCall(const RunningCall&) = delete;
+    RunningCall& operator=(const RunningCall&) = delete;
+
+    /// True if the call should end because the interpreter is ending.
+    bool should_end() const;
+    /// Throws SystemExit if the call should end. Requires the GIL.
+    void check() const;
+
+  private:
+    std::atomic<int>* count_; ///< of the running calls of this process
+    const std::thread::id caller_ = std::this_thread::get_id();
+};
+
+/// Lets the interpreter wait a few seconds for running calls before it ends.
+void end_calls_at_exit();
+
+} // namespace sextant::python
