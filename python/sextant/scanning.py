@@ -66,13 +66,19 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
         show = progress_for(progress)
         if not callable(op):
             raise WrongType(f"op is {op!r}, expected a function of two values")
-        if capacity is not None and capacity < 1:
-            raise InvalidTask(f"capacity {capacity}: expected 1 or more bytes")
+        exclusive = _core.truth("exclusive", exclusive)
+        if capacity is not None:
+            capacity = _core.whole_number("capacity", capacity, 1, 2**40)
         own = list(values)
         if comm is not None and capacity is None:
             largest = max((len(pickle.dumps(value, 5)) for value in own), default=0)
-    if comm is not None and capacity is None:
-        capacity = 4 * max(comm.allgather(largest)) + 4096
+    if comm is not None:
+        exclusives, capacities, sizes = zip(*comm.allgather((exclusive, capacity, largest)))
+        for name, all_ranks in (("exclusive", exclusives), ("capacity", capacities)):
+            for rank, other in enumerate(all_ranks):
+                if other != all_ranks[0]:
+                    raise InvalidTask(f"{name}: rank 0 has {all_ranks[0]}, rank {rank} has {other}")
+        capacity = capacity or 4 * max(sizes) + 4096
     if not own and comm is None:
         return []
     found: List[Optional[Value]] = _core.scan(own, op, dict(options), exclusive, capacity or 0, comm,

@@ -37,6 +37,7 @@ class Frames {
                            std::optional<std::int64_t> slice, bool allow_external);
 
     const FrameHeader& header() const { return header_; }
+    bool in_files() const { return in_files_; }
     /// Opens a source, on any thread, without the GIL. The call must outlive it.
     std::unique_ptr<FrameSource> open(Call& call) const { return open_(header_, call); }
     /// Opens one frame as an image.
@@ -48,6 +49,7 @@ class Frames {
 
   private:
     FrameHeader header_;
+    bool in_files_ = false;
     std::function<std::unique_ptr<FrameSource>(const FrameHeader& header, Call& call)> open_;
     std::vector<pybind11::object> kept_; ///< what the sources refer to
 };

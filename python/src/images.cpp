@@ -325,20 +325,27 @@ py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     ContoursResult result;
     ContourLines lines;
     int ranks = 1;
-    call.run([&](const Communicator& communicator) {
-        if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header());
-        std::unique_ptr<RowSource> source;
-        agree(communicator,
-              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
-        ContoursResult found =
-            ContourTracing(communicator, options, call.control())
-                .run(*source, [&](LineReader& reader) { lines = read_lines(reader); });
-        if (communicator.rank() == 0 || !image.comm.is_none()) {
-            result = std::move(found);
-            ranks = communicator.size();
-        }
-    });
+    try {
+        call.run([&](const Communicator& communicator) {
+            if (!image.comm.is_none())
+                require_same_frames(communicator, image.frames.header());
+            std::unique_ptr<RowSource> source;
+            agree(communicator,
+                  [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+            ContoursResult found =
+                ContourTracing(communicator, options, call.control())
+                    .run(*source, [&](LineReader& reader) { lines = read_lines(reader); });
+            if (communicator.rank() == 0 || !image.comm.is_none()) {
+                result = std::move(found);
+                ranks = communicator.size();
+            }
+        });
+    } catch (const AgreedFailure& error) {
+        const bool is_sample = options.directions && !image.frames.in_files();
+        if (error.fault() != AgreedFailure::Fault::file || !is_sample)
+            throw;
+        throw InvalidTask(error.what()); // a sample of an array is not a direction
+    }
     py::dict all;
     py::array_t<std::int64_t> points(
         {static_cast<py::ssize_t>(lines.pixels.size()), py::ssize_t{2}});

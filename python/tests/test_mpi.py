@@ -116,6 +116,12 @@ say("done", rank)
     ("sextant.scan(3 if rank == 1 else [3], max, comm=comm)", "rank 1: TypeError"),
     ("sextant.composite(np.zeros((1, 4, 4, 3 + (rank > 0)), 'f4'), comm=comm)", "rank 0: Wrong"),
     ("sextant.scan([lambda: 0], lambda l, r: l, comm=comm)", "pickle"),
+    ("sextant.scan([1], max, comm=comm, exclusive=bool(rank))", "exclusive: rank 0 has False, rank 1"),
+    ("sextant.scan([1], max, comm=comm, capacity=99 if rank == 2 else None)",
+     "capacity: rank 0 has None, rank 2 has 99"),
+    ("sextant.scan([1], max, comm=comm, exclusive=rank)", "WrongType exclusive is 0, expected True or False"),
+    ("sextant.contours(np.full((9, 9), 9), comm=comm, directions=True)",
+     "InvalidTask rank 0: array: has 9 at (0, 0), expected a direction"),
     ("sextant.scan(['a' * 9000], lambda l, r: l + r, comm=comm, capacity=9100)", "InvalidTask"),
 ])
 def test_a_failure_of_one_rank_is_raised_on_all(run_script, call, expected):
