@@ -89,11 +89,14 @@ def _check_type(dtype: np.dtype, name: str) -> None:
                         "numbers of up to 64 bits")
 
 
-def _check_axes(shape: Tuple[int, ...], axes: Tuple[str, ...], name: str) -> None:
+def _check_axes(shape: Any, axes: Tuple[str, ...], name: str) -> None:
+    if not isinstance(shape, (tuple, list)) or not all(hasattr(n, "__index__") and n < 2**40
+                                                       for n in shape):
+        raise WrongType(f"{name} has shape {shape}, expected a tuple of whole numbers below 2**40")
     if len(shape) != len(axes):
         raise InvalidTask(f"{name} has shape {tuple(shape)}, expected {len(axes)} axes: "
                           f"{', '.join(axes)}")
-    if 0 in shape:
+    if min(shape) < 1:
         raise InvalidTask(f"{name} has shape {tuple(shape)}: it is empty")
 
 
@@ -264,8 +267,7 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
         _check_axes(array.shape, ("height", "width"), name)
         return _core.Frames.of_arrays([array], False)
     _check_axes(array.shape, ("height", "width", "channels"), name)
-    if channel_axis not in range(-3, 3):
-        raise InvalidTask(f"channel_axis is {channel_axis}, expected -3 to 2")
+    channel_axis = _core.whole_number("channel_axis", channel_axis, -3, 2)
     return _core.Frames.of_arrays([np.moveaxis(array, channel_axis, -1)], True)
 
 
@@ -340,11 +342,7 @@ def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int
             raise InvalidTask("ranks has no effect: the ranks are those of comm")
         return 1
     if ranks is not None:
-        if isinstance(ranks, bool) or not isinstance(ranks, (int, np.integer)):
-            raise WrongType(f"ranks is {ranks!r}, expected a whole number")
-        if not 1 <= ranks <= 1024:
-            raise InvalidTask(f"ranks {ranks}: expected a whole number from 1 to 1024")
-        return int(ranks)
+        return _core.whole_number("ranks", ranks, 1, 1024)
     grid = options.get("grid")
     if grid is not None:
         columns, rows = grid.split("x") if isinstance(grid, str) and "x" in grid else (

@@ -13,9 +13,10 @@ import numpy as np
 from typing import Unpack
 
 from . import _core, images
+from ._arrays import _check_axes
 from ._documented import documented
 from ._options import FilterOptions, LabelOptions
-from .errors import InvalidTask, WrongType
+from .errors import WrongType
 
 __all__ = ["filter", "label"]
 
@@ -28,8 +29,7 @@ def _dask_array(image: Any) -> Any:
         raise ImportError("sextant.dask needs dask (python3-dask)") from None
     if not isinstance(image, array.Array):
         raise WrongType(f"image is a {type(image).__name__}, expected a dask array")
-    if image.ndim != 2:
-        raise InvalidTask(f"image has shape {image.shape}, expected 2 axes: height, width")
+    _check_axes(image.shape, ("height", "width"), "image")
     return array
 
 

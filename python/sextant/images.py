@@ -31,9 +31,8 @@ def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm
     frames = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked)
     if frame is None and frames.frames != 1:
         raise InvalidTask(f"the series has {frames.frames} frames: expected one, or frame=N")
-    if frame is not None and not 0 <= frame < frames.frames:
-        raise InvalidTask(f"frame {frame}: expected 0 to {frames.frames - 1}")
-    return frames, frame or 0, ranks_for(frames.height * frames.width, ranks, options, comm)
+    number = 0 if frame is None else _core.whole_number("frame", frame, 0, frames.frames - 1)
+    return frames, number, ranks_for(frames.height * frames.width, ranks, options, comm)
 
 
 def _table(columns: Mapping[str, np.ndarray]) -> np.ndarray:

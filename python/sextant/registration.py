@@ -420,6 +420,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         frames = frames_of(series, copy=copy, channel=channel, slice=slice)
         if ranks is not None and comm is not None:
             raise InvalidTask("ranks has no effect: the ranks are those of comm")
+        if ranks is not None:
+            ranks = _core.whole_number("ranks", ranks, 1, 1024)
         detector = {name: image_of(image, name)
                     for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
                     if image is not None}
@@ -502,6 +504,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         raise WrongType(f"transforms is a {type(transforms).__name__}, expected a result of "
                         "register, or a path")
     handle = transforms._handle
+    if frame is not None:
+        frame = _core.whole_number("frame", frame, 0, 2**40)
     if _is_points(data):
         if frame is not None:
             raise InvalidTask("frame has no effect: each point has a frame number")
@@ -512,7 +516,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         if not known.all():
             raise InvalidTask(f"points has the frame {points[~known][0, 0]:g}, which was left out or "
                               "is not in the series")
-        return _core.apply_to_points(handle, points, from_reference)
+        return _core.apply_to_points(handle, points, _core.truth("from_reference", from_reference))
     if from_reference:
         raise InvalidTask("from_reference has no effect: data is not an array of points")
     shape: Tuple[int, ...]

@@ -294,6 +294,7 @@ Frames Frames::of_files(const std::string& name, std::optional<std::int64_t> cha
     const format::SourceOptions options{channel, slice, allow_external};
     Frames frames;
     frames.header_ = open_files(name, options)->header();
+    frames.in_files_ = true;
     frames.open_ = [name, options](const FrameHeader& header, Call&) {
         std::unique_ptr<FrameSource> source = open_files(name, options);
         const FramesSummary expected = summary_of(header), found = summary_of(source->header());
@@ -366,10 +367,17 @@ void bind_frames(py::module_& module) {
         .def_static("of_stack", &Frames::of_stack)
         .def_static("of_reader", &Frames::of_reader)
         .def_static("of_files",
-                    [](const py::object& path, std::optional<std::int64_t> channel,
-                       std::optional<std::int64_t> slice, bool allow_external) {
-                        return Frames::of_files(path_of("path", path), channel, slice,
-                                                allow_external);
+                    [](const py::object& path, const py::object& channel, const py::object& slice,
+                       const py::object& allow_external) {
+                        const auto plane = [](const char* name, const py::object& value) {
+                            constexpr std::int64_t most = std::int64_t{1} << 40;
+                            return value.is_none()
+                                       ? std::nullopt
+                                       : std::optional(whole_number(name, value, 0, most));
+                        };
+                        return Frames::of_files(path_of("path", path), plane("channel", channel),
+                                                plane("slice", slice),
+                                                truth("allow_external", allow_external));
                     })
         .def("read", &Frames::read)
         .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })

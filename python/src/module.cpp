@@ -77,6 +77,8 @@ PYBIND11_MODULE(_core, module) {
     module.def("declared_options", &declared_options);
     module.def("mpi_of_build", &mpi_of_build);
     module.def("version", [] { return version(); });
+    module.def("whole_number", &whole_number);
+    module.def("truth", &truth);
     module.def("cores", [] { return Cores::available().count(); });
 }
 

@@ -192,6 +192,28 @@ std::set<std::string, std::less<>> set_options(const Record& record, const py::d
     return given;
 }
 
+std::int64_t whole_number(const std::string& name, py::handle value, std::int64_t least,
+                          std::int64_t most) {
+    const std::string expected = fmt::format("a whole number from {} to {}", least, most);
+    const bool is_whole = !is_truth(value) && PyIndex_Check(value.ptr());
+    const auto whole =
+        py::reinterpret_steal<py::object>(is_whole ? PyNumber_Index(value.ptr()) : nullptr);
+    PyErr_Clear(); // of an array of NumPy with several numbers
+    if (!whole)
+        throw WrongType(fmt::format("{} is {}, expected {}", name, shown(value), expected));
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+    if (overflow != 0 || number < least || number > most)
+        throw InvalidTask(fmt::format("{} {}: expected {}", name, shown(whole), expected));
+    return number;
+}
+
+bool truth(const std::string& name, py::handle value) {
+    if (!is_truth(value))
+        throw WrongType(fmt::format("{} is {}, expected True or False", name, shown(value)));
+    return PyObject_IsTrue(value.ptr()) == 1;
+}
+
 py::list described(const Record& record) {
     py::list all;
     for (const Field& field : record.fields) {

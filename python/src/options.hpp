@@ -3,6 +3,7 @@
 
 #include "sextant/core/record.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -21,6 +22,13 @@ namespace sextant::python {
 ///           wrong type; InvalidTask for an invalid value.
 std::set<std::string, std::less<>> set_options(const Record& record,
                                                const pybind11::dict& keywords);
+
+/// An argument of a function that is a whole number in a range, both ends included.
+/// Throws    WrongType for another type; InvalidTask for a number outside the range.
+std::int64_t whole_number(const std::string& name, pybind11::handle value, std::int64_t least,
+                          std::int64_t most);
+/// An argument that is True or False. Throws WrongType for another type.
+bool truth(const std::string& name, pybind11::handle value);
 
 /// The options of a function, as keyword arguments set them. Python keeps recent ones, because most
 /// calls repeat the keywords of an earlier call.

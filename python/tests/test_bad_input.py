@@ -13,6 +13,11 @@ IMAGE = np.zeros((32, 40), "f4")
 IMAGE[10:20, 10:20] = 1
 
 
+def lazy(shape):
+    """A lazy image whose samples are never read."""
+    return type("Lazy", (), {"shape": shape, "dtype": np.dtype("f4"), "__getitem__": None})()
+
+
 def nested(depth):
     """A tuple in tuples."""
     value = 2
@@ -111,6 +116,23 @@ def test_nan_and_infinity_are_accepted(name):
      "quantiles"),
     (lambda: sextant.contours(IMAGE, directions=True, sigma=2), ValueError, "sigma"),
     (lambda: sextant.contours(IMAGE, min_length=0), ValueError, "min_length 0"),
+    (lambda: sextant.contours(np.full((9, 9), 9), directions=True), ValueError, "has 9 at (0, 0)"),
+    (lambda: sextant.label(IMAGE, frame="0"), TypeError, "frame is '0', expected a whole number"),
+    (lambda: sextant.label(IMAGE, frame=0.0), TypeError, "frame is 0.0"),
+    (lambda: sextant.label(IMAGE, ranks=10**30), ValueError, "from 1 to 1024"),
+    (lambda: sextant.label(np.zeros((5, 5, 3)), channel_axis="last"), TypeError,
+     "channel_axis is 'last'"),
+    (lambda: sextant.label(lazy((np.nan, 40))), TypeError, "(nan, 40)"),
+    (lambda: sextant.label(lazy((32.0, 40))), TypeError, "(32.0, 40)"),
+    (lambda: sextant.label(lazy((-32, 40))), ValueError, "(-32, 40)"),
+    (lambda: sextant.label(lazy((10**30, 40))), TypeError, "40)"),
+    (lambda: sextant.label(lazy(None)), TypeError, "shape None"),
+    (lambda: sextant.open_series("a.tif", channel="2"), TypeError, "channel is '2'"),
+    (lambda: sextant.open_series("a.tif", slice=-1), ValueError, "slice -1"),
+    (lambda: sextant.open_series("a.h5", allow_external="yes"), TypeError, "allow_external is"),
+    (lambda: sextant.open_series(3), TypeError, "path is 3"),
+    (lambda: sextant.scan([1, 2], max, exclusive="yes"), TypeError, "exclusive is 'yes'"),
+    (lambda: sextant.scan([1, 2], max, capacity=5.5), TypeError, "capacity is 5.5"),
     (lambda: sextant.measure(np.array([[-1, 2]])), ValueError, "-1"),
     (lambda: sextant.measure(np.array([[10**12]])), ValueError, "1000000000000"),
     (lambda: sextant.measure(IMAGE), TypeError, "float32"),
@@ -275,6 +297,8 @@ def test_series(movie, series, error, text):
     ({"stages": True}, TypeError, "stages is True"),
     ({"reference": 99}, ValueError, "99"),
     ({"ranks": 0}, ValueError, "ranks"),
+    ({"ranks": "2"}, TypeError, "ranks is '2'"),
+    ({"ranks": 2.0}, TypeError, "ranks is 2.0"),
     ({"frames": "0-99"}, ValueError, "99"),
     ({"dark": np.zeros((3, 3), "f4")}, ValueError, "3x3"),
     ({"channel": 1}, ValueError, "channel"),
@@ -284,6 +308,14 @@ def test_options_of_register(movie, options, error, text):
         sextant.register(movie, **options)
     assert isinstance(caught.value, sextant.Error)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("options, text", [({"frame": 2.0}, "frame is 2.0"),
+                                           ({"from_reference": "x"}, "from_reference is 'x'")])
+def test_options_of_apply(movie, options, text):
+    data = movie[2] if "frame" in options else [[0, 1.0, 2.0]]
+    with pytest.raises(sextant.WrongType, match=text):
+        sextant.apply(sextant.register(movie), data, **options)
 
 
 def frozen(array):

@@ -292,6 +292,18 @@ def test_dask_arrays_keep_their_chunks(blobs):
         sextant.dask.label(blobs)
 
 
+def test_dask_arrays_of_unknown_shape_are_refused(blobs):
+    array = pytest.importorskip("dask.array")
+    import sextant.dask
+    image = array.from_array(blobs, chunks=100)
+    unknown = image[image[:, 0] > 0]
+    for call in (sextant.label, sextant.filter, sextant.dask.label, sextant.dask.filter):
+        with pytest.raises(sextant.WrongType, match="nan"):
+            call(unknown)
+    with pytest.raises(sextant.InvalidTask, match="empty"):
+        sextant.dask.label(image[:0])
+
+
 def test_plots(movie, blobs):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
