@@ -81,6 +81,13 @@ def test_a_filter_is_interrupted(ranks):
     assert interrupted(lambda: sextant.filter(Image(), sigma=20, out=Out(), ranks=ranks)) < PROMPT
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("size, sigma", [(2000, 300), (200, 1000)])
+def test_a_filter_of_large_sigma_is_interrupted(ranks, size, sigma):
+    image = np.ones((size, size), "f4")
+    assert interrupted(lambda: sextant.filter(image, sigma=sigma, ranks=ranks)) < 2
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_scan_is_interrupted(threads):
     def op(left, right):

@@ -198,11 +198,7 @@ void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
     const auto images = static_cast<Bytes>(planes_ + 1);
     const bool stream =
         exceeds_caches(images * tile.elements() * static_cast<Bytes>(sizeof(float)));
-    const std::function<void(Elements)> after_row = [&progress](Elements y) {
-        if (progress && y % rows_between_calls == 0)
-            progress();
-    };
-    const Sweep sweep{{&input, 1}, tile, outputs, stream, after_row};
+    const Sweep sweep{{&input, 1}, tile, outputs, stream, {}, progress};
     for (Elements x = 0; x < tile.width; x += strip_width_)
         apply_strip(sweep,
                     {tile.x + x, tile.y, std::min(strip_width_, tile.width - x), tile.height});
@@ -225,18 +221,21 @@ void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
         outputs.push_back({reinterpret_cast<float*>(row_.data()) + k * strip_width_, 0});
         rows.push_back(outputs.back().first);
     }
-    const std::function<void(Elements)> after_row = [&](Elements) { take(rows); };
     if (!empty(strip))
-        apply_strip({input, strip, outputs, false, after_row}, strip);
+        apply_strip({input, strip, outputs, false, [&] { take(rows); }, {}}, strip);
 }
 
 void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
     Elements next = strip.y - reach_y_;
     for (Elements y = strip.y; y < strip.y + strip.height; ++y) {
-        for (; next <= y + reach_y_; ++next)
+        for (; next <= y + reach_y_; ++next) {
             filter_row(sweep.input, strip, next);
+            if (sweep.progress && next % rows_between_calls == 0)
+                sweep.progress();
+        }
         filter_columns(sweep, strip, y);
-        sweep.after_row(y);
+        if (sweep.after_row)
+            sweep.after_row();
     }
 }
 

@@ -94,13 +94,14 @@ class GaussianDerivatives {
     struct Pair {
         int even = none, odd = none;
     };
-    /// The arguments of one call to `apply`.
+    /// The arguments of one call to `apply` or `each_row`.
     struct Sweep {
         SamplePieces input;
         const Tile& tile;
         std::span<const Plane> outputs;
         bool stream;
-        const std::function<void(Elements)>& after_row;
+        const std::function<void()>& after_row;
+        const std::function<void()>& progress; ///< called after every few rows
     };
 
     using Wanted = std::array<bool, orders>;
