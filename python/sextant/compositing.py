@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import Progress, agreed, check_overlap, ma, parsed, progress_for, to_array, with_mask
+from ._arrays import agreed, check_overlap, ma, parsed, to_array, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import Plan, Result, _axes, plan_of
@@ -81,7 +81,7 @@ class Composite(Result):
 
 @documented(CompositeOptions)
 def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None,
-              progress: Progress = None, **options: Unpack[CompositeOptions]) -> Composite:
+              **options: Unpack[CompositeOptions]) -> Composite:
     """Blend images in visibility order.
 
     Parameters
@@ -97,8 +97,6 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         Blend the images of all ranks of this communicator, which are ordered by rank. All of them
         call the function, each with its own images of the same shape; an array without images is
         allowed. The result is on the rank `root`.
-    progress : callable or True, optional
-        As in `sextant.label`.
     {options}
 
     Returns
@@ -115,7 +113,6 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
     [1.0, 0.5, 0.5, 1.0]
     """
     with agreed(comm, "composite", options):
-        progress = progress_for(progress)
         try:
             array = with_mask(images)
         except ValueError:
@@ -153,7 +150,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             raise InvalidTask("root -1: the image is collected on one rank; name it")
         chosen = parsed(_core.CompositeOptions, keywords)
     image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)
-    found = _core.composite(array, element, chosen, image, comm, progress)
+    found = _core.composite(array, element, chosen, image, comm)
     if not found["is_root"]:
         return Composite(None, found)
     if out is not None and image is not out:

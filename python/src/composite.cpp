@@ -32,8 +32,7 @@ std::span<const std::byte> bytes_of(const py::array& images) {
 /// thread; otherwise all of them belong to this rank. The composited image is written to `out`, an
 /// array of height, width and channels, on the root.
 py::dict composite(const py::array& images, const std::string& element,
-                   const Parsed<CompositeOptions>& parsed, py::array out, py::object comm,
-                   py::object progress) {
+                   const Parsed<CompositeOptions>& parsed, py::array out, py::object comm) {
     CompositeOptions options = parsed.options;
     for (const ElementFormat& each : {rgba_f32, rgba_f16, rgba_u8, rgba_depth_f32}) {
         if (each.name == element)
@@ -42,7 +41,7 @@ py::dict composite(const py::array& images, const std::string& element,
     const ImageShape shape{images.shape(2), images.shape(1)};
     const bool has_comm = !comm.is_none();
     const auto count = static_cast<int>(images.shape(0));
-    Call call(std::move(progress), comm, has_comm ? 1 : count);
+    Call call(py::none(), comm, has_comm ? 1 : count);
     const std::span<const std::byte> all = bytes_of(images);
     const std::size_t one = all.size() / static_cast<std::size_t>(std::max(1, count));
     std::byte* const to = static_cast<std::byte*>(out.mutable_data());

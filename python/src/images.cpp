@@ -140,7 +140,7 @@ std::optional<py::dict> label_in_place(const ImageCall& image, const py::object&
                 *view,
                 {options.neighbours,
                  options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
-                plane, team, [&] { control.check(); }, options.measure ? &result.table : nullptr);
+                plane, team, control, options.measure ? &result.table : nullptr);
         });
     });
     return found_labels(std::move(result), options.measure, image.ranks);
@@ -267,13 +267,17 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     distributed::FilterTask task{
         .filters = filters, .image = view->image, .element = result.element};
     result.plan = distributed::strips_plan(task, reason_in_memory(image.ranks));
-    Call call(image.progress, py::none(), 1);
+    // The calling thread cannot check for signals while it waits for long parts of other threads.
+    constexpr double long_work = 1 << 24; // some .1 s
+    const bool is_long =
+        static_cast<double>(view->image.elements()) * filters.front().sigma > long_work;
+    Call call(image.progress, py::none(), 1, image.ranks > 1 && is_long);
     const RunControl control = call.control();
     call.run([&](const Communicator&) {
         timed(result.filter, [&] {
             Team team(image.ranks);
-            result.not_a_number = distributed::filter_in_memory(*samples, filters.front(), outputs,
-                                                                team, [&] { control.check(); });
+            result.not_a_number =
+                distributed::filter_in_memory(*samples, filters.front(), outputs, team, control);
         });
     });
     return found_planes(std::move(result), image.ranks, std::vector<double>(outputs.size(), 0));
@@ -399,12 +403,18 @@ py::object canny(const ImageCall& image, const ContoursOptions& options) {
         const ImageShape shape = image.frames.header().shape;
         std::optional<distributed::Image> tiles;
         Grid grid;
+        const auto report = [&](const char* part) {
+            if (communicator.rank() == 0)
+                control.report(part, 0, 1);
+        };
+        report("read");
         agree(communicator, [&] {
             grid = grid_of(options.grid, communicator.size(), shape.width, shape.height);
             tiles = distributed::read_tiles(communicator, grid,
                                             *image.frames.image(call, image.frame, ReadAs::floats));
             control.check();
         });
+        report("edges");
         const kernel::EdgeThresholds thresholds =
             options.thresholds ? *options.thresholds
                                : quantiles_of(*tiles, options.sigma, options.quantiles.low,

@@ -3,6 +3,8 @@
 
 #include "sextant/prefix/scan_forms.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -79,8 +81,14 @@ py::list scan(const py::list& values, const py::function& op, const py::dict& ke
     for (const py::handle value : values)
         numbers.push_back(objects.add(py::reinterpret_borrow<py::object>(value)));
     const RunControl control = call.control();
+    // Several ranks or threads apply the operator about twice to each value.
+    const std::int64_t most = (has_comm || options.threads > 1 ? 2 : 1) * std::ssize(numbers) - 1;
+    std::atomic<std::int64_t> done{0};
+    bool reports = true;
     const auto combine = [&](Number left, Number right) {
         control.check();
+        if (reports)
+            control.report("combine", std::min(done++, most), most);
         return call.python([&] {
             // Held by references of its own: another thread may add objects meanwhile.
             const py::object first = objects[left], second = objects[right];
@@ -89,6 +97,7 @@ py::list scan(const py::list& values, const py::function& op, const py::dict& ke
     };
     std::vector<std::optional<Number>> found;
     call.run([&](const Communicator& communicator) {
+        reports = communicator.rank() == 0;
         const prefix::Slots<Number> slots =
             has_comm ? pickled_slots(call, objects, capacity) : prefix::plain_slots<Number>();
         const std::span<const Number> own(numbers);

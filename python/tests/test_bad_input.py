@@ -447,6 +447,26 @@ def test_an_exception_of_out_arrives_unchanged(movie):
         sextant.filter(IMAGE, derivatives="x", out=Out((1, *IMAGE.shape), "f4"))
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("name", [*FUNCTIONS, "scan"])
+def test_progress_is_reported(name, ranks):
+    reported = []
+    raised = Odd("progress")
+
+    def call(progress):
+        if name == "scan":
+            return sextant.scan(range(20), max, threads=ranks, progress=progress)
+        return FUNCTIONS[name](np.tile(IMAGE, (30, 1)), ranks=ranks, progress=progress)
+
+    def fail(part, done, all):
+        raise raised
+    call(lambda *progress: reported.append(progress))
+    assert reported and all(0 <= done < steps for _part, done, steps in reported)
+    with pytest.raises(Odd) as caught:
+        call(fail)
+    assert caught.value is raised
+
+
 class Unprintable(Exception):
     def __str__(self):
         raise KeyError("no text")

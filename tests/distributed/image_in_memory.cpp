@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,8 +45,8 @@ void expect_same_labels(ImageShape shape, unsigned values) {
                 const Elements stride = shape.width + 3;
                 std::vector<Label> labels(static_cast<std::size_t>(stride * shape.height), -1);
                 std::vector<kernel::Component> components;
-                EXPECT_EQ(distributed::label_in_memory(
-                              view, connection, {labels.data(), stride}, team, [] {}, &components),
+                EXPECT_EQ(distributed::label_in_memory(view, connection, {labels.data(), stride},
+                                                       team, {}, &components),
                           count);
                 EXPECT_EQ(components, labeller.components());
                 for (Elements i = 0; i < stride * shape.height; ++i) {
@@ -84,7 +85,7 @@ TEST(ImageInMemory, HasTheDerivativesOfOneThread) {
             const std::vector<kernel::Plane> outputs = {
                 {all.data(), shape.width}, {all.data() + shape.elements(), shape.width}};
             Team team(threads);
-            EXPECT_EQ(distributed::filter_in_memory(view, filter, outputs, team, [] {}), 1);
+            EXPECT_EQ(distributed::filter_in_memory(view, filter, outputs, team, {}), 1);
             return all;
         };
         const std::vector<float> expected = planes(1);
@@ -97,7 +98,7 @@ TEST(ImageInMemory, HasTheDerivativesOfOneThread) {
     }
 }
 
-TEST(ImageInMemory, EndsWhenACheckThrows) {
+TEST(ImageInMemory, EndsWhenItIsCancelled) {
     const ImageShape shape{100, 2000};
     const std::vector<std::uint8_t> samples = random_samples<std::uint8_t>(shape, 2);
     const kernel::ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
@@ -105,12 +106,32 @@ TEST(ImageInMemory, EndsWhenACheckThrows) {
     std::vector<Label> labels(samples.size());
     Team team(3);
     std::atomic<int> checks = 0;
-    EXPECT_THROW(distributed::label_in_memory(view, {}, {labels.data(), shape.width}, team,
-                                              [&] {
-                                                  if (++checks > 2)
-                                                      throw Cancelled();
-                                              }),
-                 Cancelled);
+    RunControl control;
+    control.cancelled = [&] { return ++checks > 2; };
+    EXPECT_THROW(
+        distributed::label_in_memory(view, {}, {labels.data(), shape.width}, team, control),
+        Cancelled);
+}
+
+TEST(ImageInMemory, ReportsProgress) {
+    const ImageShape shape{100, 2000};
+    const std::vector<std::uint8_t> samples = random_samples<std::uint8_t>(shape, 2);
+    const kernel::ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
+                                 shape);
+    std::vector<Label> labels(samples.size());
+    for (const int threads : {1, 3}) {
+        Team team(threads);
+        std::vector<std::string> parts; // not locked: only one thread reports
+        RunControl control;
+        control.progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {
+            EXPECT_LT(done, all);
+            parts.emplace_back(part);
+        };
+        distributed::label_in_memory(view, {}, {labels.data(), shape.width}, team, control);
+        ASSERT_FALSE(parts.empty());
+        EXPECT_EQ(parts.front(), "label");
+        EXPECT_EQ(parts.back(), threads == 1 ? "label" : "write");
+    }
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "sextant/kernel/label/strip_seams.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -70,16 +71,36 @@ struct BorderRow {
     kernel::SeamRow view() const { return {labels, values}; }
 };
 
+/// Counts strips, and reports their number from one thread.
+class StripProgress {
+  public:
+    StripProgress(const RunControl& control, const char* part, std::size_t strips)
+        : control_(control), part_(part), strips_(static_cast<std::int64_t>(strips)) {}
+
+    void begin(int member) const {
+        control_.check();
+        if (member == 0)
+            control_.report(part_, done_, strips_);
+    }
+    void end() { ++done_; }
+
+  private:
+    const RunControl& control_;
+    const char* const part_;
+    const std::int64_t strips_;
+    std::atomic<std::int64_t> done_{0};
+};
+
 } // namespace
 
 Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
-                      const kernel::LabelPlane& labels, Team& team,
-                      const std::function<void()>& check,
+                      const kernel::LabelPlane& labels, Team& team, const RunControl& control,
                       std::vector<kernel::Component>* components) {
     constexpr Elements fewest_rows = 32;
     const Elements rows = rows_of_strips(image.tile, team.size(), fewest_rows);
     const std::vector<Tile> tiles = strips_of(image.tile, rows);
     if (tiles.size() <= 1) {
+        StripProgress(control, "label", 1).begin(0);
         kernel::Labeller labeller(connection);
         const Label count = labeller.apply(image, labels);
         if (components)
@@ -94,12 +115,14 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
         labellers.emplace_back(connection);
     std::vector<Label> counts(tiles.size());
     std::vector<std::vector<kernel::Component>> parts_of_components(tiles.size());
-    team.run(parts, [&](int part, int) {
-        check();
+    StripProgress labelled(control, "label", tiles.size());
+    team.run(parts, [&](int part, int member) {
+        labelled.begin(member);
         const auto strip = static_cast<std::size_t>(part);
         counts[strip] = labellers[strip].find(part_of(image, tiles[strip]));
         if (components)
             parts_of_components[strip] = labellers[strip].components();
+        labelled.end();
     });
     kernel::StripSeams seams(connection);
     for (std::size_t strip = 0; strip < tiles.size(); ++strip) {
@@ -109,12 +132,14 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
         seams.add(counts[strip], first.view(), last.view());
     }
     const Label count = seams.finish();
-    team.run(parts, [&](int part, int) {
-        check();
+    StripProgress written(control, "write", tiles.size());
+    team.run(parts, [&](int part, int member) {
+        written.begin(member);
         const auto strip = static_cast<std::size_t>(part);
         const Elements above = tiles[strip].y - image.tile.y;
         labellers[strip].write({labels.first + above * labels.stride, labels.stride},
                                seams.numbers(strip));
+        written.end();
     });
     if (components) {
         components->assign(static_cast<std::size_t>(count), {});
@@ -130,7 +155,7 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
 
 Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           std::span<const kernel::Plane> outputs, Team& team,
-                          const std::function<void()>& check) {
+                          const RunControl& control) {
     std::vector<std::optional<kernel::FilterBank>> banks(static_cast<std::size_t>(team.size()));
     banks[0].emplace(bank_of(filter));
     // The rows around a strip cost about a third of those inside.
@@ -139,7 +164,9 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
         team.size() == 1 ? image.tile.height : rows_of_strips(image.tile, team.size(), fewest);
     const std::vector<Tile> tiles = strips_of(image.tile, std::max<Elements>(rows, 1));
     std::vector<Elements> not_numbers(tiles.size());
+    StripProgress filtered(control, "filter", tiles.size());
     team.run(static_cast<int>(tiles.size()), [&](int part, int member) {
+        filtered.begin(member);
         const Tile& tile = tiles[static_cast<std::size_t>(part)];
         auto& bank = banks[static_cast<std::size_t>(member)];
         if (!bank)
@@ -147,7 +174,7 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
         std::vector<kernel::Plane> planes(outputs.begin(), outputs.end());
         for (kernel::Plane& plane : planes)
             plane.first += (tile.y - image.tile.y) * plane.stride;
-        bank->apply(image, tile, planes, check);
+        bank->apply(image, tile, planes, [&] { control.check(); });
         if (const auto* const* floats = std::get_if<const float*>(&image.first)) {
             for (Elements y = 0; y < tile.height; ++y) {
                 const float* const row = *floats + (tile.y - image.tile.y + y) * image.stride;
@@ -155,6 +182,7 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                     row, row + tile.width, [](float value) { return value != value; });
             }
         }
+        filtered.end();
     });
     return std::accumulate(not_numbers.begin(), not_numbers.end(), Elements{0});
 }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "sextant/comm/thread_team.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,8 +16,8 @@ namespace sextant::distributed {
 
 /// Labels an image.
 ///
-/// Input     samples of the whole image; a function that is called between strips, and may throw
-///           to end the work.
+/// Input     samples of the whole image; callbacks to follow and cancel the work, which are called
+///           between strips: progress by the thread that is member 0 of the team, the other by all.
 /// Output    labels as of kernel::Labeller; if `components` is not null, the components.
 /// Requires  as kernel::Labeller (InvalidTask); at most 2³¹ − 1 components before strips are joined
 ///           (InvalidTask, before labels are written).
@@ -25,15 +25,16 @@ namespace sextant::distributed {
 /// Cost      as kernel::Labeller, divided among the threads, and joining strips: O(width) each.
 kernel::Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
                               const kernel::LabelPlane& labels, Team& team,
-                              const std::function<void()>& check,
+                              const RunControl& control,
                               std::vector<kernel::Component>* components = nullptr);
 
 /// Filters an image. Input, Output and Requires as for kernel::FilterBank, with the whole image as
-/// the tile, and `check` as above. Returns the number of samples that are NaN.
+/// the tile, and callbacks as above, but cancellation is checked every few rows. Returns the number
+/// of samples that are NaN.
 /// Cost      as kernel::FilterBank, divided among the threads; the rows within reach of a strip are
 ///           filtered horizontally once more.
 Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           std::span<const kernel::Plane> outputs, Team& team,
-                          const std::function<void()>& check);
+                          const RunControl& control);
 
 } // namespace sextant::distributed
