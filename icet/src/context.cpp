@@ -7,9 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 namespace sextant::icet {
 
@@ -44,6 +46,15 @@ Context& existing(const void* context) {
     if (!exists(context))
         throw Raised(ICET_INVALID_VALUE, "the context does not exist, or was destroyed");
     return *static_cast<Context*>(const_cast<void*>(context));
+}
+
+/// The frames of this process, in all contexts: null unless SEXTANT_REPORT names a file.
+std::shared_ptr<History> history_of_process() {
+    static const std::shared_ptr<History> history = [] {
+        const char* const path = std::getenv("SEXTANT_REPORT");
+        return path && *path ? std::make_shared<History>(path) : nullptr;
+    }();
+    return history;
 }
 
 /// Variables that concern ranks of a communicator.
@@ -124,6 +135,10 @@ Context::Context(IceTCommunicator table) : communicator_(communicator_of(table))
         const std::lock_guard lock(contexts().mutex);
         contexts().all.insert(this);
     }
+    if (rank() == 0)
+        history = history_of_process();
+    const char* const check = std::getenv("SEXTANT_ICET_CHECK");
+    checks = check && std::string_view(check) == "1";
     set_number(ICET_DIAGNOSTIC_LEVEL,
                static_cast<IceTInt>(ICET_DIAG_ALL_NODES | ICET_DIAG_WARNINGS));
     set_number(ICET_RANK, rank());

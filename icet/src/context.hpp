@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "history.hpp"
 #include <IceT.h>
 #include <fmt/format.h>
 
@@ -128,6 +129,13 @@ class Context {
 
     /// Copies all variables but those that concern ranks.
     void copy_state(const Context& from);
+
+    /// Set on rank 0 if SEXTANT_REPORT names a file. The page is written when the context ends, or
+    /// the process.
+    std::shared_ptr<History> history;
+    RankTimes times; ///< of this rank in the last frame
+    /// SEXTANT_ICET_CHECK=1: every frame is blended again by a plain reference (check.hpp).
+    bool checks = false;
 
     Pixels rendered; ///< what the draw callback fills
     Pixels result;   ///< the image of the last frame

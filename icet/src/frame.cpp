@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "check.hpp"
 #include "context.hpp"
 #include "planes.hpp"
 #include "projection.hpp"
@@ -25,7 +26,8 @@ struct Rendered {
 struct Request {
     std::int32_t tiles = 0, color_format = 0, depth_format = 0, mode = 0, ordered = 0, collects = 0;
     std::uint64_t layout = 0, order = 0; ///< hashes of tiles and of the visibility order
-    std::int32_t failed = 0;
+    std::int32_t failed = 0, reports = 0, checks = 0;
+    RankTimes before;              ///< of the previous frame
     Viewport drawn = {0, 0, 0, 0}; ///< in the coordinates of the global viewport
 };
 
@@ -106,7 +108,8 @@ class Frame {
 
     Context& context_;
     const Rendered* given_;
-    double began_, render_time_ = 0, read_time_ = 0, blend_time_ = 0;
+    double began_, render_time_ = 0, read_time_ = 0, blend_time_ = 0, wait_time_ = 0;
+    bool reports_ = false; ///< rank 0 writes a page
     Bytes sent_ = 0;
     bool has_matrices_ = false, has_background_ = false;
     Matrix projection_{}, modelview_{};
@@ -206,6 +209,10 @@ void Frame::share_with_group() {
 std::vector<Request> Frame::exchange(bool failed) {
     Request own;
     own.failed = failed ? 1 : 0;
+    own.reports = context_.history ? 1 : 0;
+    own.checks = context_.checks ? 1 : 0;
+    own.before = context_.times;
+    const double asked = wall_time();
     own.tiles = static_cast<std::int32_t>(tiles_.size());
     own.color_format = context_.number(ICET_COLOR_FORMAT);
     own.depth_format = context_.number(ICET_DEPTH_FORMAT);
@@ -217,6 +224,14 @@ std::vector<Request> Frame::exchange(bool failed) {
     own.order = own.ordered ? hash_of(context_.numbers(ICET_COMPOSITE_ORDER)) : 0;
     own.drawn = drawn_;
     const std::vector<Request> all = context_.communicator().all_gather(own);
+    wait_time_ = wall_time() - asked;
+    reports_ = all[0].reports != 0;
+    if (context_.history && context_.number(ICET_FRAME_COUNT) > 1) {
+        std::vector<RankTimes> times;
+        for (const Request& request : all)
+            times.push_back(request.before);
+        context_.history->add(std::move(times));
+    }
     if (failed)
         return all; // its own error says more
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -232,6 +247,7 @@ std::vector<Request> Frame::exchange(bool failed) {
                                          what, rank, all[rank].*member, all[0].*member));
         }
     };
+    require("SEXTANT_ICET_CHECK", &Request::checks);
     require("the number of tiles", &Request::tiles);
     require("the color format", &Request::color_format);
     require("the depth format", &Request::depth_format);
@@ -452,8 +468,18 @@ void Frame::make_compositor(TileImage& tile, double density) {
     tile.compositor.emplace(context_.communicator(), ImageShape{tile.tile[2], tile.tile[3]}, 1,
                             options);
     const planner::CompositingPlan& plan = tile.compositor->plan();
-    debug("icetDrawFrame", fmt::format("a tile of {}x{}: {}: {}", tile.tile[2], tile.tile[3],
-                                       planner::text_of(plan.configuration), plan.reason));
+    History::Tile described{
+        fmt::format("{}x{} pixels of {}", tile.tile[2], tile.tile[3], composition_.element.name),
+        planner::text_of(plan.configuration), plan.reason};
+    debug("icetDrawFrame",
+          fmt::format("{}: {}: {}", described.name, described.plan, described.reason));
+    if (!reports_)
+        return;
+    const std::optional<model::Prediction> predicted = tile.compositor->prediction();
+    if (context_.history) {
+        described.predicted = predicted ? predicted->seconds : 0;
+        context_.history->add(std::move(described));
+    }
 }
 
 /// Composites a tile; returns true if this rank then has pixels of it.
@@ -479,6 +505,8 @@ bool Frame::composite(std::size_t tile, const std::vector<Request>& all) {
                                    static_cast<std::size_t>(count * composition_.element.size)),
         options);
     sent_ += kept.compositor->sent().bytes;
+    if (context_.checks)
+        check_frame(context_, kept, composition_, options.order, frame);
     const bool has_pixels = kept.collects ? displays_[tile] == context_.rank() : frame.count > 0;
     if (!has_pixels)
         return false;
@@ -508,6 +536,9 @@ void Frame::finish() {
     context_.set_real(ICET_COLLECT_TIME, 0);
     context_.set_real(ICET_TOTAL_DRAW_TIME, total);
     context_.set_real(ICET_COMPOSITE_TIME, total - render_time_ - read_time_);
+    context_.times = {static_cast<float>(render_time_), static_cast<float>(read_time_),
+                      static_cast<float>(wait_time_),
+                      static_cast<float>(total - render_time_ - read_time_ - wait_time_)};
     context_.set_number(ICET_BYTES_SENT, static_cast<IceTInt>(std::min<Bytes>(sent_, 2147483647)));
 }
 
