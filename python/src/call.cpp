@@ -67,13 +67,21 @@ std::string text_of(const FramesSummary& frames) {
                        frames[4] == 1 ? "" : fmt::format(" with {} channels", frames[4]));
 }
 
-void require_same_frames(const Communicator& communicator, const FrameHeader& header) {
+void require_same_frames(const Communicator& communicator, const FrameHeader& header,
+                         std::int64_t frame) {
     const std::vector<FramesSummary> all = communicator.all_gather(summary_of(header));
+    const std::vector<std::int64_t> frames = communicator.all_gather(frame);
+    const auto refuse = [](std::size_t rank, const char* what, const std::string& other,
+                           const std::string& first) {
+        throw AgreedFailure(
+            fmt::format("rank {} has {} {}, but rank 0 has {}", rank, what, other, first),
+            AgreedFailure::Fault::task);
+    };
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] != all[0])
-            throw AgreedFailure(fmt::format("rank {} has frames {}, but rank 0 has {}", rank,
-                                            text_of(all[rank]), text_of(all[0])),
-                                AgreedFailure::Fault::task);
+            refuse(rank, "frames", text_of(all[rank]), text_of(all[0]));
+        if (frames[rank] != frames[0])
+            refuse(rank, "frame", std::to_string(frames[rank]), std::to_string(frames[0]));
     }
 }
 

@@ -37,9 +37,10 @@ using FramesSummary = std::array<std::int64_t, 5>;
 FramesSummary summary_of(const FrameHeader& header);
 std::string text_of(const FramesSummary& frames);
 
-/// Checks that all ranks have the same frames or image, as far as headers show. Collective. Throws
-/// AgreedFailure on every rank.
-void require_same_frames(const Communicator& communicator, const FrameHeader& header);
+/// Checks that all ranks have the same frames, as far as headers show, and read the same one as an
+/// image. Collective. Throws AgreedFailure on every rank.
+void require_same_frames(const Communicator& communicator, const FrameHeader& header,
+                         std::int64_t frame = 0);
 
 /// Throws InvalidTask unless `comm` is a communicator of mpi4py, for the MPI library of this build.
 void check_comm(const pybind11::object& comm);

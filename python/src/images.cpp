@@ -159,7 +159,7 @@ py::dict label(const ImageCall& image, const py::object& array, const LabelOptio
     const std::int64_t width = image.frames.header().shape.width;
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header());
+            require_same_frames(communicator, image.frames.header(), image.frame);
         std::unique_ptr<RowSource> source;
         agree(communicator,
               [&] { source = image.frames.image(call, image.frame, ReadAs::values); });
@@ -304,7 +304,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     const std::int64_t width = image.frames.header().shape.width;
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header());
+            require_same_frames(communicator, image.frames.header(), image.frame);
         std::unique_ptr<RowSource> source;
         agree(communicator,
               [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
@@ -332,7 +332,7 @@ py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     try {
         call.run([&](const Communicator& communicator) {
             if (!image.comm.is_none())
-                require_same_frames(communicator, image.frames.header());
+                require_same_frames(communicator, image.frames.header(), image.frame);
             std::unique_ptr<RowSource> source;
             agree(communicator,
                   [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
@@ -398,7 +398,7 @@ py::object canny(const ImageCall& image, const ContoursOptions& options) {
     Image directions;
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header());
+            require_same_frames(communicator, image.frames.header(), image.frame);
         const RunControl control = call.control();
         const ImageShape shape = image.frames.header().shape;
         std::optional<distributed::Image> tiles;

@@ -2,6 +2,7 @@
 """Programs on several processes give the bits of threads; failures reach all ranks."""
 import shutil
 
+import numpy as np
 import pytest
 
 import sextant
@@ -108,6 +109,7 @@ say("done", rank)
     ("sextant.label(image, comm=comm, ranks=2)", "InvalidTask"),
     ("sextant.label(image, comm=comm, neighbours=4 if rank else 8)", "InvalidTask"),
     ("sextant.filter(image[:100 + rank], comm=comm)", "rank 1 has frames"),
+    ("sextant.label(sextant.open_series(path), frame=rank, comm=comm)", "rank 1 has frame 1, but"),
     ("sextant.register(movie if rank != 1 else movie[:, :100], comm=comm)", "rank 1 has frames"),
     ("sextant.register(iter(movie[:7 - (rank == 3)]), comm=comm)", "rank 3 has frames 6 of"),
     ("sextant.register(movie if rank else movie[0], comm=comm)", "rank 0: InvalidTask: series"),
@@ -124,8 +126,10 @@ say("done", rank)
      "InvalidTask rank 0: array: has 9 at (0, 0), expected a direction"),
     ("sextant.scan(['a' * 9000], lambda l, r: l + r, comm=comm, capacity=9100)", "InvalidTask"),
 ])
-def test_a_failure_of_one_rank_is_raised_on_all(run_script, call, expected):
+def test_a_failure_of_one_rank_is_raised_on_all(run_script, tmp_path, call, expected):
+    np.save(tmp_path / "frames.npy", np.zeros((4, 16, 16)))
     done = launch(run_script, PREPARE + f"""
+path = "{tmp_path}/frames.npy"
 try:
     {call}
 except (Exception, KeyboardInterrupt) as error:
