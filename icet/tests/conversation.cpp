@@ -380,6 +380,83 @@ void composite_images() {
     say_image("given in part, with matrices", image, true);
 }
 
+struct Buffers {
+    std::vector<std::uint8_t> colors;
+    std::vector<float> depths;
+};
+Buffers rendered(int width, int height) {
+    Buffers buffers{std::vector<std::uint8_t>(static_cast<std::size_t>(4 * width * height)),
+                    std::vector<float>(static_cast<std::size_t>(width * height))};
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+            pixel(x, y, &buffers.colors[static_cast<std::size_t>(4 * (y * width + x))],
+                  &buffers.depths[static_cast<std::size_t>(y * width + x)]);
+    return buffers;
+}
+
+/// The calls of Vistle: a context per view; given images with matrices, bounds and valid pixels.
+void vistle(IceTCommunicator communicator) {
+    IceTContext views[2];
+    for (IceTContext& view : views) {
+        view = icetCreateContext(communicator);
+        icetDiagnostics(ICET_DIAG_OFF);
+    }
+    const int widths[2] = {21, 16}, heights[2] = {13, 19};
+    for (int frame = 0; frame < 4; ++frame) {
+        const int view = frame % 2, width = widths[view], height = heights[view];
+        icetSetContext(views[view]);
+        icetResetTiles();
+        icetAddTile(0, 0, width, height, 0);
+        icetDisable(ICET_COMPOSITE_ONE_BUFFER);
+        icetStrategy(ICET_STRATEGY_REDUCE);
+        icetCompositeMode(ICET_COMPOSITE_MODE_Z_BUFFER);
+        icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+        icetSetDepthFormat(ICET_IMAGE_DEPTH_FLOAT);
+        icetBoundingBoxf(-1, .2F * static_cast<float>(rank + 1), -1, 1, -1, 1);
+        const Buffers buffers = rendered(width, height);
+        const IceTInt valid[4] = {frame, 1, width - frame, height - 2};
+        const IceTImage image = icetCompositeImage(buffers.colors.data(), buffers.depths.data(),
+                                                   valid, identity, identity, none);
+        say("Vistle: %s", error());
+        say_image("Vistle", image, true);
+    }
+    for (IceTContext view : views)
+        icetDestroyContext(view);
+}
+
+/// The calls of VisIt: opaque images by depth, then transparent ones in order, without matrices.
+void visit(IceTCommunicator communicator) {
+    IceTContext context = icetCreateContext(communicator);
+    icetDiagnostics(ICET_DIAG_OFF);
+    const int width = 23, height = 12;
+    const Buffers buffers = rendered(width, height);
+    icetResetTiles();
+    icetAddTile(0, 0, width, height, 0);
+    icetStrategy(ICET_STRATEGY_SEQUENTIAL);
+    icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+    icetSetDepthFormat(ICET_IMAGE_DEPTH_FLOAT);
+    icetCompositeMode(ICET_COMPOSITE_MODE_Z_BUFFER);
+    icetDisable(ICET_ORDERED_COMPOSITE);
+    icetDisable(ICET_COMPOSITE_ONE_BUFFER);
+    icetEnable(ICET_FLOATING_VIEWPORT);
+    const IceTInt valid[4] = {0, 0, width, height};
+    IceTImage image = icetCompositeImage(buffers.colors.data(), buffers.depths.data(), valid,
+                                         nullptr, nullptr, plain);
+    say_image("VisIt, opaque", image, true);
+    std::vector<IceTInt> order;
+    for (int i = 0; i < size; ++i)
+        order.push_back((i + 1) % size);
+    icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+    icetEnable(ICET_ORDERED_COMPOSITE);
+    icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
+    icetCompositeOrder(order.data());
+    icetEnable(ICET_COMPOSITE_ONE_BUFFER);
+    image = icetCompositeImage(buffers.colors.data(), nullptr, valid, nullptr, nullptr, none);
+    icetGetError();
+    say_image("VisIt, transparent", image, false);
+    icetDestroyContext(context);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -555,6 +632,9 @@ int main(int argc, char** argv) {
         say_image("another strategy", image, true);
     }
     composite_images();
+    vistle(communicator);
+    visit(communicator);
+    icetSetContext(first);
 
     // Contexts.
     IceTContext second = icetCreateContext(communicator);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -281,6 +282,37 @@ TEST(IcetFrames, ImagesMayStayDistributed) {
         }
     });
     EXPECT_EQ(pixels, width * height);
+}
+
+/// The memory of this process that is in use, in MiB.
+double resident() {
+    std::ifstream file("/proc/self/statm");
+    double pages = 0;
+    file >> pages >> pages;
+    return pages * 4096 / (1 << 20);
+}
+
+TEST(IcetFrames, MemoryDoesNotGrow) {
+    constexpr int ranks = 2, width = 256, height = 200;
+    on_threads(ranks, [&](IceTCommunicator communicator) {
+        double before = 0;
+        for (int turn = 0; turn < 12; ++turn) {
+            const Scene scene(communicator, width, height, 0);
+            for (int frame = 0; frame < 50; ++frame) {
+                if (frame % 10 == 9) { // the window is resized
+                    icetResetTiles();
+                    icetAddTile(0, 0, width - frame, height - turn, 0);
+                }
+                icetDrawFrame(identity, identity, none);
+                ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+            }
+            communicator->Barrier(communicator);
+            if (turn == 3)
+                before = resident();
+        }
+        // Each of the 80 later sizes would need a MiB.
+        EXPECT_LT(resident(), before + 8);
+    });
 }
 
 } // namespace
