@@ -17,7 +17,7 @@ Numbers = Union[float, str, Sequence[float]]
 class RegisterOptions(TypedDict, total=False):
     r"""
     model : {"translation", "rigid", "similarity", "affine", "nonrigid", "auto"}, default: "rigid"
-        Motion model.
+        Model.
     reference : int, optional
         Reference frame; default: first usable one, middle of a long drift.
     stages : int, default: 2

@@ -100,7 +100,7 @@ sed 's/"algorithm": "direct-send"/"algorithm": "direct-sned"/' "$folder/plan.jso
 refuses 1 "named.json: algorithm names an unknown compositing algorithm 'direct-sned'; did you mean direct-send" $composite "$SAMPLE" -o $out --plan "$folder/named.json"
 printf '\223PNG' >"$folder/binary.json"
 refuses 1 "binary.json: is not JSON: parse error at line 1, column 1: [ -~]*$" $composite "$folder/binary.json" -o $out
-refuses 1 "SEXTANT_MACHINE: $folder/none.json: does not exist" env SEXTANT_MACHINE="$folder/none.json" $composite "$SAMPLE" -o $out
+refuses 1 "SEXTANT_MACHINE: $folder/none.json: no such file" env SEXTANT_MACHINE="$folder/none.json" $composite "$SAMPLE" -o $out
 refuses 1 "$folder: is a folder, expected a file" $composite "$SAMPLE" -o $out --machine "$folder"
 refuses 1 "^sextant: /proc/out.exr: cannot be written: No such file or directory" $composite "$SAMPLE" -o /proc/out.exr
 refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out

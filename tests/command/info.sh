@@ -27,6 +27,6 @@ grep -q 'frame 1 cannot be read: .*f2.png' "$folder/out" || fail "the unreadable
 
 status=0
 "$SEXTANT" info "$folder/none.mrc" 2>"$folder/out" || status=$?
-[ "$status" = 1 ] && grep -q 'none.mrc: does not exist' "$folder/out" || fail "a missing file"
+[ "$status" = 1 ] && grep -q 'none.mrc: no such file' "$folder/out" || fail "a missing file"
 "$SEXTANT" list formats | grep -q 'BigTIFF' || fail "list formats has no TIFF"
 "$SEXTANT" list formats | grep -q 'kogge-stone' && fail "list formats has scans" || true

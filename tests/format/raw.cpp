@@ -176,7 +176,7 @@ TEST_F(RawFile, WithAnExtensionThatContradictsItsPixelsIsRejected) {
 }
 
 TEST_F(RawFile, IsReportedAsMissingBeforeItsManifest) {
-    EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": does not exist");
+    EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": no such file");
 }
 
 TEST(BrainSample, HasEightValidPartialImagesInVisibilityOrder) {

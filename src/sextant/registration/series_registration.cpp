@@ -260,7 +260,7 @@ Record record_of(RegistrationOptions& options) {
          {MotionModel::translation, MotionModel::rigid, MotionModel::similarity,
           MotionModel::affine, MotionModel::nonrigid, MotionModel::automatic})
         models.push_back({name(model), model});
-    record.add("model", options.model, models, "NAME", "motion model");
+    record.add("model", options.model, models, "NAME", "model");
     record
         .add("reference", options.reference, "N",
              "reference frame; default: first usable one, middle of a long drift")
