@@ -21,7 +21,7 @@ using kernel::Label;
 /// but not so few rows that the work on their borders counts.
 Elements rows_of_strips(const Tile& tile, int threads, Elements fewest) {
     constexpr Elements most_pixels = Elements{1} << 22; // a few milliseconds between checks
-    constexpr Elements per_thread = 4;
+    constexpr Elements per_thread = 2;
     if (threads == 1 && tile.elements() <= 2 * most_pixels)
         return tile.height;
     const Elements parts = threads == 1 ? 1 : per_thread * threads;
