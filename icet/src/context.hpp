@@ -5,11 +5,12 @@
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,7 +51,6 @@ class Value {
         std::memcpy(values.data(), bytes_.data(), std::min(bytes_.size(), count_ * sizeof(T)));
         return values;
     }
-    const std::byte* data() const { return bytes_.data(); }
 
   private:
     IceTEnum type_ = ICET_NULL;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "check.hpp"
 #include "context.hpp"
@@ -73,17 +74,23 @@ class Frame {
         } catch (...) { // the other ranks must not wait for this one
             failure = std::current_exception();
         }
-        const std::vector<Request> all = exchange(failure != nullptr);
-        if (failure) {
-            for (TileImage* image : images_)
-                empty(*image);
-            std::rethrow_exception(failure);
-        }
         IceTImage image = icetImageNull();
-        for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-            if (composite(tile, all))
-                image = handle(&context_.result);
+        try {
+            const std::vector<Request> all = exchange(failure != nullptr);
+            if (failure) {
+                for (TileImage* drawn : images_)
+                    empty(*drawn);
+                std::rethrow_exception(failure);
+            }
+            for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+                if (composite(tile, all))
+                    image = handle(&context_.result);
+            }
+        } catch (...) { // all ranks keep the same images
+            std::erase_if(context_.tiles, [](const auto& kept) { return !kept->compositor; });
+            throw;
         }
+        keep_recent_images();
         finish();
         return image;
     }
@@ -96,6 +103,7 @@ class Frame {
     void describe(const std::vector<Request>& all);
     bool composite(std::size_t tile, const std::vector<Request>& all);
     TileImage& image_of(std::size_t tile);
+    void keep_recent_images();
     void make_compositor(TileImage& tile, double density);
     void draw_into(TileImage& tile);
     Pixels given_planes() const;
@@ -438,9 +446,6 @@ TileImage& Frame::image_of(std::size_t tile) {
             kept->display == displays_[tile])
             return *kept;
     }
-    constexpr std::size_t most_kept = 8; // windows that are resized leave many
-    if (context_.tiles.size() >= most_kept + tiles_.size())
-        context_.tiles.erase(context_.tiles.begin());
     auto made = std::make_unique<TileImage>();
     made->tile = tiles_[tile];
     made->color_format = color;
@@ -454,6 +459,20 @@ TileImage& Frame::image_of(std::size_t tile) {
     empty(*made);
     context_.tiles.push_back(std::move(made));
     return *context_.tiles.back();
+}
+
+/// Drops the images that were used longest ago: windows that are resized leave many. Called when
+/// all ranks have composited the frame, so all drop the same ones.
+void Frame::keep_recent_images() {
+    const auto is_used = [this](const auto& kept) {
+        return std::ranges::find(images_, kept.get()) != images_.end();
+    };
+    std::ranges::stable_partition(context_.tiles, std::not_fn(is_used));
+    constexpr std::size_t most_kept = 8;
+    const std::size_t most = most_kept + images_.size();
+    if (context_.tiles.size() > most)
+        context_.tiles.erase(context_.tiles.begin(),
+                             context_.tiles.end() - static_cast<std::ptrdiff_t>(most));
 }
 
 /// Plans the compositing of a tile. Collective.

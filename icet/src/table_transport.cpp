@@ -47,7 +47,7 @@ class TableExchange : public Exchange {
     }
     ~TableExchange() override {
         if (!open_.empty()) // the functions may still write there
-            abandoned().push_back(std::move(messages_));
+            keep(std::move(messages_));
     }
 
     bool lends(int) const override { return false; }
@@ -133,9 +133,12 @@ class TableExchange : public Exchange {
     static void resize(Prepared& prepared) {
         prepared.buffer.resize(sizeof(Bytes) + static_cast<std::size_t>(prepared.message.bytes()));
     }
-    static std::vector<std::vector<Prepared>>& abandoned() {
+    /// Keeps messages until the process ends. Ranks may be threads.
+    static void keep(std::vector<Prepared> messages) {
+        static std::mutex mutex;
         static std::vector<std::vector<Prepared>> all;
-        return all;
+        const std::lock_guard lock(mutex);
+        all.push_back(std::move(messages));
     }
 
     static void gather(Prepared& prepared, Bytes bytes) {

@@ -284,6 +284,23 @@ TEST(IcetFrames, ImagesMayStayDistributed) {
     EXPECT_EQ(pixels, width * height);
 }
 
+TEST(IcetFrames, RanksKeepTheSameImagesAfterFailures) {
+    constexpr int ranks = 2;
+    on_threads(ranks, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 12, 9, 0);
+        for (int frame = 0; frame < 60; ++frame) {
+            icetResetTiles(); // a tile that stays, and one that is resized
+            icetAddTile(0, 0, 12, 9, 0);
+            icetAddTile(12, 0, 5 + frame % 23, 8, 1);
+            throws = frame % 7 == 3 && scene.rank == frame % 2;
+            const bool fails = frame % 7 == 3;
+            icetDrawFrame(identity, identity, none);
+            EXPECT_EQ(icetGetError(), fails ? ICET_INVALID_OPERATION : ICET_NO_ERROR) << frame;
+        }
+        throws = false;
+    });
+}
+
 /// The memory of this process that is in use, in MiB.
 double resident() {
     std::ifstream file("/proc/self/statm");
