@@ -101,6 +101,8 @@ class Context {
     Value& at(IceTEnum name) { return values_[name]; }
     /// The value of a variable of type int, boolean or enum; the variable must be set.
     IceTInt number(IceTEnum name) const;
+    /// The same for a variable that holds one of IceT's constants.
+    IceTEnum choice(IceTEnum name) const { return static_cast<IceTEnum>(number(name)); }
     IceTDouble real(IceTEnum name) const;
     Viewport viewport(IceTEnum name) const;
     std::vector<IceTInt> numbers(IceTEnum name) const;
@@ -145,6 +147,8 @@ class Context {
     std::array<Value, ICET_STATE_SIZE> values_;
     std::optional<Communicator> communicator_;
 };
+
+std::vector<Viewport> tiles_of(const Context& context);
 
 /// The current context: the last one that this thread made current, else the last one of the
 /// process. Throws Raised if there is none.

@@ -40,7 +40,7 @@ std::uint64_t hash_of(std::span<const IceTInt> numbers) {
     return hash;
 }
 
-/// Memory of someone else, which outlives this.
+/// Memory that belongs to the caller, who keeps it alive.
 Memory borrowed_memory(const void* data, Bytes size) {
     auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
     return {bytes, size, std::shared_ptr<void>(bytes, [](void*) {})};
@@ -147,25 +147,22 @@ void Frame::check() const {
             throw Raised(ICET_INVALID_OPERATION, "no drawing function: call icetDrawCallback");
         return;
     }
-    const auto is = [&](IceTEnum name, IceTEnum value) {
-        return context_.number(name) == static_cast<IceTInt>(value);
-    };
-    const bool lacks_color = !given_->color && !is(ICET_COLOR_FORMAT, ICET_IMAGE_COLOR_NONE);
-    const bool lacks_depth = !given_->depth && !is(ICET_DEPTH_FORMAT, ICET_IMAGE_DEPTH_NONE);
+    const bool lacks_color =
+        !given_->color && context_.choice(ICET_COLOR_FORMAT) != ICET_IMAGE_COLOR_NONE;
+    const bool lacks_depth =
+        !given_->depth && context_.choice(ICET_DEPTH_FORMAT) != ICET_IMAGE_DEPTH_NONE;
     if ((lacks_color || lacks_depth) && !is_empty(given_->valid))
         throw Raised(ICET_INVALID_VALUE,
                      fmt::format("the {} buffer is null", lacks_color ? "color" : "depth"));
 }
 
 void Frame::prepare() {
-    const std::vector<IceTInt> tiles = context_.numbers(ICET_TILE_VIEWPORTS);
-    for (std::size_t i = 0; i + 3 < tiles.size(); i += 4)
-        tiles_.push_back({tiles[i], tiles[i + 1], tiles[i + 2], tiles[i + 3]});
+    tiles_ = tiles_of(context_);
     displays_ = context_.numbers(ICET_DISPLAY_NODES);
     whole_ = context_.viewport(ICET_GLOBAL_VIEWPORT);
-    const auto mode = static_cast<IceTEnum>(context_.number(ICET_COMPOSITE_MODE));
-    composition_ = composition_of(static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)),
-                                  static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT)), mode);
+    const auto mode = context_.choice(ICET_COMPOSITE_MODE);
+    composition_ = composition_of(context_.choice(ICET_COLOR_FORMAT),
+                                  context_.choice(ICET_DEPTH_FORMAT), mode);
     // In blending, the background is added once, at the end.
     const bool blends = mode == ICET_COMPOSITE_MODE_BLEND;
     background_ = blends ? std::array<IceTFloat, 4>{0, 0, 0, 0} : true_background_;
@@ -329,8 +326,8 @@ void Frame::render(const Viewport& view, const Viewport& readback, TileImage* di
         borrowed.height = height;
         borrowed.color = borrowed_memory(direct->image.data(), direct->image.size());
     } else {
-        pixels.shape(static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT)),
-                     static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT)), width, height);
+        pixels.shape(context_.choice(ICET_COLOR_FORMAT), context_.choice(ICET_DEPTH_FORMAT), width,
+                     height);
     }
     const auto callback = context_.at(ICET_DRAW_FUNCTION).as<IceTDrawCallbackType>().at(0);
     const Viewport physical = {view[0], view[1], width, height};
@@ -421,8 +418,8 @@ void Frame::draw_into(TileImage& tile) {
 /// The caller's planes (icetCompositeImage), for the duration of the call.
 Pixels Frame::given_planes() const {
     Pixels planes;
-    planes.color_format = static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT));
-    planes.depth_format = static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT));
+    planes.color_format = context_.choice(ICET_COLOR_FORMAT);
+    planes.depth_format = context_.choice(ICET_DEPTH_FORMAT);
     planes.width = whole_[2];
     planes.height = whole_[3];
     if (given_->color)
@@ -436,9 +433,9 @@ Pixels Frame::given_planes() const {
 
 /// The image of a tile: that of earlier frames, if they were alike.
 TileImage& Frame::image_of(std::size_t tile) {
-    const auto color = static_cast<IceTEnum>(context_.number(ICET_COLOR_FORMAT));
-    const auto depth = static_cast<IceTEnum>(context_.number(ICET_DEPTH_FORMAT));
-    const auto mode = static_cast<IceTEnum>(context_.number(ICET_COMPOSITE_MODE));
+    const auto color = context_.choice(ICET_COLOR_FORMAT);
+    const auto depth = context_.choice(ICET_DEPTH_FORMAT);
+    const auto mode = context_.choice(ICET_COMPOSITE_MODE);
     const bool collects = context_.enabled(ICET_COLLECT_IMAGES) || tiles_.size() > 1;
     for (auto& kept : context_.tiles) {
         if (kept->tile == tiles_[tile] && kept->color_format == color &&

@@ -162,14 +162,6 @@ void set_tiles(Context& context, const std::vector<Viewport>& tiles,
     context.set_number(ICET_TILE_DISPLAYED, displayed);
 }
 
-std::vector<Viewport> tiles_of(const Context& context) {
-    const std::vector<IceTInt> all = context.numbers(ICET_TILE_VIEWPORTS);
-    std::vector<Viewport> tiles;
-    for (std::size_t i = 0; i + 3 < all.size(); i += 4)
-        tiles.push_back({all[i], all[i + 1], all[i + 2], all[i + 3]});
-    return tiles;
-}
-
 /// The members of the group that this rank's colour selects: all ranks with the same colour.
 std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
     const std::vector<IceTInt> colors = context.communicator().all_gather(color);
@@ -182,6 +174,15 @@ std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
 }
 
 } // namespace
+
+std::vector<Viewport> tiles_of(const Context& context) {
+    const std::vector<IceTInt> all = context.numbers(ICET_TILE_VIEWPORTS);
+    std::vector<Viewport> tiles;
+    for (std::size_t i = 0; i + 3 < all.size(); i += 4)
+        tiles.push_back({all[i], all[i + 1], all[i + 2], all[i + 3]});
+    return tiles;
+}
+
 } // namespace sextant::icet
 
 using namespace sextant::icet;
