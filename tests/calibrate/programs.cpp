@@ -176,7 +176,7 @@ TEST(CellPrograms, the_file_reading_kernel_returns_the_contents_of_its_file) {
     const std::function<void()> nothing = [] {};
     const Blocks places[] = {{bytes.data(), 5000, 5000}};
     what.kernels[0](
-        {program.steps[0], {}, program.made_by(program.steps[0]), buffers, places, nothing});
+        {program.steps[0], {}, program.made_by(program.steps[0]), buffers, {}, places, nothing});
     EXPECT_EQ(bytes[0], std::byte{0}) << "the file contains zeros";
 }
 

@@ -3,8 +3,11 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/support/line_sums.hpp"
@@ -80,6 +83,57 @@ TEST(KernelsOnThreads, an_exception_in_a_kernel_fails_its_rank_without_a_deadloc
         }
     });
     EXPECT_EQ(own, 2);
+}
+
+/// Rank 0 sends the middle columns of its 4 rows, and rank 1 copies them by a kernel.
+Program columns(int rank, bool in_place) {
+    ProgramBuilder builder;
+    const Region rows = builder.input(4 * 10);
+    const Region middle{rows.buffer, 3, 5, 10, 4};
+    if (rank == 0) {
+        builder.send(1, middle);
+        return builder.finish({});
+    }
+    const Region came = builder.scratch(20), made = builder.output(20);
+    builder.receive(0, came);
+    builder.compute(0, std::span(&came, 1), std::span(&made, 1), in_place);
+    return builder.finish(made);
+}
+
+TEST(KernelsOnThreads, kernels_read_strided_data_of_other_ranks_in_place) {
+    for (const bool in_place : {false, true}) {
+        for (const bool sparse : {false, true}) {
+            std::vector<float> rows(40);
+            std::iota(rows.begin(), rows.end(), 1.F);
+            run_threads(2, [&](Communicator communicator) {
+                const int rank = communicator.rank();
+                std::vector<float> unused(40);
+                bool read_there = false;
+                const Kernel copy = [&](const Computation& computation) {
+                    const Blocks& from = computation.sources[0];
+                    read_there = reinterpret_cast<const float*>(from.base) == rows.data() + 3;
+                    EXPECT_EQ(from.bytes(), 20 * 4);
+                    sextant::copy(computation.places, computation.sources);
+                };
+                Operator op = floats;
+                op.fill_identity = [](std::byte* to, Elements elements) {
+                    std::fill_n(to, 4 * elements, std::byte{0});
+                };
+                Execution execution(communicator, columns(rank, in_place), op, {.sparse = sparse},
+                                    {copy});
+                execution.bind(0, std::as_writable_bytes(std::span(rank == 0 ? rows : unused)));
+                for (int run = 0; run < 2; ++run) {
+                    execution.run();
+                    if (rank == 0)
+                        continue;
+                    const std::vector<float> result = result_of(execution);
+                    for (std::size_t i = 0; i < result.size(); ++i)
+                        EXPECT_EQ(result[i], rows[i / 5 * 10 + 3 + i % 5]);
+                    EXPECT_EQ(read_there, in_place && !sparse);
+                }
+            });
+        }
+    }
 }
 
 TEST(KernelsOnThreads, a_missing_kernel_is_reported_as_a_logic_error) {

@@ -32,26 +32,32 @@ class BufferAddresses {
 
     /// Reads operand `region` (an index into Program::regions) from the shared buffer `lent`, until
     /// `give_back` is called.
-    void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
+    void borrow(std::uint32_t region, const Blocks& lent) { lent_[region] = {lent}; }
     /// Reads operand `region` from compressed data, starting at element `first` of `code`, until
     /// `give_back` is called.
     void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
-        lent_[region] = {nullptr, &code, first};
+        lent_[region] = {{}, &code, first};
     }
     void give_back(std::uint32_t region) { lent_[region] = {}; }
 
-    /// An operand in a shared buffer: plain data, or compressed data with the position of its first
-    /// element.
+    /// An operand in a shared buffer: plain data (contiguous for folds), or compressed data with
+    /// the position of its first element.
     struct Lent {
-        const std::byte* data = nullptr;
+        Blocks data = {};
         const kernel::SparseCode* code = nullptr;
         Elements first = 0;
-        explicit operator bool() const { return data || code; }
+        explicit operator bool() const { return data.base || code; }
     };
     const Lent& lent(std::uint32_t region) const { return lent_[region]; }
 
     std::byte* at(const Region& region, Elements element) const {
         return base(region.buffer) + region.at(element) * element_size(region.buffer);
+    }
+    /// Where an operand (an index into Program::regions) is read: in a shared buffer, or in the
+    /// program's own.
+    Blocks source(const Program& program, std::uint32_t region) const {
+        const Lent& shared = lent_[region];
+        return shared.data.base ? shared.data : blocks(program.regions[region]);
     }
     Blocks blocks(const Region& region) const {
         const Bytes size = element_size(region.buffer);

@@ -56,7 +56,7 @@ void FoldPass::add_operand(std::uint32_t region) {
         items_.push_back(
             {.code = kernel::SparseCursor(*lent.code, lent.first), .first = lent.first});
     else
-        add(lent.data, program_.regions[region]);
+        add(lent.data.base, program_.regions[region]);
 }
 
 /// Processes the fold slice by slice; within a slice, the destination and every source are

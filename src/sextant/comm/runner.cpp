@@ -363,7 +363,7 @@ bool Execution::Runner::work() {
         }
     }
     if (any_lent_ || encoding_) {
-        borrowing_.fold_done(
+        borrowing_.step_done(
             step, [this](int receive) { exchange_->give_back(table_.message_of(receive)); });
     }
     walk_.finish(step);
@@ -557,7 +557,7 @@ void Execution::Runner::take_code(int index, const Completion& completion) {
     const Blocks from = lent ? completion.lent.front() : encoding_->room(completion.message);
     const std::span<const std::byte> came(from.base, static_cast<std::size_t>(completion.bytes));
     const kernel::SparseCode* const code = read_code(index, completion.message, came);
-    if (loans_.uses(index).empty()) {
+    if (!borrowing_.can_read_code(index)) {
         encoding_->unpack(completion.message, came);
         if (lent)
             exchange_->give_back(completion.message);

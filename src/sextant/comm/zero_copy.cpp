@@ -23,20 +23,40 @@ Borrowing::Borrowing(const Program& program, const Loans& loans, BufferAddresses
     }
 }
 
-const std::byte* Borrowing::piece(const Loans::Use& use, std::span<const Blocks> lent) const {
+/// The lent data of a use; the base is null if it cannot be read in place. A kernel may read one
+/// whole block of the message even if its runs differ from those of the region.
+Blocks Borrowing::piece(const Loans::Use& use, std::span<const Blocks> lent) const {
     const Bytes size = places_.element_size(program_.regions[use.region].buffer);
-    return in_one_piece(lent, use.offset * size, program_.regions[use.region].elements() * size);
+    const Bytes bytes = program_.regions[use.region].elements() * size;
+    Bytes first = use.offset * size;
+    if (const std::byte* const data = in_one_piece(lent, first, bytes))
+        return {const_cast<std::byte*>(data), bytes, bytes, 1};
+    if (program_.steps[use.step].verb == Verb::fold)
+        return {};
+    for (const Blocks& block : lent) {
+        if (first == 0 && block.bytes() == bytes)
+            return block;
+        first -= block.bytes();
+    }
+    return {};
 }
 
 bool Borrowing::borrow(int receive, std::span<const Blocks> lent) {
     const auto uses = loans_.uses(receive);
-    const auto readable = [&](const Loans::Use& use) { return piece(use, lent) != nullptr; };
+    const auto readable = [&](const Loans::Use& use) { return piece(use, lent).base != nullptr; };
     if (!std::all_of(uses.begin(), uses.end(), readable))
         return false;
     for (const Loans::Use& use : uses)
         places_.borrow(use.region, piece(use, lent));
     held_[static_cast<std::size_t>(receive)] = static_cast<std::uint32_t>(uses.size());
     return true;
+}
+
+bool Borrowing::can_read_code(int receive) const {
+    const auto uses = loans_.uses(receive);
+    return !uses.empty() && std::all_of(uses.begin(), uses.end(), [this](const Loans::Use& use) {
+        return program_.steps[use.step].verb == Verb::fold;
+    });
 }
 
 void Borrowing::borrow(int receive, const kernel::SparseCode& code) {
@@ -46,8 +66,8 @@ void Borrowing::borrow(int receive, const kernel::SparseCode& code) {
     held_[static_cast<std::size_t>(receive)] = static_cast<std::uint32_t>(uses.size());
 }
 
-void Borrowing::forget_operands(int fold) {
-    const Step& step = program_.steps[static_cast<std::size_t>(fold)];
+void Borrowing::forget_operands(int done) {
+    const Step& step = program_.steps[static_cast<std::size_t>(done)];
     for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {
         if (places_.lent(r))
             places_.give_back(r);
@@ -143,16 +163,20 @@ Computing::Computing(const Program& program, std::vector<Kernel> kernels,
                 fmt::format("rank {} has {} kernels, but its program uses kernel {}", rank,
                             kernels_.size(), step.kernel));
         made_.reserve(step.made); // so that runs allocate nothing
+        read_.reserve(step.count);
     }
 }
 
 void Computing::run(const Step& step) {
+    read_.clear();
+    for (std::uint32_t r = step.first; r < step.first + step.count; ++r)
+        read_.push_back(places_.source(program_, r));
     made_.clear();
     for (std::uint32_t m = 0; m < step.made; ++m)
         made_.push_back(delivery_.place_of_made(step.first + step.count + m));
     kernels_[static_cast<std::size_t>(step.kernel)]({step, program_.regions_of(step),
-                                                     program_.made_by(step), places_.bases(), made_,
-                                                     progress_});
+                                                     program_.made_by(step), places_.bases(), read_,
+                                                     made_, progress_});
 }
 
 } // namespace sextant

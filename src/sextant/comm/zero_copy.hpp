@@ -16,25 +16,27 @@
 
 namespace sextant {
 
-/// Data in peers' buffers that a rank reads during a run: operands of folds, read in the sender's
-/// memory until the last fold that uses them has finished.
+/// Data in peers' buffers that a rank reads during a run: operands of folds and kernels, read in
+/// the sender's memory until the last step that uses them has finished.
 class Borrowing {
   public:
     Borrowing(const Program& program, const Loans& loans, BufferAddresses& places);
 
-    /// Lets the folds that use a received message read the sender's buffer. Returns false, doing
-    /// nothing, if an operand is not contiguous there; the message must then be copied.
+    /// Lets the steps that use a received message read the sender's buffer. Returns false, doing
+    /// nothing, if an operand cannot be read there, such as one of a fold that is not contiguous;
+    /// the message must then be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
-    /// Lets the folds that use a compressed message read it without decompressing it first; it can
-    /// be read from any position.
+    /// True if a compressed message can be read without decompressing it first: only folds can.
+    bool can_read_code(int receive) const;
+    /// Lets the folds that use a compressed message read it; it can be read from any position.
     void borrow(int receive, const kernel::SparseCode& code);
 
-    /// Reports that a fold is done: calls `give_back` with each receive whose data is no longer
+    /// Reports that a step is done: calls `give_back` with each receive whose data is no longer
     /// needed.
     template <class GiveBack>
-    void fold_done(int fold, GiveBack&& give_back) {
-        forget_operands(fold);
-        for (const int receive : receives_of_[static_cast<std::size_t>(fold)]) {
+    void step_done(int step, GiveBack&& give_back) {
+        forget_operands(step);
+        for (const int receive : receives_of_[static_cast<std::size_t>(step)]) {
             auto& uses_left = held_[static_cast<std::size_t>(receive)];
             if (uses_left > 0 && --uses_left == 0)
                 give_back(receive);
@@ -42,13 +44,13 @@ class Borrowing {
     }
 
   private:
-    const std::byte* piece(const Loans::Use& use, std::span<const Blocks> lent) const;
-    void forget_operands(int fold);
+    Blocks piece(const Loans::Use& use, std::span<const Blocks> lent) const;
+    void forget_operands(int step);
 
     const Program& program_;
     const Loans& loans_;
     BufferAddresses& places_;
-    // for each fold: the receives whose data it may read in the sender's buffer
+    // for each step: the receives whose data it may read in the sender's buffer
     std::vector<std::vector<int>> receives_of_;
     std::vector<std::uint32_t> held_; // remaining uses of each receive's data
 };
@@ -120,7 +122,8 @@ class Computing {
     const BufferAddresses& places_;
     const DirectDelivery& delivery_;
     const std::function<void()>& progress_;
-    std::vector<Blocks> made_; // destinations of the current kernel's results
+    std::vector<Blocks> read_; // sources of the current kernel
+    std::vector<Blocks> made_; // destinations of its results
 };
 
 } // namespace sextant

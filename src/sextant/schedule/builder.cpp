@@ -131,8 +131,8 @@ Region ProgramBuilder::run(const Program& part, std::span<const Region> places) 
     return moved(part.result);
 }
 
-void ProgramBuilder::compute(int kernel, std::span<const Region> read,
-                             std::span<const Region> made) {
+void ProgramBuilder::compute(int kernel, std::span<const Region> read, std::span<const Region> made,
+                             bool reads_in_place) {
     for (const Region& region : made) {
         for (const Region& other : read) {
             if (overlap(region, other))
@@ -144,6 +144,7 @@ void ProgramBuilder::compute(int kernel, std::span<const Region> read,
     step.round = round_;
     step.group = group_;
     step.kernel = kernel;
+    step.reads_in_place = reads_in_place;
     step.first = static_cast<std::uint32_t>(program_.regions.size());
     step.count = append(read);
     step.made = append(made);

@@ -59,8 +59,9 @@ class ProgramBuilder {
     }
 
     /// The regions `made` (outputs) must not overlap the regions `read`. A step without outputs is
-    /// omitted.
-    void compute(int kernel, std::span<const Region> read, std::span<const Region> made);
+    /// omitted. `reads_in_place` as in Step.
+    void compute(int kernel, std::span<const Region> read, std::span<const Region> made,
+                 bool reads_in_place = false);
     void compute(int kernel, std::initializer_list<Region> read,
                  std::initializer_list<Region> made) {
         compute(kernel, std::span(read.begin(), read.size()), {made.begin(), made.size()});

@@ -20,6 +20,10 @@ std::optional<Elements> offset_in_message(std::span<const Region> regions, const
     return std::nullopt;
 }
 
+bool reads_in_place(const Step& step) {
+    return step.verb == Verb::fold || step.reads_in_place;
+}
+
 /// The uses of a received message; none if one of them requires a copy.
 std::vector<Loans::Use> uses_of(const Program& program, const Dependences& dependences, int step) {
     std::vector<Loans::Use> uses;
@@ -27,7 +31,7 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     for (const Dependences::Edge& edge : dependences.after(step)) {
         if (edge.region == Dependences::commit)
             continue; // overwrites the region, but the elements are read at the sender
-        if (program.steps[edge.step].verb != Verb::fold)
+        if (!reads_in_place(program.steps[edge.step]))
             return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
         // Another writer has replaced a part of the message.

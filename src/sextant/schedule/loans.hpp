@@ -23,18 +23,19 @@ bool is_room(const Program& program, const Dependences& dependences, int receive
              Bytes least);
 
 /// Decides which messages need no copy between ranks that share memory: the receiver folds directly
-/// from the sender's buffer, and notifies the sender when the fold is done.
+/// from the sender's buffer, and notifies the sender when the fold is done. Kernels that read in
+/// place (Step::reads_in_place) do so too.
 ///
 /// A buffer may be shared if no step of the sender waits for the message. A late notification then
 /// delays only the end of the run, so it cannot cause a deadlock. The receiver may read the buffer
-/// in place if every use of the received elements is a fold operand that is within one region of
-/// the message and has not been written since.
+/// in place if every use of the received elements is an operand of such a step that is within one
+/// region of the message and has not been written since.
 class Loans {
   public:
     Loans(const Program& program, const Dependences& dependences);
 
-    /// A fold that reads from the message: its operand (an index into Program::regions) begins
-    /// `offset` elements into the message.
+    /// A fold or kernel that reads from the message: its operand (an index into Program::regions)
+    /// begins `offset` elements into the message.
     struct Use {
         std::uint32_t step;
         std::uint32_t region;

@@ -46,6 +46,9 @@ struct Step {
     Region to;               ///< destination of a fold or copy
     int kernel = -1;         ///< of a compute step: index into the kernels given for the run
     std::uint32_t made = 0;  ///< of a compute step: the number of regions it writes
+    /// Of a compute step: its kernel finds the regions it reads by Computation::sources, so that
+    /// data of other ranks may be read in place.
+    bool reads_in_place = false;
 };
 
 /// The provider of a buffer, and its initial state.
