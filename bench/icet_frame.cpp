@@ -4,7 +4,10 @@
 // return of icetDrawFrame, on the rank that returns last; all ranks begin a frame together. The
 // callback copies pixels that exist already.
 //
-//   icet_frame WIDTH HEIGHT z|blend full|half FRAMES
+//   icet_frame WIDTH HEIGHT z|blend full|half|moving FRAMES
+//
+// half: each rank draws half of the display. moving: the same, and the halves move by a few pixels
+// in every frame, as when a camera turns.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -45,11 +48,12 @@ void draw(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     if (argc != 6) {
-        std::fprintf(stderr, "usage: icet_frame WIDTH HEIGHT z|blend full|half FRAMES\n");
+        std::fprintf(stderr, "usage: icet_frame WIDTH HEIGHT z|blend full|half|moving FRAMES\n");
         return 2;
     }
     const int width = std::atoi(argv[1]), height = std::atoi(argv[2]), frames = std::atoi(argv[5]);
-    const bool blend = std::string(argv[3]) == "blend", half = std::string(argv[4]) == "half";
+    const bool blend = std::string(argv[3]) == "blend", half = std::string(argv[4]) != "full";
+    const bool moving = std::string(argv[4]) == "moving";
     int rank = 0, size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -77,16 +81,21 @@ int main(int argc, char** argv) {
     }
     icetDrawCallback(draw);
     // Half of the display for each rank, overlapping neighbours.
-    if (half) {
+    const auto bound = [&](int frame) {
         const double left = size > 1 ? -1 + 1. * rank / (size - 1) : -1;
-        icetBoundingBoxd(left, left + 1, -1, 1, -.5, .5);
-    } else {
+        const double moved = moving ? .004 * (frame % 50) : 0;
+        icetBoundingBoxd(left + moved, left + 1 + moved, -1 + moved, 1, -.5, .5);
+    };
+    if (half)
+        bound(0);
+    else
         icetBoundingBoxd(-1, 1, -1, 1, -.5, .5);
-    }
     const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     const float background[4] = {0, 0, 0, 0};
     std::vector<double> times, stated;
     for (int frame = 0; frame < frames + 3; ++frame) {
+        if (moving)
+            bound(frame);
         MPI_Barrier(MPI_COMM_WORLD);
         icetDrawFrame(identity, identity, background);
         double took = MPI_Wtime() - drawn_at, longest = 0, composite = 0;

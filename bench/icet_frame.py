@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares frames of IceT's interface over IceT and over Sextant: icet_frame.py BUILD [RANKS [LAUNCHES]].
+SEXTANT_SHARED_MEMORY=off: by messages.
 
 Method: bench/icet_frame.cpp, launched alternately over both libraries; each launch gives the median of
 30 frames. The table states medians of the launches, and the quartiles of the ratios of neighbouring
@@ -31,7 +32,7 @@ def launch(case, ours):
 print(f"{ranks} ranks\n\n| frame | IceT, ms | Sextant, ms | ratio | quartiles | stated |\n|---|---|---|---|---|---|")
 for size in ("2048 2048", "3840 2160"):
     for mode in ("z", "blend"):
-        for part in ("full", "half"):
+        for part in ("full", "half", "moving"):
             case = [*size.split(), mode, part]
             pairs = [(launch(case, False), launch(case, True)) for _ in range(launches)]
             ratios = sorted(ours[0] / theirs[0] for theirs, ours in pairs)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "context.hpp"
-#include "planes.hpp"
+#include "tile_compositor.hpp"
 
 namespace sextant::icet {
 
-/// Blends the images of all ranks one after another by plain loops, and compares the composited
-/// image. The nearest pixels must be the same; blended colours may differ by half a level (bytes)
-/// or 1e-5 per rank, for rounding. At the first difference, prints it and ends the process.
+/// Composites the images of all ranks again, one pixel after another by plain loops, and compares
+/// the result. The nearest pixels must be the same; blended colours may differ by half a level
+/// (bytes) or 1e-5 per rank, for rounding. At the first difference, prints it and ends the process.
+///
+/// Input     what this rank has drawn; the frame, whose result has the pixels of `piece`.
 /// Collective.
 /// Cost      gathers all images on every rank.
-void check_frame(const Context& context, const TileImage& tile, const Composition& composition,
-                 std::span<const int> order, const sextant::Frame& frame);
+void check_frame(const Context& context, const TileTask& task, const DrawnPart& drawn,
+                 const TileFrame& frame, const TilePiece& piece);
 
 } // namespace sextant::icet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "context.hpp"
 
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+
+#include "tile_compositor.hpp"
 
 namespace sextant::icet {
 
@@ -66,14 +69,6 @@ bool concerns_ranks(IceTEnum name) {
 
 } // namespace
 
-Viewport common(const Viewport& a, const Viewport& b) {
-    const IceTInt x0 = std::max(a[0], b[0]), y0 = std::max(a[1], b[1]);
-    const IceTInt x1 = std::min(a[0] + a[2], b[0] + b[2]), y1 = std::min(a[1] + a[3], b[1] + b[3]);
-    if (x1 <= x0 || y1 <= y0)
-        return {0, 0, 0, 0};
-    return {x0, y0, x1 - x0, y1 - y0};
-}
-
 Bytes color_size(IceTEnum format) {
     switch (format) {
     case ICET_IMAGE_COLOR_RGBA_UBYTE:
@@ -92,17 +87,21 @@ Bytes depth_size(IceTEnum format) {
 }
 
 void Pixels::shape(IceTEnum with_color, IceTEnum with_depth, IceTSizeType columns,
-                   IceTSizeType rows) {
+                   IceTSizeType rows, const Communicator* communicator) {
     color_format = with_color;
     depth_format = with_depth;
     width = columns;
     height = rows;
-    const auto grow = [](Memory& memory, Bytes size) {
-        if (memory.size() < size)
-            memory = Memory(size);
-    };
-    grow(color, count() * color_size(color_format));
-    grow(depth, count() * depth_size(depth_format));
+    const Planes planes = planes_of(color_format, depth_format != ICET_IMAGE_DEPTH_NONE);
+    const Bytes size = 4 * planes.words(count()), before = 4 * planes.depth_offset(count());
+    if (!both_ || both_->size() < size) {
+        color = {};
+        depth = {};
+        both_ = nullptr; // free the old memory first
+        both_ = std::make_shared<Memory>(communicator ? communicator->memory(size) : Memory(size));
+    }
+    color = {both_->data(), count() * color_size(color_format), both_};
+    depth = {both_->data() + before, count() * depth_size(depth_format), both_};
 }
 
 IceTInt Context::number(IceTEnum name) const {
@@ -137,6 +136,8 @@ Context::Context(IceTCommunicator table) : communicator_(communicator_of(table))
     }
     if (rank() == 0)
         history = history_of_process();
+    in_place = size() == 1 || (communicator().shares_nodes() &&
+                               reads_all(communicator(), nodes_of(communicator())));
     const char* const check = std::getenv("SEXTANT_ICET_CHECK");
     checks = check && std::string_view(check) == "1";
     set_number(ICET_DIAGNOSTIC_LEVEL,

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/compositor/compositor.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/core/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,14 @@ using Viewport = std::array<IceTInt, 4>;
 inline bool is_empty(const Viewport& v) {
     return v[2] <= 0 || v[3] <= 0;
 }
-Viewport common(const Viewport& a, const Viewport& b);
+/// The pixels that two rectangles share.
+inline Viewport common(const Viewport& a, const Viewport& b) {
+    const IceTInt x0 = std::max(a[0], b[0]), y0 = std::max(a[1], b[1]);
+    const IceTInt x1 = std::min(a[0] + a[2], b[0] + b[2]), y1 = std::min(a[1] + a[3], b[1] + b[3]);
+    if (x1 <= x0 || y1 <= y0)
+        return {0, 0, 0, 0};
+    return {x0, y0, x1 - x0, y1 - y0};
+}
 
 /// The value of a state variable: an array of one of IceT's types.
 class Value {
@@ -58,34 +66,46 @@ class Value {
     std::vector<std::byte> bytes_;
 };
 
-/// The pixels of an image: colours, then depths, rows from the bottom up.
+/// The bytes of a pixel in a plane of this format; 0 for none.
+Bytes color_size(IceTEnum format);
+Bytes depth_size(IceTEnum format);
+
+/// The planes of an image, in words of four bytes: colours, then depths.
+struct Planes {
+    int color_words = 0; ///< words of a colour; 0 if there are none
+    bool depth = false;
+
+    int count() const { return (color_words > 0 ? 1 : 0) + (depth ? 1 : 0); }
+    /// The position of the depths in the memory of an image: aligned to 64 bytes.
+    Elements depth_offset(Elements pixels) const { return (pixels * color_words + 15) / 16 * 16; }
+    /// The words of an image.
+    Elements words(Elements pixels) const {
+        return depth ? depth_offset(pixels) + pixels : pixels * color_words;
+    }
+    bool operator==(const Planes&) const = default;
+};
+inline Planes planes_of(IceTEnum color_format, bool depth) {
+    return {static_cast<int>(color_size(color_format) / 4), depth};
+}
+
+/// The pixels of an image: colours and depths in separate planes, rows from the bottom up.
 struct Pixels {
     IceTEnum color_format = ICET_IMAGE_COLOR_NONE, depth_format = ICET_IMAGE_DEPTH_NONE;
     IceTSizeType width = 0, height = 0;
     Memory color, depth;
 
     Elements count() const { return Elements{width} * height; }
-    /// Allocates memory for these formats and this size, if it is not there.
+    /// Sets formats and size. Memory is allocated if what is there is too small: in one piece, laid
+    /// out as Planes describes, and by `communicator`, if there is one, so that its ranks can
+    /// access it.
     void shape(IceTEnum color_format, IceTEnum depth_format, IceTSizeType width,
-               IceTSizeType height);
+               IceTSizeType height, const Communicator* communicator = nullptr);
+
+  private:
+    std::shared_ptr<Memory> both_;
 };
 
-/// The bytes of a pixel in a plane of this format; 0 for none.
-Bytes color_size(IceTEnum format);
-Bytes depth_size(IceTEnum format);
-
-/// This rank's image of a tile and its compositor, kept while frames have the same shape and
-/// format.
-struct TileImage {
-    Viewport tile{};
-    IceTEnum color_format = 0, depth_format = 0, mode = 0;
-    int display = 0;
-    bool collects = true;
-    Operator blend;
-    Memory image;     ///< colours and depths interleaved
-    Viewport drawn{}; ///< the part of `image` that is not empty
-    std::optional<Compositor> compositor;
-};
+class TileCompositor;
 
 class Context {
   public:
@@ -139,9 +159,12 @@ class Context {
     /// SEXTANT_ICET_CHECK=1: every frame is blended again by a plain reference (check.hpp).
     bool checks = false;
 
-    Pixels rendered; ///< what the draw callback fills
+    /// True if all ranks read each other's memory.
+    bool in_place = false;
+    Pixels floating; ///< one rendered image for several tiles (ICET_FLOATING_VIEWPORT)
+    Pixels unused;   ///< what is rendered where nothing is drawn (ICET_RENDER_EMPTY_IMAGES)
     Pixels result;   ///< the image of the last frame
-    std::vector<std::unique_ptr<TileImage>> tiles;
+    std::vector<std::unique_ptr<TileCompositor>> tiles;
 
   private:
     std::array<Value, ICET_STATE_SIZE> values_;

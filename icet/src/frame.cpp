@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Renders and composites frames.
-#include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "check.hpp"
 #include "context.hpp"
 #include "planes.hpp"
 #include "projection.hpp"
+#include "tile_compositor.hpp"
+#include <fmt/ranges.h>
 
 namespace sextant::icet {
 
@@ -68,8 +69,11 @@ class Frame {
             check();
             prepare();
             for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-                images_.push_back(&image_of(tile));
-                draw_into(*images_.back());
+                compositors_.push_back(&compositor_of(tile));
+                drawn_parts_.push_back(draw(tile));
+                const double before = wall_time();
+                compositors_.back()->take(drawn_parts_.back());
+                read_time_ += wall_time() - before;
             }
         } catch (...) { // the other ranks must not wait for this one
             failure = std::current_exception();
@@ -77,20 +81,17 @@ class Frame {
         IceTImage image = icetImageNull();
         try {
             const std::vector<Request> all = exchange(failure != nullptr);
-            if (failure) {
-                for (TileImage* drawn : images_)
-                    empty(*drawn);
+            if (failure)
                 std::rethrow_exception(failure);
-            }
             for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
                 if (composite(tile, all))
                     image = handle(&context_.result);
             }
-        } catch (...) { // all ranks keep the same images
-            std::erase_if(context_.tiles, [](const auto& kept) { return !kept->compositor; });
+        } catch (...) { // all ranks keep the same compositors
+            std::erase_if(context_.tiles, [](const auto& kept) { return !kept->is_set_up(); });
             throw;
         }
-        keep_recent_images();
+        keep_recent_compositors();
         finish();
         return image;
     }
@@ -102,16 +103,14 @@ class Frame {
     void share_with_group();
     void describe(const std::vector<Request>& all);
     bool composite(std::size_t tile, const std::vector<Request>& all);
-    TileImage& image_of(std::size_t tile);
-    void keep_recent_images();
-    void make_compositor(TileImage& tile, double density);
-    void draw_into(TileImage& tile);
+    std::vector<int> order() const;
+    void describe_plan(TileCompositor& compositor, const TileFrame& frame);
+    TileCompositor& compositor_of(std::size_t tile);
+    void keep_recent_compositors();
+    DrawnPart draw(std::size_t tile);
     Pixels given_planes() const;
-    void clear(TileImage& tile, const Viewport& part) const;
-    void empty(TileImage& tile) const;
-    bool draws_directly(const TileImage& tile, const Viewport& part) const;
-    void render(const Viewport& view, const Viewport& readback, TileImage* direct = nullptr);
-    void render_part(TileImage& tile, Viewport& part, Viewport& readback);
+    void render(const Viewport& view, const Viewport& readback, Pixels& planes);
+    DrawnPart render_part(std::size_t tile, const Viewport& part);
     void finish();
 
     Context& context_;
@@ -128,9 +127,10 @@ class Frame {
     Viewport drawn_{}; ///< what this rank draws
     Projected projected_;
     Composition composition_;
-    std::optional<Viewport> floating_; ///< the view that has been rendered for several tiles
-    std::vector<TileImage*> images_;
-    bool direct_ = false; ///< the callback wrote to the image that is composited
+    Pixels given_planes_; ///< what the caller has rendered
+    bool floats_ = false; ///< one view has been rendered for several tiles
+    std::vector<TileCompositor*> compositors_;
+    std::vector<DrawnPart> drawn_parts_;
 };
 
 void Frame::check() const {
@@ -191,6 +191,8 @@ void Frame::prepare() {
     drawn_ = projected_.pixels;
     share_with_group();
     projected_.pixels = drawn_;
+    if (given_)
+        given_planes_ = given_planes();
 }
 
 /// Divides the rows that this rank draws among the ranks that have the same data.
@@ -305,114 +307,61 @@ void Frame::describe(const std::vector<Request>& all) {
     context_.set_reals(ICET_TILE_PROJECTIONS, flat);
 }
 
-/// True if the callback may write to the image that is composited: then nothing is copied, but what
-/// it may write outside `part` has to be emptied.
-bool Frame::draws_directly(const TileImage& tile, const Viewport& part) const {
-    return !has_depth(composition_.element) &&
-           context_.number(ICET_PHYSICAL_RENDER_WIDTH) == tile.tile[2] &&
-           context_.number(ICET_PHYSICAL_RENDER_HEIGHT) == tile.tile[3] &&
-           2. * part[2] * part[3] >= 1. * tile.tile[2] * tile.tile[3];
-}
-
 /// Calls the draw callback for a view of the display.
-void Frame::render(const Viewport& view, const Viewport& readback, TileImage* direct) {
-    Pixels& pixels = context_.rendered;
+void Frame::render(const Viewport& view, const Viewport& readback, Pixels& planes) {
     const IceTInt width = context_.number(ICET_PHYSICAL_RENDER_WIDTH);
     const IceTInt height = context_.number(ICET_PHYSICAL_RENDER_HEIGHT);
-    Pixels borrowed;
-    if (direct) {
-        borrowed.color_format = direct->color_format;
-        borrowed.width = width;
-        borrowed.height = height;
-        borrowed.color = borrowed_memory(direct->image.data(), direct->image.size());
-    } else {
-        pixels.shape(context_.choice(ICET_COLOR_FORMAT), context_.choice(ICET_DEPTH_FORMAT), width,
-                     height);
-    }
+    planes.shape(context_.choice(ICET_COLOR_FORMAT), context_.choice(ICET_DEPTH_FORMAT), width,
+                 height, &context_.communicator());
     const auto callback = context_.at(ICET_DRAW_FUNCTION).as<IceTDrawCallbackType>().at(0);
     const Viewport physical = {view[0], view[1], width, height};
     const Matrix projection = product(projection_onto(physical, whole_), projection_);
     context_.set_numbers(ICET_RENDERED_VIEWPORT, physical);
     const double before = wall_time();
     callback(projection.data(), modelview_.data(), background_.data(), readback.data(),
-             handle(direct ? &borrowed : &pixels));
+             handle(&planes));
     render_time_ += wall_time() - before;
 }
 
-/// Renders this rank's part of a tile. `part`: the part, in pixels of the display; `readback`:
-/// where it is in the rendered image.
-void Frame::render_part(TileImage& tile, Viewport& part, Viewport& readback) {
-    part = common(drawn_, tile.tile);
+/// Renders this rank's part of a tile.
+DrawnPart Frame::render_part(std::size_t tile, const Viewport& part) {
+    const Viewport& whole = tiles_[tile];
     const IceTInt width = context_.number(ICET_PHYSICAL_RENDER_WIDTH);
     const IceTInt height = context_.number(ICET_PHYSICAL_RENDER_HEIGHT);
-    if (width < tile.tile[2] || height < tile.tile[3])
+    if (width < whole[2] || height < whole[3])
         throw Raised(
             ICET_INVALID_VALUE,
             fmt::format("images of {}x{} pixels are rendered (icetPhysicalRenderSize), but "
                         "a tile has {}x{}",
-                        width, height, tile.tile[2], tile.tile[3]));
+                        width, height, whole[2], whole[3]));
+    const Viewport at = {part[0] - whole[0], part[1] - whole[1], part[2], part[3]};
     const bool floats = part != drawn_ && context_.enabled(ICET_FLOATING_VIEWPORT) &&
                         drawn_[2] <= width && drawn_[3] <= height;
-    if (floats) { // one image for all tiles
-        if (!floating_) {
-            floating_ = drawn_;
-            render(drawn_, {0, 0, drawn_[2], drawn_[3]});
-        }
-        readback = {part[0] - drawn_[0], part[1] - drawn_[1], part[2], part[3]};
-        return;
+    if (!floats) {
+        Pixels& planes = compositors_[tile]->planes;
+        render(whole, at, planes);
+        return {&planes, at, at};
     }
-    floating_.reset();
-    readback = {part[0] - tile.tile[0], part[1] - tile.tile[1], part[2], part[3]};
-    direct_ = draws_directly(tile, part);
-    render(tile.tile, readback, direct_ ? &tile : nullptr);
+    if (!floats_) // one image for all tiles
+        render(drawn_, {0, 0, drawn_[2], drawn_[3]}, context_.floating);
+    floats_ = true;
+    return {&context_.floating, {part[0] - drawn_[0], part[1] - drawn_[1], part[2], part[3]}, at};
 }
 
-void Frame::clear(TileImage& tile, const Viewport& part) const {
-    const Bytes size = tile.blend.element.size;
-    for (IceTInt y = part[1]; y < part[1] + part[3]; ++y)
-        tile.blend.fill_identity(tile.image.data() + (Elements{y} * tile.tile[2] + part[0]) * size,
-                                 part[2]);
-}
-
-void Frame::empty(TileImage& tile) const {
-    clear(tile, {0, 0, tile.tile[2], tile.tile[3]});
-    tile.drawn = {0, 0, 0, 0};
-}
-
-/// Writes what this rank draws to its image of a tile, and empties the rest.
-void Frame::draw_into(TileImage& tile) {
-    Viewport part = {0, 0, 0, 0}, readback = {0, 0, 0, 0};
-    direct_ = false;
-    if (given_)
-        part = common(drawn_, tile.tile);
-    else if (!is_empty(common(drawn_, tile.tile)))
-        render_part(tile, part, readback);
-    else if (context_.enabled(ICET_RENDER_EMPTY_IMAGES))
-        render(tile.tile, {0, 0, 0, 0});
-    const double before = wall_time();
-    const Viewport at =
-        is_empty(part) ? Viewport{0, 0, 0, 0}
-                       : Viewport{part[0] - tile.tile[0], part[1] - tile.tile[1], part[2], part[3]};
-    if (direct_) {
-        const IceTInt width = tile.tile[2], height = tile.tile[3];
-        const IceTInt right = at[0] + at[2], top = at[1] + at[3];
-        clear(tile, {0, 0, width, at[1]});
-        clear(tile, {0, top, width, height - top});
-        clear(tile, {0, at[1], at[0], at[3]});
-        clear(tile, {right, at[1], width - right, at[3]});
-    } else if (at != tile.drawn) {
-        clear(tile, tile.drawn);
+/// Draws this rank's part of a tile.
+DrawnPart Frame::draw(std::size_t tile) {
+    const Viewport& whole = tiles_[tile];
+    const Viewport part = common(drawn_, whole);
+    if (is_empty(part)) {
+        if (!given_ && context_.enabled(ICET_RENDER_EMPTY_IMAGES))
+            render(whole, {0, 0, 0, 0}, context_.unused);
+        return {};
     }
-    tile.drawn = at;
-    if (!direct_ && !is_empty(at)) {
-        if (given_)
-            pack(given_planes(), {part[0] - whole_[0], part[1] - whole_[1], part[2], part[3]},
-                 composition_, tile.image.data(), at[0], at[1], tile.tile[2]);
-        else
-            pack(context_.rendered, readback, composition_, tile.image.data(), at[0], at[1],
-                 tile.tile[2]);
-    }
-    read_time_ += wall_time() - before;
+    if (!given_)
+        return render_part(tile, part);
+    return {&given_planes_,
+            {part[0] - whole_[0], part[1] - whole_[1], part[2], part[3]},
+            {part[0] - whole[0], part[1] - whole[1], part[2], part[3]}};
 }
 
 /// The caller's planes (icetCompositeImage), for the duration of the call.
@@ -431,113 +380,99 @@ Pixels Frame::given_planes() const {
     return planes;
 }
 
-/// The image of a tile: that of earlier frames, if they were alike.
-TileImage& Frame::image_of(std::size_t tile) {
-    const auto color = context_.choice(ICET_COLOR_FORMAT);
-    const auto depth = context_.choice(ICET_DEPTH_FORMAT);
-    const auto mode = context_.choice(ICET_COMPOSITE_MODE);
-    const bool collects = context_.enabled(ICET_COLLECT_IMAGES) || tiles_.size() > 1;
+/// The compositor of a tile: that of earlier frames, if they were alike.
+TileCompositor& Frame::compositor_of(std::size_t tile) {
+    const TileTask task{tiles_[tile],
+                        context_.choice(ICET_COLOR_FORMAT),
+                        context_.choice(ICET_DEPTH_FORMAT),
+                        context_.choice(ICET_COMPOSITE_MODE),
+                        displays_[tile],
+                        context_.enabled(ICET_COLLECT_IMAGES) || tiles_.size() > 1};
     for (auto& kept : context_.tiles) {
-        if (kept->tile == tiles_[tile] && kept->color_format == color &&
-            kept->depth_format == depth && kept->mode == mode && kept->collects == collects &&
-            kept->display == displays_[tile])
+        const bool is_used = std::ranges::find(compositors_, kept.get()) != compositors_.end();
+        if (!is_used && kept->task() == task)
             return *kept;
     }
-    auto made = std::make_unique<TileImage>();
-    made->tile = tiles_[tile];
-    made->color_format = color;
-    made->depth_format = depth;
-    made->mode = mode;
-    made->display = displays_[tile];
-    made->collects = collects;
-    made->blend = kernel::find(composition_.blend, composition_.element);
-    made->image = context_.communicator().memory(Elements{made->tile[2]} * made->tile[3] *
-                                                 composition_.element.size);
-    empty(*made);
-    context_.tiles.push_back(std::move(made));
+    context_.tiles.push_back(
+        make_tile_compositor(context_.communicator(), task, context_.in_place));
     return *context_.tiles.back();
 }
 
-/// Drops the images that were used longest ago: windows that are resized leave many. Called when
-/// all ranks have composited the frame, so all drop the same ones.
-void Frame::keep_recent_images() {
+/// Drops the compositors that were used longest ago: windows that are resized leave many. Called
+/// when all ranks have composited the frame, so all drop the same ones.
+void Frame::keep_recent_compositors() {
     const auto is_used = [this](const auto& kept) {
-        return std::ranges::find(images_, kept.get()) != images_.end();
+        return std::ranges::find(compositors_, kept.get()) != compositors_.end();
     };
     std::ranges::stable_partition(context_.tiles, std::not_fn(is_used));
     constexpr std::size_t most_kept = 8;
-    const std::size_t most = most_kept + images_.size();
+    const std::size_t most = most_kept + compositors_.size();
     if (context_.tiles.size() > most)
         context_.tiles.erase(context_.tiles.begin(),
                              context_.tiles.end() - static_cast<std::ptrdiff_t>(most));
 }
 
-/// Plans the compositing of a tile. Collective.
-void Frame::make_compositor(TileImage& tile, double density) {
-    CompositeOptions options;
-    options.blend = composition_.blend;
-    options.element = composition_.element;
-    options.root = tile.collects ? tile.display : CompositeOptions::distributed;
-    options.density = density;
-    if (!tile.collects)
-        options.interlace = planner::Interlace::off;
-    tile.compositor.emplace(context_.communicator(), ImageShape{tile.tile[2], tile.tile[3]}, 1,
-                            options);
-    const planner::CompositingPlan& plan = tile.compositor->plan();
-    History::Tile described{
-        fmt::format("{}x{} pixels of {}", tile.tile[2], tile.tile[3], composition_.element.name),
-        planner::text_of(plan.configuration), plan.reason};
-    debug("icetDrawFrame",
-          fmt::format("{}: {}: {}", described.name, described.plan, described.reason));
-    if (!reports_)
+/// All ranks, front to back.
+std::vector<int> Frame::order() const {
+    std::vector<int> ranks(static_cast<std::size_t>(context_.size()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    if (!context_.enabled(ICET_ORDERED_COMPOSITE))
+        return ranks;
+    std::vector<int> order = context_.numbers(ICET_COMPOSITE_ORDER);
+    if (!std::ranges::is_permutation(order, ranks))
+        throw Raised(ICET_INVALID_VALUE,
+                     fmt::format("the composite order {} does not name each of {} ranks once",
+                                 fmt::join(order, ","), context_.size()));
+    return order;
+}
+
+/// Tells how a tile is composited, the first time. A prediction may probe the machine, which is no
+/// part of the frame's time.
+void Frame::describe_plan(TileCompositor& compositor, const TileFrame& frame) {
+    if (!compositor.is_new())
         return;
-    const std::optional<model::Prediction> predicted = tile.compositor->prediction();
-    if (context_.history) {
-        described.predicted = predicted ? predicted->seconds : 0;
-        context_.history->add(std::move(described));
-    }
+    const double before = wall_time();
+    const TilePlan plan = compositor.plan();
+    const Seconds predicted = reports_ ? compositor.predict(frame) : 0;
+    const Viewport& tile = compositor.task().tile;
+    const std::string name =
+        fmt::format("{}x{} pixels of {}", tile[2], tile[3], composition_.element.name);
+    debug("icetDrawFrame", fmt::format("{}: {}: {}", name, plan.text, plan.reason));
+    if (context_.history)
+        context_.history->add(History::Tile{name, plan.text, plan.reason, predicted});
+    began_ += wall_time() - before;
 }
 
 /// Composites a tile; returns true if this rank then has pixels of it.
 bool Frame::composite(std::size_t tile, const std::vector<Request>& all) {
-    TileImage& kept = *images_[tile];
-    if (!kept.compositor) {
-        double drawn = 0;
-        for (const Request& request : all) {
-            const Viewport part = common(request.drawn, kept.tile);
-            drawn += static_cast<double>(part[2]) * part[3];
+    TileCompositor& compositor = *compositors_[tile];
+    const TileTask& task = compositor.task();
+    std::vector<Viewport> parts;
+    for (const Request& request : all) {
+        Viewport part = common(request.drawn, task.tile);
+        if (!is_empty(part)) {
+            part[0] -= task.tile[0];
+            part[1] -= task.tile[1];
         }
-        const double pixels = static_cast<double>(kept.tile[2]) * kept.tile[3];
-        make_compositor(kept,
-                        std::clamp(drawn / pixels / static_cast<double>(all.size()), .001, 1.));
+        parts.push_back(part);
     }
-    FrameOptions options;
-    const std::vector<IceTInt> order = context_.numbers(ICET_COMPOSITE_ORDER);
-    if (context_.enabled(ICET_ORDERED_COMPOSITE))
-        options.order = order;
-    const Elements count = Elements{kept.tile[2]} * kept.tile[3];
-    const sextant::Frame frame = kept.compositor->composite(
-        std::span<const std::byte>(kept.image.data(),
-                                   static_cast<std::size_t>(count * composition_.element.size)),
-        options);
-    sent_ += kept.compositor->sent().bytes;
+    const std::vector<int> ranks = order();
+    const bool drops_depth =
+        context_.enabled(ICET_COMPOSITE_ONE_BUFFER) && task.color_format != ICET_IMAGE_COLOR_NONE;
+    const TileFrame frame{parts, ranks, true_background_,
+                          has_depth(composition_.element) && !drops_depth, &context_.result};
+    const TilePiece piece = compositor.composite(frame);
+    describe_plan(compositor, frame);
+    sent_ += compositor.sent();
+    blend_time_ += compositor.unpack_time();
     if (context_.checks)
-        check_frame(context_, kept, composition_, options.order, frame);
-    const bool has_pixels = kept.collects ? displays_[tile] == context_.rank() : frame.count > 0;
+        check_frame(context_, task, drawn_parts_[tile], frame, piece);
+    const bool has_pixels = task.collects ? displays_[tile] == context_.rank() : piece.count > 0;
     if (!has_pixels)
         return false;
-    const double before = wall_time();
-    const bool drops_depth =
-        context_.enabled(ICET_COMPOSITE_ONE_BUFFER) && kept.color_format != ICET_IMAGE_COLOR_NONE;
-    const bool keeps_depth = has_depth(composition_.element) && !drops_depth;
-    context_.result.shape(kept.color_format,
-                          keeps_depth ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE,
-                          kept.tile[2], kept.tile[3]);
-    unpack(frame.bytes, composition_, kept.blend, true_background_, frame.first, context_.result);
-    blend_time_ += wall_time() - before;
     context_.set_number(ICET_VALID_PIXELS_TILE, static_cast<IceTInt>(tile));
-    context_.set_number(ICET_VALID_PIXELS_OFFSET, static_cast<IceTInt>(frame.first));
-    context_.set_number(ICET_VALID_PIXELS_NUM, static_cast<IceTInt>(frame.count));
+    context_.set_number(ICET_VALID_PIXELS_OFFSET, static_cast<IceTInt>(piece.first));
+    context_.set_number(ICET_VALID_PIXELS_NUM, static_cast<IceTInt>(piece.count));
     return true;
 }
 

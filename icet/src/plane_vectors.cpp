@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plane_vectors.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -70,6 +71,103 @@ void deinterleave_all(const RgbaU8DepthF32* from, Elements count, std::uint32_t 
     }
 }
 
+/// The pixel `i` of a composition.
+void keep_nearest_pixel(const NearestPlanes& planes, Elements i) {
+    float depth = 1;
+    std::uint32_t color = planes.background;
+    for (std::size_t k = 0; k < planes.images; ++k) {
+        const float other = planes.depths[k][i];
+        const std::uint32_t with = planes.colors ? planes.colors[k][i] : 0;
+        if (other < depth || (other == depth && depth < 1 && color >> 24 == 0 && with >> 24 != 0)) {
+            depth = other;
+            color = with;
+        }
+    }
+    if (planes.color)
+        planes.color[i] = color;
+    if (planes.depth)
+        planes.depth[i] = depth;
+}
+
+#if HWY_TARGET != HWY_SCALAR
+template <bool streams, class D>
+HWY_INLINE void write(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
+    if constexpr (streams)
+        hn::Stream(v, d, to);
+    else
+        hn::StoreU(v, d, to);
+}
+
+/// Composites whole vectors from `first` on; returns the first pixel that is left.
+template <bool colored, bool streams>
+HWY_INLINE Elements keep_nearest_vectors(const NearestPlanes& planes, Elements first,
+                                         Elements count) {
+    const Words words;
+    const Depths floats;
+    const auto lanes = static_cast<Elements>(hn::Lanes(words));
+    const auto background = hn::Set(words, planes.background);
+    const auto opacity = hn::Set(words, 0xff000000U);
+    const auto none = hn::Zero(words);
+    const auto one = hn::Set(floats, 1.F);
+    Elements i = first;
+    for (; i + lanes <= count; i += lanes) {
+        auto depth = one;
+        auto color = background;
+        for (std::size_t k = 0; k < planes.images; ++k) {
+            const auto other = hn::LoadU(floats, planes.depths[k] + i);
+            if constexpr (colored) {
+                const auto with = hn::LoadU(words, planes.colors[k] + i);
+                const auto was_clear = hn::Eq(hn::And(color, opacity), none);
+                const auto is_clear = hn::Eq(hn::And(with, opacity), none);
+                const auto equal = hn::And(hn::Eq(other, depth), hn::Lt(depth, one));
+                const auto wins =
+                    hn::Or(hn::Lt(other, depth),
+                           hn::And(equal, hn::RebindMask(floats, hn::AndNot(is_clear, was_clear))));
+                color = hn::IfThenElse(hn::RebindMask(words, wins), with, color);
+                depth = hn::IfThenElse(wins, other, depth);
+            } else {
+                depth = hn::IfThenElse(hn::Lt(other, depth), other, depth);
+            }
+        }
+        if constexpr (colored)
+            write<streams>(color, words, planes.color + i);
+        if (planes.depth)
+            write<streams>(depth, floats, planes.depth + i);
+    }
+    return i;
+}
+
+/// True if pixel `i` of a plane, or a plane that is absent, is aligned to a vector.
+template <class Pixel>
+bool is_aligned(const Pixel* plane, Elements i) {
+    constexpr auto bytes = hn::MaxLanes(Words()) * sizeof(std::uint32_t);
+    return !plane || reinterpret_cast<std::uintptr_t>(plane + i) % bytes == 0;
+}
+#endif
+
+void keep_nearest_all(const NearestPlanes& planes, Elements count) {
+    Elements i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (planes.stream) {
+        const Elements lanes = hn::MaxLanes(Words()), most = count < lanes ? count : lanes;
+        while (i < most && !(is_aligned(planes.color, i) && is_aligned(planes.depth, i)))
+            keep_nearest_pixel(planes, i++);
+    }
+    const bool streams =
+        planes.stream && is_aligned(planes.color, i) && is_aligned(planes.depth, i);
+    if (planes.color)
+        i = streams ? keep_nearest_vectors<true, true>(planes, i, count)
+                    : keep_nearest_vectors<true, false>(planes, i, count);
+    else
+        i = streams ? keep_nearest_vectors<false, true>(planes, i, count)
+                    : keep_nearest_vectors<false, false>(planes, i, count);
+    if (streams)
+        hwy::FlushStream();
+#endif
+    for (; i < count; ++i)
+        keep_nearest_pixel(planes, i);
+}
+
 } // namespace sextant::icet::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -78,6 +176,7 @@ namespace sextant::icet {
 
 HWY_EXPORT(interleave_all);
 HWY_EXPORT(deinterleave_all);
+HWY_EXPORT(keep_nearest_all);
 
 void interleave(const std::uint32_t* colors, const float* depths, Elements count,
                 RgbaU8DepthF32* to) {
@@ -87,6 +186,10 @@ void interleave(const std::uint32_t* colors, const float* depths, Elements count
 void deinterleave(const RgbaU8DepthF32* from, Elements count, std::uint32_t background,
                   std::uint32_t* colors, float* depths) {
     HWY_DYNAMIC_DISPATCH(deinterleave_all)(from, count, background, colors, depths);
+}
+
+void keep_nearest(const NearestPlanes& planes, Elements count) {
+    HWY_DYNAMIC_DISPATCH(keep_nearest_all)(planes, count);
 }
 
 } // namespace sextant::icet

@@ -17,4 +17,20 @@ void interleave(const std::uint32_t* colors, const float* depths, Elements count
 void deinterleave(const RgbaU8DepthF32* from, Elements count, std::uint32_t background,
                   std::uint32_t* colors, float* depths);
 
+/// Planes of several images and of their composition. Plain data, because it is passed to code that
+/// is compiled once per instruction set.
+struct NearestPlanes {
+    const std::uint32_t* const* colors; ///< null if there are no colours
+    const float* const* depths;
+    std::size_t images;
+    std::uint32_t* color; ///< null if there are no colours
+    float* depth;         ///< may be null
+    std::uint32_t background;
+    bool stream; ///< write the result past the caches
+};
+
+/// Keeps the pixel of least depth: of equal depths the first that is not transparent, else the
+/// first. Where no depth is less than 1, the result is the background and depth 1.
+void keep_nearest(const NearestPlanes& planes, Elements count);
+
 } // namespace sextant::icet

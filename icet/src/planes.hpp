@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/element.hpp"
+#include "sextant/core/operator.hpp"
+
 #include "context.hpp"
 
 // Conversions between IceT's images, whose colours and depths are separate planes, and the pixels

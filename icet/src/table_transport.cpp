@@ -7,10 +7,12 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "context.hpp"
 
@@ -256,8 +258,11 @@ Communicator communicator_of(IceTCommunicator table) {
         if (found != natives().all.end())
             native = found->second;
     }
+    const char* const shared = std::getenv("SEXTANT_SHARED_MEMORY");
     if (native)
-        return share_nodes(native(table)).communicator;
+        return shared && std::string_view(shared) == "off"
+                   ? native(table)
+                   : share_nodes(native(table)).communicator;
     return Communicator(std::make_shared<TableTransport>(table->Duplicate(table)));
 }
 
