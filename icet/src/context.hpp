@@ -155,7 +155,6 @@ class Context {
     /// Set on rank 0 if SEXTANT_REPORT names a file. The page is written when the context ends, or
     /// the process.
     std::shared_ptr<History> history;
-    RankTimes times; ///< of this rank in the last frame
     /// SEXTANT_ICET_CHECK=1: every frame is blended again by a plain reference (check.hpp).
     bool checks = false;
 

@@ -29,7 +29,6 @@ struct Request {
     std::int32_t tiles = 0, color_format = 0, depth_format = 0, mode = 0, ordered = 0, collects = 0;
     std::uint64_t layout = 0, order = 0; ///< hashes of tiles and of the visibility order
     std::int32_t failed = 0, reports = 0, checks = 0;
-    RankTimes before;              ///< of the previous frame
     Viewport drawn = {0, 0, 0, 0}; ///< in the coordinates of the global viewport
 };
 
@@ -62,43 +61,29 @@ class Frame {
         has_background_ = background;
     }
 
-    /// Draws first, so that ranks do not wait for each other before that.
     IceTImage run() {
+        const std::vector<Request> all = draw_and_exchange();
+        IceTImage image = icetImageNull();
         std::exception_ptr failure;
         try {
-            check();
-            prepare();
-            for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-                compositors_.push_back(&compositor_of(tile));
-                drawn_parts_.push_back(draw(tile));
-                const double before = wall_time();
-                compositors_.back()->take(drawn_parts_.back());
-                read_time_ += wall_time() - before;
-            }
-        } catch (...) { // the other ranks must not wait for this one
-            failure = std::current_exception();
-        }
-        IceTImage image = icetImageNull();
-        try {
-            const std::vector<Request> all = exchange(failure != nullptr);
-            if (failure)
-                std::rethrow_exception(failure);
             for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
                 if (composite(tile, all))
                     image = handle(&context_.result);
             }
-        } catch (...) { // all ranks keep the same compositors
-            std::erase_if(context_.tiles, [](const auto& kept) { return !kept->is_set_up(); });
-            throw;
+        } catch (...) { // the other ranks may have succeeded
+            failure = std::current_exception();
         }
         keep_recent_compositors();
         finish();
+        if (failure)
+            std::rethrow_exception(failure);
         return image;
     }
 
   private:
     void check() const;
     void prepare();
+    std::vector<Request> draw_and_exchange();
     std::vector<Request> exchange(bool failed);
     void share_with_group();
     void describe(const std::vector<Request>& all);
@@ -106,12 +91,14 @@ class Frame {
     std::vector<int> order() const;
     void describe_plan(TileCompositor& compositor, const TileFrame& frame);
     TileCompositor& compositor_of(std::size_t tile);
+    void forget_new_compositors();
     void keep_recent_compositors();
     DrawnPart draw(std::size_t tile);
     Pixels given_planes() const;
     void render(const Viewport& view, const Viewport& readback, Pixels& planes);
     DrawnPart render_part(std::size_t tile, const Viewport& part);
     void finish();
+    void report_times(double composite);
 
     Context& context_;
     const Rendered* given_;
@@ -132,6 +119,33 @@ class Frame {
     std::vector<TileCompositor*> compositors_;
     std::vector<DrawnPart> drawn_parts_;
 };
+
+/// Draws first, so that ranks do not wait for each other before that.
+std::vector<Request> Frame::draw_and_exchange() {
+    std::exception_ptr failure;
+    try {
+        check();
+        prepare();
+        for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+            compositors_.push_back(&compositor_of(tile));
+            drawn_parts_.push_back(draw(tile));
+            const double before = wall_time();
+            compositors_.back()->take(drawn_parts_.back());
+            read_time_ += wall_time() - before;
+        }
+    } catch (...) { // the other ranks must not wait for this one
+        failure = std::current_exception();
+    }
+    try {
+        std::vector<Request> all = exchange(failure != nullptr);
+        if (failure)
+            std::rethrow_exception(failure);
+        return all;
+    } catch (...) { // thrown on all ranks, which keep the same compositors
+        forget_new_compositors();
+        throw;
+    }
+}
 
 void Frame::check() const {
     if (!has_background_)
@@ -218,7 +232,6 @@ std::vector<Request> Frame::exchange(bool failed) {
     own.failed = failed ? 1 : 0;
     own.reports = context_.history ? 1 : 0;
     own.checks = context_.checks ? 1 : 0;
-    own.before = context_.times;
     const double asked = wall_time();
     own.tiles = static_cast<std::int32_t>(tiles_.size());
     own.color_format = context_.number(ICET_COLOR_FORMAT);
@@ -233,12 +246,6 @@ std::vector<Request> Frame::exchange(bool failed) {
     const std::vector<Request> all = context_.communicator().all_gather(own);
     wait_time_ = wall_time() - asked;
     reports_ = all[0].reports != 0;
-    if (context_.history && context_.number(ICET_FRAME_COUNT) > 1) {
-        std::vector<RankTimes> times;
-        for (const Request& request : all)
-            times.push_back(request.before);
-        context_.history->add(std::move(times));
-    }
     if (failed)
         return all; // its own error says more
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -398,9 +405,14 @@ TileCompositor& Frame::compositor_of(std::size_t tile) {
     return *context_.tiles.back();
 }
 
+void Frame::forget_new_compositors() {
+    std::erase_if(context_.tiles, [](const auto& kept) { return !kept->is_set_up(); });
+}
+
 /// Drops the compositors that were used longest ago: windows that are resized leave many. Called
-/// when all ranks have composited the frame, so all drop the same ones.
+/// when no rank has failed before compositing, so all drop the same ones.
 void Frame::keep_recent_compositors() {
+    forget_new_compositors();
     const auto is_used = [this](const auto& kept) {
         return std::ranges::find(compositors_, kept.get()) != compositors_.end();
     };
@@ -487,10 +499,18 @@ void Frame::finish() {
     context_.set_real(ICET_COLLECT_TIME, 0);
     context_.set_real(ICET_TOTAL_DRAW_TIME, total);
     context_.set_real(ICET_COMPOSITE_TIME, total - render_time_ - read_time_);
-    context_.times = {static_cast<float>(render_time_), static_cast<float>(read_time_),
-                      static_cast<float>(wait_time_),
-                      static_cast<float>(total - render_time_ - read_time_ - wait_time_)};
     context_.set_number(ICET_BYTES_SENT, static_cast<IceTInt>(std::min<Bytes>(sent_, 2147483647)));
+    if (reports_)
+        report_times(total - render_time_ - read_time_ - wait_time_);
+}
+
+/// Tells rank 0 the times of this rank. Collective.
+void Frame::report_times(double composite) {
+    const RankTimes own = {static_cast<float>(render_time_), static_cast<float>(read_time_),
+                           static_cast<float>(wait_time_), static_cast<float>(composite)};
+    std::vector<RankTimes> all = context_.communicator().all_gather(own);
+    if (context_.history)
+        context_.history->add(std::move(all));
 }
 
 /// Sets the variables that state that a frame is being drawn, for its duration.

@@ -64,7 +64,8 @@ void show(const Context& context, const IceTImage& image, const std::array<GLint
     for (const GLenum off : {GL_TEXTURE_1D, GL_TEXTURE_2D, GL_ALPHA_TEST, GL_LIGHTING, GL_CULL_FACE,
                              GL_DEPTH_TEST, GL_BLEND})
         glDisable(off);
-    if (context.enabled(ICET_GL_DISPLAY_COLORED_BACKGROUND) &&
+    if (context.choice(ICET_COMPOSITE_MODE) == ICET_COMPOSITE_MODE_BLEND &&
+        context.enabled(ICET_GL_DISPLAY_COLORED_BACKGROUND) &&
         !context.enabled(ICET_CORRECT_COLORED_BACKGROUND)) {
         glEnable(GL_BLEND);
         glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
@@ -151,8 +152,6 @@ IceTImage icetGLDrawFrame(void) {
         Context& context = current();
         if (!icetGLIsInitialized())
             throw Raised(ICET_INVALID_OPERATION, "not initialized: call icetGLInitialize");
-        if (!context.at(ICET_GL_DRAW_FUNCTION).as<IceTGLDrawCallbackType>().at(0))
-            throw Raised(ICET_INVALID_OPERATION, "no drawing function: call icetGLDrawCallback");
         std::array<GLdouble, 16> projection{}, modelview{};
         std::array<GLfloat, 4> background{};
         std::array<GLint, 4> viewport{};
@@ -161,6 +160,8 @@ IceTImage icetGLDrawFrame(void) {
         glGetFloatv(GL_COLOR_CLEAR_VALUE, background.data());
         glGetIntegerv(GL_VIEWPORT, viewport.data());
         icetPhysicalRenderSize(viewport[2], viewport[3]);
+        if (!context.at(ICET_GL_DRAW_FUNCTION).as<IceTGLDrawCallbackType>().at(0))
+            throw Raised(ICET_INVALID_OPERATION, "no drawing function: call icetGLDrawCallback");
         const Value before = context.at(ICET_DRAW_FUNCTION);
         context.set_pointer(ICET_DRAW_FUNCTION, reinterpret_cast<const void*>(&draw));
         const IceTImage image =
