@@ -47,7 +47,7 @@ Matrix projection_onto(const Viewport& part, const Viewport& whole) {
         const double scale = static_cast<double>(whole[axis + 2]) / part[axis + 2];
         matrix[5 * axis] = scale;
         matrix[12 + axis] =
-            (whole[axis + 2] + 2. * (whole[axis] - part[axis])) / part[axis + 2] - 1;
+            (whole[axis + 2] + 2. * (whole[axis] - part[axis]) - part[axis + 2]) / part[axis + 2];
     }
     return matrix;
 }
@@ -56,9 +56,17 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
                   const Viewport& viewport) {
     if (vertices.empty())
         return {viewport, -1, 1};
+    // In pixels, as IceT computes them, so that bounds at the edge of a pixel are rounded alike.
+    Matrix to_pixels{};
+    to_pixels[10] = to_pixels[15] = 1;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        to_pixels[5 * axis] = .5 * viewport[axis + 2];
+        to_pixels[12 + axis] = viewport[axis] + .5 * viewport[axis + 2];
+    }
+    const Matrix total = product(to_pixels, transform);
     std::vector<Point> points;
     for (std::size_t i = 0; i + 2 < vertices.size(); i += 3)
-        points.push_back(transformed(transform, &vertices[i]));
+        points.push_back(transformed(total, &vertices[i]));
     // Where the near plane cuts the hull, it cuts lines between two of its vertices.
     std::vector<Point> visible;
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -81,14 +89,14 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
     std::fill(high, high + 3, -std::numeric_limits<double>::infinity());
     for (const Point& point : visible) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            double at = point[axis] / point[3];
+            double at = point[axis] * (1 / point[3]); // rounded as in IceT
             if (!std::isfinite(at) || std::isnan(at)) // at the viewer: in any direction
-                at = axis == 2 ? -1 : 0;
+                at = axis == 2 ? -1 : viewport[axis];
             low[axis] = std::min(low[axis], at);
             high[axis] = std::max(high[axis], at);
             if (!(point[3] > 0) && axis < 2) {
-                low[axis] = -1;
-                high[axis] = 1;
+                low[axis] = viewport[axis];
+                high[axis] = viewport[axis] + viewport[axis + 2];
             }
         }
     }
@@ -96,11 +104,10 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
         return {};
     Viewport pixels;
     for (std::size_t axis = 0; axis < 2; ++axis) {
-        const double size = viewport[axis + 2];
-        const auto bounded = [&](double pixel) { return std::clamp(pixel, 0., size); };
-        const double first = bounded(std::floor((low[axis] + 1) / 2 * size));
-        const double last = bounded(std::ceil((high[axis] + 1) / 2 * size));
-        pixels[axis] = viewport[axis] + static_cast<IceTInt>(first);
+        const double least = viewport[axis], most = viewport[axis] + viewport[axis + 2];
+        const double first = std::clamp(std::floor(low[axis]), least, most);
+        const double last = std::clamp(std::ceil(high[axis]), least, most);
+        pixels[axis] = static_cast<IceTInt>(first);
         pixels[axis + 2] = static_cast<IceTInt>(last - first);
     }
     return {pixels, low[2], high[2]};
