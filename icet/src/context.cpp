@@ -92,6 +92,9 @@ void Pixels::shape(IceTEnum with_color, IceTEnum with_depth, IceTSizeType column
     depth_format = with_depth;
     width = columns;
     height = rows;
+    constexpr Elements most = Elements{1} << 36; // so that sizes in bytes do not overflow
+    if (columns < 0 || rows < 0 || count() > most)
+        throw std::bad_alloc();
     const Planes planes = planes_of(color_format, depth_format != ICET_IMAGE_DEPTH_NONE);
     const Bytes size = 4 * planes.words(count()), before = 4 * planes.depth_offset(count());
     if (!both_ || both_->size() < size) {
@@ -136,8 +139,11 @@ Context::Context(IceTCommunicator table) : communicator_(communicator_of(table))
     }
     if (rank() == 0)
         history = history_of_process();
-    in_place = size() == 1 || (communicator().shares_nodes() &&
-                               reads_all(communicator(), nodes_of(communicator())));
+    if (size() == 1 ||
+        (communicator().shares_nodes() && reads_all(communicator(), nodes_of(communicator()))))
+        sharing = Sharing::in_place;
+    else if (!is_native(table))
+        sharing = Sharing::table;
     const char* const check = std::getenv("SEXTANT_ICET_CHECK");
     checks = check && std::string_view(check) == "1";
     set_number(ICET_DIAGNOSTIC_LEVEL,
@@ -282,8 +288,12 @@ IceTContext icetCreateContext(IceTCommunicator comm) {
 
 void icetDestroyContext(IceTContext context) {
     guarded(__func__, [&] {
-        if (context)
-            delete &existing(context);
+        if (!context)
+            return;
+        Context& ended = existing(context);
+        if (ended.enabled(ICET_IS_DRAWING_FRAME))
+            throw Raised(ICET_INVALID_OPERATION, "the context is drawing a frame");
+        delete &ended;
     });
 }
 

@@ -56,6 +56,8 @@ class Value {
     template <class T>
     std::vector<T> as() const {
         std::vector<T> values(count_);
+        if (values.empty())
+            return values;
         std::memcpy(values.data(), bytes_.data(), std::min(bytes_.size(), count_ * sizeof(T)));
         return values;
     }
@@ -106,6 +108,9 @@ struct Pixels {
 };
 
 class TileCompositor;
+
+/// How ranks get each other's pixels: all in place, by MPI, or by functions of the program.
+enum class Sharing { in_place, messages, table };
 
 class Context {
   public:
@@ -158,8 +163,7 @@ class Context {
     /// SEXTANT_ICET_CHECK=1: every frame is blended again by a plain reference (check.hpp).
     bool checks = false;
 
-    /// True if all ranks read each other's memory.
-    bool in_place = false;
+    Sharing sharing = Sharing::messages;
     Pixels floating; ///< one rendered image for several tiles (ICET_FLOATING_VIEWPORT)
     Pixels unused;   ///< what is rendered where nothing is drawn (ICET_RENDER_EMPTY_IMAGES)
     Pixels result;   ///< the image of the last frame
@@ -209,6 +213,9 @@ Result guarded(const char* function, Result otherwise, Body&& body) noexcept {
         report(ICET_INVALID_VALUE, function, error.what(), ICET_DIAG_ERRORS);
     } catch (const std::exception& error) {
         report(ICET_INVALID_OPERATION, function, error.what(), ICET_DIAG_ERRORS);
+    } catch (...) { // of a callback
+        report(ICET_INVALID_OPERATION, function, "an exception that is no std::exception",
+               ICET_DIAG_ERRORS);
     }
     return otherwise;
 }
@@ -229,5 +236,7 @@ double wall_time();
 
 /// A communicator over the functions of an IceTCommunicator.
 Communicator communicator_of(IceTCommunicator table);
+/// True if this library has made the functions.
+bool is_native(IceTCommunicator table);
 
 } // namespace sextant::icet

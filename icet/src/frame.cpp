@@ -91,6 +91,7 @@ class Frame {
     std::vector<int> order() const;
     void describe_plan(TileCompositor& compositor, const TileFrame& frame);
     TileCompositor& compositor_of(std::size_t tile);
+    void shape_result(std::size_t tile);
     void forget_new_compositors();
     void keep_recent_compositors();
     DrawnPart draw(std::size_t tile);
@@ -113,7 +114,9 @@ class Frame {
     Viewport whole_{};
     Viewport drawn_{}; ///< what this rank draws
     Projected projected_;
+    TileTask common_; ///< what all tiles have in common
     Composition composition_;
+    bool keeps_depth_ = true;
     Pixels given_planes_; ///< what the caller has rendered
     bool floats_ = false; ///< one view has been rendered for several tiles
     std::vector<TileCompositor*> compositors_;
@@ -132,6 +135,7 @@ std::vector<Request> Frame::draw_and_exchange() {
             const double before = wall_time();
             compositors_.back()->take(drawn_parts_.back());
             read_time_ += wall_time() - before;
+            shape_result(tile); // here, because all ranks learn of a lack of memory
         }
     } catch (...) { // the other ranks must not wait for this one
         failure = std::current_exception();
@@ -175,8 +179,21 @@ void Frame::prepare() {
     displays_ = context_.numbers(ICET_DISPLAY_NODES);
     whole_ = context_.viewport(ICET_GLOBAL_VIEWPORT);
     const auto mode = context_.choice(ICET_COMPOSITE_MODE);
-    composition_ = composition_of(context_.choice(ICET_COLOR_FORMAT),
-                                  context_.choice(ICET_DEPTH_FORMAT), mode);
+    common_ = {{},
+               context_.choice(ICET_COLOR_FORMAT),
+               context_.choice(ICET_DEPTH_FORMAT),
+               mode,
+               0,
+               context_.enabled(ICET_COLLECT_IMAGES) || tiles_.size() > 1};
+    composition_ = composition_of(common_.color_format, common_.depth_format, mode);
+    keeps_depth_ =
+        has_depth(composition_.element) && (common_.color_format == ICET_IMAGE_COLOR_NONE ||
+                                            !context_.enabled(ICET_COMPOSITE_ONE_BUFFER));
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+        if (displays_[tile] >= context_.size()) // copied from a larger context
+            throw Raised(ICET_INVALID_VALUE, fmt::format("tile {} is displayed by rank {} of {}",
+                                                         tile, displays_[tile], context_.size()));
+    }
     // In blending, the background is added once, at the end.
     const bool blends = mode == ICET_COMPOSITE_MODE_BLEND;
     background_ = blends ? std::array<IceTFloat, 4>{0, 0, 0, 0} : true_background_;
@@ -318,8 +335,8 @@ void Frame::describe(const std::vector<Request>& all) {
 void Frame::render(const Viewport& view, const Viewport& readback, Pixels& planes) {
     const IceTInt width = context_.number(ICET_PHYSICAL_RENDER_WIDTH);
     const IceTInt height = context_.number(ICET_PHYSICAL_RENDER_HEIGHT);
-    planes.shape(context_.choice(ICET_COLOR_FORMAT), context_.choice(ICET_DEPTH_FORMAT), width,
-                 height, &context_.communicator());
+    planes.shape(common_.color_format, common_.depth_format, width, height,
+                 &context_.communicator());
     const auto callback = context_.at(ICET_DRAW_FUNCTION).as<IceTDrawCallbackType>().at(0);
     const Viewport physical = {view[0], view[1], width, height};
     const Matrix projection = product(projection_onto(physical, whole_), projection_);
@@ -374,8 +391,8 @@ DrawnPart Frame::draw(std::size_t tile) {
 /// The caller's planes (icetCompositeImage), for the duration of the call.
 Pixels Frame::given_planes() const {
     Pixels planes;
-    planes.color_format = context_.choice(ICET_COLOR_FORMAT);
-    planes.depth_format = context_.choice(ICET_DEPTH_FORMAT);
+    planes.color_format = common_.color_format;
+    planes.depth_format = common_.depth_format;
     planes.width = whole_[2];
     planes.height = whole_[3];
     if (given_->color)
@@ -389,20 +406,24 @@ Pixels Frame::given_planes() const {
 
 /// The compositor of a tile: that of earlier frames, if they were alike.
 TileCompositor& Frame::compositor_of(std::size_t tile) {
-    const TileTask task{tiles_[tile],
-                        context_.choice(ICET_COLOR_FORMAT),
-                        context_.choice(ICET_DEPTH_FORMAT),
-                        context_.choice(ICET_COMPOSITE_MODE),
-                        displays_[tile],
-                        context_.enabled(ICET_COLLECT_IMAGES) || tiles_.size() > 1};
+    TileTask task = common_;
+    task.tile = tiles_[tile];
+    task.display = displays_[tile];
     for (auto& kept : context_.tiles) {
         const bool is_used = std::ranges::find(compositors_, kept.get()) != compositors_.end();
         if (!is_used && kept->task() == task)
             return *kept;
     }
-    context_.tiles.push_back(
-        make_tile_compositor(context_.communicator(), task, context_.in_place));
+    context_.tiles.push_back(make_tile_compositor(context_.communicator(), task, context_.sharing));
     return *context_.tiles.back();
+}
+
+/// Allocates the image of a tile, on ranks that receive pixels of it.
+void Frame::shape_result(std::size_t tile) {
+    if (!common_.collects || displays_[tile] == context_.rank())
+        context_.result.shape(common_.color_format,
+                              keeps_depth_ ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE,
+                              tiles_[tile][2], tiles_[tile][3], &context_.communicator());
 }
 
 void Frame::forget_new_compositors() {
@@ -469,10 +490,7 @@ bool Frame::composite(std::size_t tile, const std::vector<Request>& all) {
         parts.push_back(part);
     }
     const std::vector<int> ranks = order();
-    const bool drops_depth =
-        context_.enabled(ICET_COMPOSITE_ONE_BUFFER) && task.color_format != ICET_IMAGE_COLOR_NONE;
-    const TileFrame frame{parts, ranks, true_background_,
-                          has_depth(composition_.element) && !drops_depth, &context_.result};
+    const TileFrame frame{parts, ranks, true_background_, keeps_depth_, &context_.result};
     const TilePiece piece = compositor.composite(frame);
     describe_plan(compositor, frame);
     sent_ += compositor.sent();

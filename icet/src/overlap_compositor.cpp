@@ -194,7 +194,11 @@ TilePiece OverlapCompositor::composite(const TileFrame& frame) {
     background_ = frame.background;
     is_new_ = !execution_;
     prepare(frame);
-    bind(*frame.result);
+    try {
+        bind(*frame.result);
+    } catch (...) { // the other ranks must not wait for this one
+        execution_->run_failed(std::current_exception());
+    }
     execution_->run();
     sent_ = execution_->sent().bytes;
     return is_display() ? TilePiece{0, task_.pixels()} : TilePiece{};
@@ -206,6 +210,7 @@ void OverlapCompositor::fold(const Computation& computation) const {
     const std::uint32_t word = word_of(background_);
     const bool bytes = task_.color_format == ICET_IMAGE_COLOR_RGBA_UBYTE;
     const Bytes size = color_size(task_.color_format);
+    const bool has_background = !is_clear(background_, task_.color_format);
     std::vector<std::byte> behind; // blended pixels
     std::vector<const std::byte*> sources;
     if (!has_depth(composition_.element)) {
@@ -220,7 +225,7 @@ void OverlapCompositor::fold(const Computation& computation) const {
         const Elements count = at.next(part);
         if (!has_depth(composition_.element)) {
             sources.assign(at.colors().begin(), at.colors().end());
-            if (word != 0 || sources.empty()) // something is behind the pixels
+            if (has_background || sources.empty()) // something is behind the pixels
                 sources.push_back(behind.data());
             blend_.fold(sources, at.color, count, streams_ ? task_.pixels() : count);
         } else if (bytes || read_.color_words == 0) {
@@ -268,7 +273,7 @@ Seconds OverlapCompositor::predict(const TileFrame& frame) {
     prepare(frame);
     const std::vector<int> nodes = nodes_of(communicator_);
     const planner::DefaultPlanner usual =
-        calibrate::planner_here(communicator_, nodes, "", planner::Probing::now);
+        calibrate::planner_here(communicator_, nodes, "", planner::Probing::kept);
     if (communicator_.rank() != 0)
         return 0;
     const machine::Profile profile = with_kernel(usual.planner->machine());

@@ -85,7 +85,7 @@ TilePiece PackedCompositor::composite(const TileFrame& frame) {
     const double before = wall_time();
     frame.result->shape(task_.color_format,
                         frame.keeps_depth ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE,
-                        task_.tile[2], task_.tile[3]);
+                        task_.tile[2], task_.tile[3], &communicator_);
     unpack(made.bytes, composition_, blend_, frame.background, made.first, *frame.result);
     unpack_ = wall_time() - before;
     return {made.first, made.count};

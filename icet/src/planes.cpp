@@ -80,7 +80,7 @@ void unpack_blended(std::span<const std::byte> pixels, const Operator& blend,
     const Bytes size = blend.element.size;
     std::byte* const to = planes.color.data() + first * size;
     const std::uint32_t word = word_of(background);
-    if (word == 0) { // nothing is behind the pixels
+    if (is_clear(background, planes.color_format)) { // nothing is behind the pixels
         std::memcpy(to, pixels.data(), pixels.size());
         return;
     }
@@ -105,6 +105,12 @@ std::uint32_t word_of(const std::array<IceTFloat, 4>& color) {
         return static_cast<std::uint8_t>(std::clamp(channel, 0.F, 1.F) * 255);
     });
     return std::bit_cast<std::uint32_t>(bytes);
+}
+
+bool is_clear(const std::array<IceTFloat, 4>& color, IceTEnum format) {
+    if (format == ICET_IMAGE_COLOR_RGBA_UBYTE)
+        return word_of(color) == 0;
+    return std::ranges::all_of(color, [](IceTFloat channel) { return channel == 0; });
 }
 
 Composition composition_of(IceTEnum color_format, IceTEnum depth_format, IceTEnum mode) {

@@ -32,5 +32,7 @@ void unpack(std::span<const std::byte> pixels, const Composition& composition,
 
 /// A colour as four bytes.
 std::uint32_t word_of(const std::array<IceTFloat, 4>& color);
+/// True if a colour of this format, behind other pixels, changes nothing.
+bool is_clear(const std::array<IceTFloat, 4>& color, IceTEnum format);
 
 } // namespace sextant::icet

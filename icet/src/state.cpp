@@ -173,6 +173,12 @@ std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
     return members;
 }
 
+/// Images of a frame have one format.
+void require_no_frame(const char* what) {
+    if (current().enabled(ICET_IS_DRAWING_FRAME))
+        throw Raised(ICET_INVALID_OPERATION, fmt::format("the {} changes while drawing", what));
+}
+
 } // namespace
 
 std::vector<Viewport> tiles_of(const Context& context) {
@@ -300,6 +306,18 @@ int icetAddTile(IceTInt x, IceTInt y, IceTSizeType width, IceTSizeType height, i
             throw Raised(ICET_INVALID_VALUE, fmt::format("rank {} already displays tile {}",
                                                          display_rank, at - displays.begin()));
         tiles.push_back({x, y, width, height});
+        for (const Viewport& other : tiles) {
+            const auto far = [limit](std::int64_t from, std::int64_t to) {
+                return to - from > limit;
+            };
+            if (far(other[0], std::int64_t{x} + width) ||
+                far(x, std::int64_t{other[0]} + other[2]) ||
+                far(other[1], std::int64_t{y} + height) ||
+                far(y, std::int64_t{other[1]} + other[3]))
+                throw Raised(ICET_INVALID_VALUE,
+                             fmt::format("tiles at {}, {} and {}, {} are more than {} pixels apart",
+                                         x, y, other[0], other[1], limit));
+        }
         displays.push_back(display_rank);
         set_tiles(context, tiles, displays);
         context.set_number(ICET_PHYSICAL_RENDER_WIDTH,
@@ -327,6 +345,7 @@ void icetPhysicalRenderSize(IceTInt width, IceTInt height) {
 
 void icetSetColorFormat(IceTEnum color_format) {
     guarded(__func__, [&] {
+        require_no_frame("color format");
         choose(ICET_COLOR_FORMAT, "color format", color_format,
                {ICET_IMAGE_COLOR_RGBA_UBYTE, ICET_IMAGE_COLOR_RGBA_FLOAT,
                 ICET_IMAGE_COLOR_RGB_FLOAT, ICET_IMAGE_COLOR_NONE});
@@ -334,6 +353,7 @@ void icetSetColorFormat(IceTEnum color_format) {
 }
 void icetSetDepthFormat(IceTEnum depth_format) {
     guarded(__func__, [&] {
+        require_no_frame("depth format");
         choose(ICET_DEPTH_FORMAT, "depth format", depth_format,
                {ICET_IMAGE_DEPTH_FLOAT, ICET_IMAGE_DEPTH_NONE});
     });

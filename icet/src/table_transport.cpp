@@ -226,7 +226,13 @@ class TableTransport : public Transport {
             members, {}, [&](IceTInt32 rank) { return all[static_cast<std::size_t>(rank)][1]; });
         IceTCommunicator part = table_->get()->Subset(
             table_->get(), color < 0 ? 0 : static_cast<int>(members.size()), members.data());
-        return color < 0 || !part ? nullptr : std::make_shared<TableTransport>(part);
+        if (color < 0)
+            return nullptr;
+        if (!part)
+            throw CommunicationFailed(
+                fmt::format("the IceTCommunicator of rank {} has no Subset of {} of {} ranks",
+                            rank_, members.size(), size_));
+        return std::make_shared<TableTransport>(part);
     }
 
   private:
@@ -250,19 +256,30 @@ void register_native(void (*destroy)(IceTCommunicator), NativeCommunicator nativ
     natives().all[destroy] = native;
 }
 
+namespace {
+
+NativeCommunicator find_native(IceTCommunicator table) {
+    const std::lock_guard lock(natives().mutex);
+    const auto found = natives().all.find(table->Destroy);
+    return found == natives().all.end() ? nullptr : found->second;
+}
+
+} // namespace
+
+bool is_native(IceTCommunicator table) {
+    return find_native(table) != nullptr;
+}
+
 Communicator communicator_of(IceTCommunicator table) {
-    NativeCommunicator native = nullptr;
-    {
-        const std::lock_guard lock(natives().mutex);
-        const auto found = natives().all.find(table->Destroy);
-        if (found != natives().all.end())
-            native = found->second;
+    const NativeCommunicator native = find_native(table);
+    if (native) {
+        const char* const shared = std::getenv("SEXTANT_SHARED_MEMORY");
+        const Communicator communicator = native(table);
+        const int off = shared && std::string_view(shared) == "off" ? 1 : 0;
+        const std::vector<int> all = communicator.all_gather(off);
+        return std::ranges::find(all, 1) != all.end() ? communicator
+                                                      : share_nodes(communicator).communicator;
     }
-    const char* const shared = std::getenv("SEXTANT_SHARED_MEMORY");
-    if (native)
-        return shared && std::string_view(shared) == "off"
-                   ? native(table)
-                   : share_nodes(native(table)).communicator;
     return Communicator(std::make_shared<TableTransport>(table->Duplicate(table)));
 }
 

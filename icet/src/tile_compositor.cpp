@@ -9,68 +9,74 @@ namespace sextant::icet {
 
 namespace {
 
+/// Overlaps of many ranks need a message from each to each, so they are considered up to this
+/// number.
+constexpr int most_ranks = 32;
+
 /// Chooses one of the two ways at the first frame, by prediction.
 class ChosenCompositor : public TileCompositor {
   public:
-    using TileCompositor::TileCompositor;
+    ChosenCompositor(Communicator communicator, TileTask task)
+        : TileCompositor(communicator, task),
+          packed_(make_packed_compositor(communicator, task)),
+          overlaps_(make_overlap_compositor(communicator, task)) {}
 
     void take(const DrawnPart& drawn) override {
-        drawn_ = drawn;
-        if (chosen_)
-            chosen_->take(drawn);
+        for (const auto& way : {&packed_, &overlaps_}) {
+            if (*way)
+                (*way)->take(drawn);
+        }
     }
 
     TilePiece composite(const TileFrame& frame) override {
-        is_new_ = !chosen_;
-        if (!chosen_)
+        is_new_ = packed_ && overlaps_;
+        if (is_new_)
             choose(frame);
-        const TilePiece piece = chosen_->composite(frame);
-        sent_ = chosen_->sent();
-        unpack_ = chosen_->unpack_time();
+        const TilePiece piece = chosen().composite(frame);
+        sent_ = chosen().sent();
+        unpack_ = chosen().unpack_time();
         return piece;
     }
 
-    Seconds predict(const TileFrame& frame) override { return chosen_->predict(frame); }
+    Seconds predict(const TileFrame& frame) override { return chosen().predict(frame); }
     TilePlan plan() const override {
-        TilePlan plan = chosen_->plan();
+        TilePlan plan = chosen().plan();
         plan.reason += reason_;
         return plan;
     }
 
   private:
     void choose(const TileFrame& frame);
+    TileCompositor& chosen() const { return packed_ ? *packed_ : *overlaps_; }
 
-    DrawnPart drawn_;
-    std::unique_ptr<TileCompositor> chosen_;
+    std::unique_ptr<TileCompositor> packed_, overlaps_; // one of them, once it is chosen
     std::string reason_;
 };
 
-/// Rank 0 decides. Overlaps of many ranks need a message from each to each, so they are considered
-/// up to a number of ranks only. Collective.
+/// Rank 0 decides. Collective.
 void ChosenCompositor::choose(const TileFrame& frame) {
-    constexpr int most_ranks = 32;
-    std::unique_ptr<TileCompositor> packed = make_packed_compositor(communicator_, task_);
-    packed->take(drawn_);
-    if (task_.collects && communicator_.size() <= most_ranks) {
-        std::unique_ptr<TileCompositor> overlaps = make_overlap_compositor(communicator_, task_);
-        overlaps->take(drawn_);
-        const Seconds of_packed = packed->predict(frame), of_overlaps = overlaps->predict(frame);
-        const bool is_faster = of_overlaps > 0 && (of_packed == 0 || of_overlaps <= of_packed);
-        if (communicator_.all_gather(is_faster ? 1 : 0).front() != 0)
-            packed = std::move(overlaps);
-        reason_ = fmt::format("; predicted: overlaps {:.3g} ms, {:.3g} ms with packed pixels",
-                              1e3 * of_overlaps, 1e3 * of_packed);
-    }
-    chosen_ = std::move(packed);
+    const Seconds packed = packed_->predict(frame), overlaps = overlaps_->predict(frame);
+    const bool is_faster = overlaps > 0 && (packed == 0 || overlaps <= packed);
+    if (communicator_.all_gather(is_faster ? 1 : 0).front() != 0)
+        packed_.reset();
+    else
+        overlaps_.reset();
+    reason_ = fmt::format("; predicted: overlaps {:.3g} ms, {:.3g} ms with packed pixels",
+                          1e3 * overlaps, 1e3 * packed);
     is_set_up_ = true;
 }
 
 } // namespace
 
 std::unique_ptr<TileCompositor> make_tile_compositor(Communicator communicator, TileTask task,
-                                                     bool in_place) {
-    if (in_place && task.collects)
+                                                     Sharing sharing) {
+    if (!task.collects)
+        return make_packed_compositor(std::move(communicator), task);
+    const bool are_few = communicator.size() <= most_ranks;
+    if (sharing == Sharing::in_place || (sharing == Sharing::table && are_few))
         return make_overlap_compositor(std::move(communicator), task);
+    if (!are_few)
+        return make_packed_compositor(std::move(communicator), task);
     return std::make_unique<ChosenCompositor>(std::move(communicator), task);
 }
 

@@ -95,9 +95,10 @@ class TileCompositor {
 std::unique_ptr<TileCompositor> make_overlap_compositor(Communicator communicator, TileTask task);
 /// Pixels are packed, and composited by the algorithm that the library's planner chooses.
 std::unique_ptr<TileCompositor> make_packed_compositor(Communicator communicator, TileTask task);
-/// Overlaps if ranks read each other's memory (`in_place`), else what is predicted to be faster for
-/// the first frame.
+/// Overlaps if all ranks read each other's memory; else what is predicted to be faster for the
+/// first frame. Over a program's own communicator, whose messages are not measured: overlaps,
+/// unless ranks are many.
 std::unique_ptr<TileCompositor> make_tile_compositor(Communicator communicator, TileTask task,
-                                                     bool in_place);
+                                                     Sharing sharing);
 
 } // namespace sextant::icet

@@ -7,6 +7,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for ranks in 1 2 3 4 5 7; do
     "$mpirun" --oversubscribe -n $ranks "$program" "$folder/theirs."
-    LD_LIBRARY_PATH=$libraries "$mpirun" --oversubscribe -n $ranks "$program" "$folder/ours."
-    python3 "$(dirname "$0")/compare.py" "$folder/theirs." "$folder/ours." $ranks
+    for shared in on off; do
+        SEXTANT_SHARED_MEMORY=$shared LD_LIBRARY_PATH=$libraries \
+            "$mpirun" --oversubscribe -n $ranks "$program" "$folder/ours."
+        echo "shared memory $shared"
+        python3 "$(dirname "$0")/compare.py" "$folder/theirs." "$folder/ours." $ranks
+    done
 done

@@ -41,12 +41,14 @@ bool draws(int rank, int x, int width) {
 }
 
 thread_local int drawing_rank = 0;
-thread_local bool throws = false;
+thread_local bool throws = false, throws_a_number = false;
 
 void draw(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt* part,
           IceTImage image) {
     if (throws)
         throw std::runtime_error("the callback failed");
+    if (throws_a_number)
+        throw 42;
     const int width = icetImageGetWidth(image);
     for (int y = part[1]; y < part[1] + part[3]; ++y) {
         for (int x = part[0]; x < part[0] + part[2]; ++x) {
@@ -178,6 +180,10 @@ TEST(IcetFrames, AFailureOfOneRankEndsTheFrameOnAll) {
         EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
         EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
         throws = false;
+        throws_a_number = scene.rank == 2;
+        EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
+        EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+        throws_a_number = false;
         if (scene.rank == 1)
             icetDrawCallback(nullptr);
         EXPECT_TRUE(icetImageIsNull(icetDrawFrame(identity, identity, none)));
@@ -215,6 +221,70 @@ TEST(IcetFrames, InvalidCallsRaiseErrors) {
         EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE) << "beyond the range of coordinates";
         icetDrawFrame(identity, identity, none);
         EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION) << "no tile";
+        icetAddTile(0, 0, 10, 8, 0);
+        icetPhysicalRenderSize(2147483647, 2147483647);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_OUT_OF_MEMORY);
+    });
+}
+
+TEST(IcetFrames, TilesAreNotFartherApartThanCoordinatesReach) {
+    on_threads(2, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 8, 0);
+        icetResetTiles();
+        EXPECT_EQ(icetAddTile(-2000000000, 0, 10, 10, 0), 0);
+        EXPECT_EQ(icetAddTile(2000000000, 0, 10, 10, 1), -1);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+    });
+}
+
+void change_while_drawing(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*,
+                          IceTImage image) {
+    icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_FLOAT);
+    EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+    icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+    EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+    icetDestroyContext(icetGetContext());
+    EXPECT_EQ(icetGetError(), ICET_INVALID_OPERATION);
+    icetCompositeMode(ICET_COMPOSITE_MODE_BLEND); // takes effect in the next frame
+    std::memset(icetImageGetColorub(image), 9, 4 * 10 * 8);
+    std::fill_n(icetImageGetDepthf(image), 10 * 8, .5F);
+}
+
+TEST(IcetFrames, FormatsDoNotChangeWithinAFrame) {
+    on_threads(2, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 8, 0);
+        icetAddTile(20, 0, 10, 8, 1);
+        icetPhysicalRenderSize(10, 8);
+        icetDrawCallback(change_while_drawing);
+        const IceTImage image = icetDrawFrame(identity, identity, none);
+        ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+        EXPECT_EQ(icetImageGetColorcub(image)[4 * 79], 9);
+        EXPECT_EQ(icetImageGetDepthcf(image)[79], .5F);
+    });
+}
+
+void draw_nothing(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*,
+                  IceTImage image) {
+    std::fill_n(icetImageGetColorf(image), 4 * 10 * 8, 0.F);
+}
+
+TEST(IcetFrames, FaintBackgroundsOfFloatsAreBlended) {
+    on_threads(2, [&](IceTCommunicator communicator) {
+        const Scene scene(communicator, 10, 8, 0);
+        icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
+        icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_FLOAT);
+        icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+        icetDrawCallback(draw_nothing);
+        const float faint[4] = {.001F, -.5F, 0, .001F};
+        for (const bool collected : {true, false}) {
+            (collected ? icetEnable : icetDisable)(ICET_COLLECT_IMAGES);
+            const IceTImage image = icetDrawFrame(identity, identity, faint);
+            ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
+            if (scene.rank == 0) {
+                EXPECT_TRUE(std::equal(faint, faint + 4, icetImageGetColorcf(image)));
+            }
+        }
     });
 }
 
