@@ -23,24 +23,28 @@ std::size_t at(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// The largest possible number of runs in a tile. Runs of different values may adjoin; foreground
+/// The largest possible number of runs in a row. Runs of different values may adjoin; foreground
 /// runs are separated by background.
 Elements most_runs(const Tile& tile, Sameness sameness) {
-    return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
+    return sameness == Sameness::value ? tile.width : (tile.width + 1) / 2;
 }
 
 void check(const ValueView& input, Sameness sameness) {
-    const Elements width = input.tile.width, height = input.tile.height;
+    const Elements width = input.tile.width, height = input.tile.height, planes = input.planes;
     constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
-    if (width < 0 || height < 0 || width > largest || height > largest ||
-        most_runs(input.tile, sameness) > largest)
-        throw InvalidTask(
-            fmt::format("a tile of {}x{} pixels may have more than {} runs: expected smaller tiles",
-                        width, height, largest));
+    const bool fits = width >= 0 && height >= 0 && planes >= 0 && width <= largest &&
+                      height <= largest && planes <= largest &&
+                      (height * planes == 0 || most_runs(input.tile, sameness) <=
+                                                   largest / height / planes);
+    if (!fits)
+        throw InvalidTask(fmt::format("{} of {}x{} pixels may have more than {} runs: expected "
+                                      "smaller tiles",
+                                      planes == 1 ? "a tile" : fmt::format("{} planes", planes),
+                                      width, height, largest));
 }
 
-void check(const Tile& tile, const LabelPlane& output) {
-    const Elements width = tile.width, height = tile.height;
+void check(const Tile& tile, Elements planes, const LabelPlane& output) {
+    const Elements width = tile.width, height = tile.height * planes;
     if (width * height > 0 && (!output.first || (height > 1 && std::abs(output.stride) < width)))
         throw InvalidTask(fmt::format("a stride of {} is too small for labels of {}x{} pixels",
                                       output.stride, width, height));
@@ -67,7 +71,7 @@ Tile around(const Tile& a, const Tile& b) {
 
 Label Labeller::apply(const ValueView& input, const LabelPlane& output) {
     check(input, connection_.sameness);
-    check(input.tile, output);
+    check(input.tile, input.planes, output);
     find(input);
     write(output);
     return count_;
@@ -84,15 +88,16 @@ void Labeller::prepare(const ValueView& input) {
     const Tile& tile = input.tile;
     image_ = input.image;
     tile_ = tile;
+    planes_ = input.planes;
     words_ = words_for(tile.width);
     const auto grow = [](Memory& memory, Bytes size) {
         if (memory.size() < size)
             memory = Memory(size);
     };
-    grow(bits_, 2 * words_ * tile.height * static_cast<Bytes>(sizeof(std::uint64_t)));
-    grow(runs_,
-         (most_runs(tile, connection_.sameness) + slack) * static_cast<Bytes>(sizeof(Label)));
-    runs_before_.resize(at(tile.height + 1));
+    grow(bits_, 2 * words_ * rows() * static_cast<Bytes>(sizeof(std::uint64_t)));
+    grow(runs_, (most_runs(tile, connection_.sameness) * rows() + slack) *
+                    static_cast<Bytes>(sizeof(Label)));
+    runs_before_.resize(at(rows() + 1));
     for (auto* bits : {&equal_, &equal_left_, &equal_right_})
         bits->resize(at(words_));
 }
@@ -103,17 +108,58 @@ RunRow Labeller::row(Elements y) const {
     return {inside, inside + words_, runs_before_[at(y)]};
 }
 
+namespace {
+
+/// A row that touches another one and comes before it: `rows` up and `planes` to the front.
+struct Before {
+    Elements rows, planes;
+    bool corners; ///< pixels also touch those to the left and right
+};
+
+std::span<const Before> rows_before(Neighbours neighbours) {
+    static constexpr Before four[] = {{1, 0, false}};
+    static constexpr Before eight[] = {{1, 0, true}};
+    static constexpr Before six[] = {{1, 0, false}, {0, 1, false}};
+    static constexpr Before eighteen[] = {
+        {1, 0, true}, {1, 1, false}, {0, 1, true}, {-1, 1, false}};
+    static constexpr Before twenty_six[] = {
+        {1, 0, true}, {1, 1, true}, {0, 1, true}, {-1, 1, true}};
+    switch (neighbours) {
+    case Neighbours::four:
+        return four;
+    case Neighbours::eight:
+        return eight;
+    case Neighbours::six:
+        return six;
+    case Neighbours::eighteen:
+        return eighteen;
+    case Neighbours::twenty_six:
+        return twenty_six;
+    }
+    return eight;
+}
+
+} // namespace
+
 template <class Sample>
 void Labeller::find_components(const ValueView& input, const Sample* first) {
     runs()[0] = runs_before_[0] = 0;
     if (tile_.width == 0)
         runs_before_.back() = 0;
-    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
-        const Sample* const samples = first + y * input.stride;
-        find_runs(samples, y);
-        runs_before_[at(y + 1)] = begin_runs(row(y), words_, runs());
-        if (y > 0)
-            join_with_above(samples, samples - input.stride, y);
+    const std::span<const Before> before = rows_before(connection_.neighbours);
+    for (Elements row = 0; row < rows() && tile_.width > 0; ++row) {
+        const Elements z = row / tile_.height, y = row % tile_.height;
+        const auto samples_of = [&](Elements plane, Elements line) {
+            return first + plane * input.next_plane + line * input.stride;
+        };
+        const Sample* const samples = samples_of(z, y);
+        find_runs(samples, row);
+        runs_before_[at(row + 1)] = begin_runs(this->row(row), words_, runs());
+        for (const Before& b : before) {
+            const Elements plane = z - b.planes, line = y - b.rows;
+            if (plane >= 0 && line >= 0 && line < tile_.height)
+                join(samples, row, samples_of(plane, line), plane * tile_.height + line, b.corners);
+        }
     }
 }
 
@@ -135,8 +181,8 @@ void Labeller::find_runs(const Sample* samples, Elements y) {
 }
 
 template <class Sample>
-void Labeller::join_with_above(const Sample* samples, const Sample* above, Elements y) {
-    const bool corners = connection_.neighbours == Neighbours::eight;
+void Labeller::join(const Sample* samples, Elements y, const Sample* above, Elements y_above,
+                    bool corners) {
     const bool by_value = connection_.sameness == Sameness::value;
     if (by_value)
         bits_equal(samples, above, tile_.width, equal_.data());
@@ -145,7 +191,7 @@ void Labeller::join_with_above(const Sample* samples, const Sample* above, Eleme
         bits_equal(samples, above + 1, tile_.width - 1, equal_right_.data());
     }
     const EqualsAbove equal{equal_.data(), equal_left_.data(), equal_right_.data()};
-    join_runs({row(y), row(y - 1), words_, corners, by_value ? &equal : nullptr, runs()});
+    join_runs({row(y), row(y_above), words_, corners, by_value ? &equal : nullptr, runs()});
 }
 
 /// A run's parent comes before it, so one pass numbers all components.
@@ -162,11 +208,11 @@ Label Labeller::number_components() {
 }
 
 void Labeller::write(const LabelPlane& output) {
-    const Bytes written = tile_.elements() * static_cast<Bytes>(sizeof(Label));
+    const Bytes written = tile_.width * rows() * static_cast<Bytes>(sizeof(Label));
     const bool aligned = reinterpret_cast<std::uintptr_t>(output.first) % stream_alignment == 0 &&
                          output.stride * static_cast<Bytes>(sizeof(Label)) % stream_alignment == 0;
     const bool stream = aligned && exceeds_caches(2 * written);
-    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+    for (Elements y = 0; y < rows() && tile_.width > 0; ++y) {
         const RunRow bits = row(y);
         write_labels({bits.inside, bits.starts, runs() + bits.before,
                       output.first + y * output.stride, tile_.width, stream});
@@ -176,7 +222,7 @@ void Labeller::write(const LabelPlane& output) {
 }
 
 void Labeller::write(const LabelPlane& output, std::span<const Label> numbers) {
-    check(tile_, output);
+    check(tile_, planes_, output);
     Label* const labels = runs();
     const Label last = runs_before_.back();
     for (Label run = 1; run <= last; ++run)

@@ -30,10 +30,13 @@ struct ValueView {
           tile(view.tile),
           image(view.image) {}
 
-    First first; ///< the sample at the top left
+    First first; ///< the sample at the top left, of the first plane
     Elements stride = 0;
     Tile tile;
     ImageShape image;
+    /// Of a volume: planes one behind another, each with the samples of `tile`, and the distance
+    /// between them.
+    Elements planes = 1, next_plane = 0;
 };
 
 /// The code of a sample that is equal to no sample, such as NaN.
@@ -51,8 +54,9 @@ std::uint64_t value_code(Sample value) {
         return value;
 }
 
-/// Connectivity: pixels touch at sides only (4), or at corners too (8).
-enum class Neighbours : std::uint8_t { four, eight };
+/// Connectivity: pixels touch at sides only (4), or at corners too (8); voxels touch at faces only
+/// (6), at edges too (18), or at corners too (26).
+enum class Neighbours : std::uint8_t { four, eight, six, eighteen, twenty_six };
 
 /// Selects the neighbouring samples that are connected. Samples of 0 are the background.
 enum class Sameness : std::uint8_t {
@@ -94,12 +98,13 @@ struct LabelledRuns {
     const Label* labels;                  ///< [i]: label of run i
 };
 
-/// Labels the connected components of an image, or of a tile of one, by union-find over runs: rows
-/// are converted to bits, each run of bits is a node, and each pair of touching runs is joined. A
-/// second pass writes the labels, in vectors.
+/// Labels the connected components of an image, of a tile of one, or of a volume, by union-find over
+/// runs: rows are converted to bits, each run of bits is a node, and each pair of touching runs is
+/// joined. A second pass writes the labels, in vectors.
 ///
-/// Input     samples of a tile; connections outside it are ignored.
-/// Output    labels of the tile: 1, 2, … in the order of the components' first pixels, row by row.
+/// Input     samples of a tile, or of several planes if the connection is that of voxels;
+///           connections outside are ignored. Rows are numbered through all planes.
+/// Output    labels: 1, 2, … in the order of the components' first pixels, row by row.
 /// Requires  a tile too small to have 2³¹ runs, whatever its samples, and a plane with room for it;
 ///           otherwise throws InvalidTask, before anything is written.
 /// Cost      O(pixels / 64 + runs α(runs)), and writing 4 bytes per pixel. An object keeps 2 bits
@@ -121,15 +126,18 @@ class Labeller {
     /// Requires  a number for each label.
     void write(const LabelPlane& output, std::span<const Label> numbers);
 
-    /// The components of the last `apply` or `find`; [i] has label i + 1.
+    /// The components of the last `apply` or `find` of an image; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).
     std::vector<Component> components() const;
     /// The first pixel of each component, row by row: y · width + x. Cost as `components`.
     std::vector<Elements> first_pixels() const;
-    /// The runs of row `y` of the tile.
-    LabelledRuns runs_of(Elements y) const;
-    /// The label of a pixel of the tile, 0 for the background. Cost  O(x / 64).
-    Label label_at(Elements x, Elements y) const;
+    /// The runs of a row.
+    LabelledRuns runs_of(Elements row) const;
+    /// The label of a pixel of a row, 0 for the background. Cost  O(x / 64).
+    Label label_at(Elements x, Elements row) const;
+    Label count() const { return count_; }
+    Elements rows() const { return tile_.height * planes_; }
+    Elements width() const { return tile_.width; }
 
   private:
     void prepare(const ValueView& input);
@@ -138,7 +146,8 @@ class Labeller {
     template <class Sample>
     void find_runs(const Sample* samples, Elements y);
     template <class Sample>
-    void join_with_above(const Sample* samples, const Sample* above, Elements y);
+    void join(const Sample* samples, Elements y, const Sample* above, Elements y_above,
+              bool corners);
     Label number_components();
     void write(const LabelPlane& output);
     RunRow row(Elements y) const;
@@ -148,6 +157,7 @@ class Labeller {
     Connection connection_;
     Tile tile_;
     ImageShape image_;
+    Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
