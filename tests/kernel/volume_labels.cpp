@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Components of volumes, compared with a flood fill.
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/label/labels.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sextant::kernel {
+namespace {
+
+struct Shape {
+    Elements depth, height, width;
+    Elements elements() const { return depth * height * width; }
+};
+
+/// True if voxels at this distance touch.
+bool touch(Neighbours neighbours, int dz, int dy, int dx) {
+    const int steps = std::abs(dz) + std::abs(dy) + std::abs(dx);
+    return steps > 0 && steps <= (neighbours == Neighbours::six        ? 1
+                                  : neighbours == Neighbours::eighteen ? 2
+                                                                       : 3);
+}
+
+/// Labels in the order of first voxels.
+template <class Sample>
+std::vector<Label> flooded(const std::vector<Sample>& samples, const Shape& shape,
+                           Connection connection) {
+    std::vector<Label> labels(samples.size(), 0);
+    Label count = 0;
+    const auto at = [&](Elements z, Elements y, Elements x) {
+        return static_cast<std::size_t>((z * shape.height + y) * shape.width + x);
+    };
+    for (std::size_t first = 0; first < samples.size(); ++first) {
+        if (samples[first] == 0 || labels[first] != 0)
+            continue;
+        std::vector<std::size_t> open{first};
+        labels[first] = ++count;
+        while (!open.empty()) {
+            const auto here = static_cast<Elements>(open.back());
+            open.pop_back();
+            const Elements x = here % shape.width, y = here / shape.width % shape.height,
+                           z = here / shape.width / shape.height;
+            for (int dz = -1; dz <= 1; ++dz)
+                for (int dy = -1; dy <= 1; ++dy)
+                    for (int dx = -1; dx <= 1; ++dx) {
+                        if (!touch(connection.neighbours, dz, dy, dx) || z + dz < 0 ||
+                            z + dz >= shape.depth || y + dy < 0 || y + dy >= shape.height ||
+                            x + dx < 0 || x + dx >= shape.width)
+                            continue;
+                        const std::size_t there = at(z + dz, y + dy, x + dx);
+                        const bool same = connection.sameness == Sameness::foreground ||
+                                          samples[there] == samples[static_cast<std::size_t>(here)];
+                        if (samples[there] == 0 || !same || labels[there] != 0)
+                            continue;
+                        labels[there] = count;
+                        open.push_back(there);
+                    }
+        }
+    }
+    return labels;
+}
+
+template <class Sample>
+void compare(const std::vector<Sample>& samples, const Shape& shape, Connection connection,
+             Labeller& labeller) {
+    ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
+                   {shape.width, shape.height});
+    view.planes = shape.depth;
+    view.next_plane = shape.width * shape.height;
+    std::vector<Label> labels(samples.size(), -1);
+    labeller.apply(view, {labels.data(), shape.width});
+    ASSERT_EQ(labels, flooded(samples, shape, connection))
+        << shape.depth << "x" << shape.height << "x" << shape.width;
+}
+
+constexpr Neighbours all_neighbours[] = {Neighbours::six, Neighbours::eighteen,
+                                         Neighbours::twenty_six};
+
+TEST(VolumeLabels, equal_those_of_a_flood_fill) {
+    std::mt19937 random(3);
+    for (const Neighbours neighbours : all_neighbours) {
+        for (const Sameness sameness : {Sameness::foreground, Sameness::value}) {
+            Labeller labeller({neighbours, sameness});
+            for (int turn = 0; turn < 60; ++turn) {
+                const auto size = [&](int most) { return Elements{1} + random() % most; };
+                const Shape shape{size(5), size(6), size(turn % 3 == 0 ? 150 : 9)};
+                const unsigned empty = random() % 90 + 5; // percent
+                std::vector<std::uint8_t> bytes;
+                std::vector<float> floats;
+                for (Elements i = 0; i < shape.elements(); ++i) {
+                    const auto value =
+                        static_cast<std::uint8_t>(random() % 100 < empty ? 0 : 1 + random() % 2);
+                    bytes.push_back(value);
+                    floats.push_back(.5F * static_cast<float>(value));
+                }
+                compare(bytes, shape, {neighbours, sameness}, labeller);
+                compare(floats, shape, {neighbours, sameness}, labeller);
+            }
+        }
+    }
+}
+
+TEST(VolumeLabels, values_that_are_not_numbers_are_components_of_their_own) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> samples = {nan, 1, nan, 1, 2, 2, 1, 1};
+    ValueView view(samples.data(), 2, {0, 0, 2, 2}, {2, 2});
+    view.planes = 2;
+    view.next_plane = 4;
+    Labeller labeller({Neighbours::twenty_six, Sameness::value});
+    // Each NaN equals nothing, itself included.
+    EXPECT_EQ(labeller.find(view), 4);
+}
+
+TEST(VolumeLabels, a_snake_through_all_planes_is_one_component) {
+    const Shape shape{9, 8, 70};
+    std::vector<std::uint8_t> samples(static_cast<std::size_t>(shape.elements()), 0);
+    const auto set = [&](Elements z, Elements y, Elements x) {
+        samples[static_cast<std::size_t>((z * shape.height + y) * shape.width + x)] = 1;
+    };
+    for (Elements z = 0; z < shape.depth;
+         z += 2) { // rows to and fro, then a step to the next plane
+        for (Elements y = 0; y < shape.height; y += 2) {
+            for (Elements x = 0; x < shape.width; ++x)
+                set(z, y, x);
+            if (y + 2 < shape.height)
+                set(z, y + 1, (y / 2) % 2 == 0 ? shape.width - 1 : 0);
+        }
+        if (z + 2 < shape.depth)
+            set(z + 1, z % 4 == 0 ? shape.height - 2 : 0, 0);
+    }
+    ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
+                   {shape.width, shape.height});
+    view.planes = shape.depth;
+    view.next_plane = shape.width * shape.height;
+    EXPECT_EQ(Labeller({Neighbours::six}).find(view), 1);
+}
+
+TEST(VolumeLabels, volumes_with_too_many_runs_are_refused) {
+    const std::uint8_t sample = 1;
+    ValueView view(&sample, 65536, {0, 0, 65536, 65536}, {65536, 65536});
+    view.planes = 2;
+    EXPECT_THROW(Labeller({Neighbours::six}).find(view), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::kernel
