@@ -2,6 +2,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/label_volume.hpp"
 #include "sextant/command/merging_report.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -12,6 +13,7 @@
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,24 +26,43 @@ namespace {
 struct LabelCommand {
     SourceChoice source;
     std::string output, table;
+    std::string neighbours;
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
+    std::string intensity;
+    std::int64_t min_size = 0, keep_largest = 0;
     std::optional<std::int64_t> ranks;
     Reports reports;
 };
 
 Record record_of(LabelCommand& command) {
-    Record record =
-        record_of(command.source, "a gray image, or a series with --frame; 0 is the background");
+    Record record = record_of(command.source,
+                              "a gray image, or a volume: a series of planes; 0 is the background");
     record.add("output", command.output, "OUT", "the labels, 32-bit integers from 1: .tif or .npy")
         .file()
         .letter('o')
         .required();
     record
         .add("table", command.table, "FILE",
-             "write area, bounding box and centroid of each component (CSV)")
+             "write a table of the components (CSV): sizes, boxes, centroids; axes of volumes")
         .file();
+    record
+        .add("neighbours", command.neighbours, "N",
+             "connectivity: of images 4 or 8 (default), of volumes 6, 18 or 26 (default)")
+        .one_of({"4", "8", "6", "18", "26"});
     Record label = record_of(command.label);
-    label.without("measure").without("timeline");
+    label.without("measure").without("timeline").without("neighbours");
+    record
+        .add("intensity", command.intensity, "FILE",
+             "volumes: add sum, mean and extremes of this volume to the table")
+        .file();
+    record
+        .add("min_size", command.min_size, "N",
+             "volumes: components of fewer voxels become background")
+        .between(0, 1e15);
+    record
+        .add("keep_largest", command.keep_largest, "N",
+             "volumes: keep only this many of the largest components; 0: all")
+        .between(0, 1e15);
     offer_no_probe(label, command.label.merging.probing);
     record.include(std::move(label));
     declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
@@ -224,7 +245,50 @@ std::string LabelRun::json() const {
     return to_json(record);
 }
 
-int run_label(const LabelCommand& command, const Call& call) {
+kernel::Neighbours neighbours_named(const std::string& text) {
+    return text == "4"    ? kernel::Neighbours::four
+           : text == "8"  ? kernel::Neighbours::eight
+           : text == "6"  ? kernel::Neighbours::six
+           : text == "18" ? kernel::Neighbours::eighteen
+                          : kernel::Neighbours::twenty_six;
+}
+
+/// Labels a volume: on the ranks of the launcher, or else on one, with threads.
+void run_volume(const LabelCommand& command, const Call& call) {
+    if (command.neighbours == "4" || command.neighbours == "8")
+        throw InvalidTask(fmt::format("--neighbours {}: {} is a volume, expected 6, 18 or 26",
+                                      command.neighbours, command.source.image));
+    VolumeLabelCommand volume{command.source, command.output, command.table, command.intensity, {},
+                              command.reports};
+    volume.label.neighbours = neighbours_named(command.neighbours);
+    volume.label.by_value = command.label.by_value;
+    volume.label.measure = !command.table.empty();
+    volume.label.min_size = command.min_size;
+    volume.label.keep_largest = command.keep_largest;
+    volume.label.memory = command.label.memory;
+    if (!command.reports.report.empty())
+        throw InvalidTask("--report: pages are made for images only");
+    launch_ranks(call, static_cast<int>(command.ranks.value_or(1)),
+                 [&](const Communicator& communicator) {
+                     VolumeLabelCommand own = volume;
+                     own.label.threads = std::max(1, cores_of_host() / communicator.size());
+                     label_volume(own, communicator);
+                 });
+}
+
+int run_label(const LabelCommand& given, const Call& call) {
+    if (is_volume(given.source)) {
+        run_volume(given, call);
+        return 0;
+    }
+    if (given.neighbours == "6" || given.neighbours == "18" || given.neighbours == "26")
+        throw InvalidTask(fmt::format("--neighbours {}: {} is an image, expected 4 or 8",
+                                      given.neighbours, given.source.image));
+    if (given.min_size > 0 || given.keep_largest > 0 || !given.intensity.empty())
+        throw InvalidTask("--min-size, --keep-largest and --intensity are for volumes");
+    LabelCommand command = given;
+    if (!given.neighbours.empty())
+        command.label.neighbours = neighbours_named(given.neighbours);
     launch_tiles(call, command.label.grid,
                  [&](const Communicator& communicator) { LabelRun(command, communicator).run(); });
     return 0;
@@ -236,7 +300,8 @@ Operation label_operation() {
     return declare_command<LabelCommand>(
         "label", "find and number the connected components of an image",
         "  sextant label cells.tif -o labels.tif --table cells.csv\n"
-        "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4",
+        "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4\n"
+        "  sextant label volume.mrc -o labels.npy --table cells.csv --min-size 100",
         run_label);
 }
 

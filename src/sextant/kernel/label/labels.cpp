@@ -32,10 +32,10 @@ Elements most_runs(const Tile& tile, Sameness sameness) {
 void check(const ValueView& input, Sameness sameness) {
     const Elements width = input.tile.width, height = input.tile.height, planes = input.planes;
     constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
-    const bool fits = width >= 0 && height >= 0 && planes >= 0 && width <= largest &&
-                      height <= largest && planes <= largest &&
-                      (height * planes == 0 || most_runs(input.tile, sameness) <=
-                                                   largest / height / planes);
+    const bool fits =
+        width >= 0 && height >= 0 && planes >= 0 && width <= largest && height <= largest &&
+        planes <= largest &&
+        (height * planes == 0 || most_runs(input.tile, sameness) <= largest / height / planes);
     if (!fits)
         throw InvalidTask(fmt::format("{} of {}x{} pixels may have more than {} runs: expected "
                                       "smaller tiles",
@@ -108,21 +108,13 @@ RunRow Labeller::row(Elements y) const {
     return {inside, inside + words_, runs_before_[at(y)]};
 }
 
-namespace {
-
-/// A row that touches another one and comes before it: `rows` up and `planes` to the front.
-struct Before {
-    Elements rows, planes;
-    bool corners; ///< pixels also touch those to the left and right
-};
-
-std::span<const Before> rows_before(Neighbours neighbours) {
-    static constexpr Before four[] = {{1, 0, false}};
-    static constexpr Before eight[] = {{1, 0, true}};
-    static constexpr Before six[] = {{1, 0, false}, {0, 1, false}};
-    static constexpr Before eighteen[] = {
+std::span<const RowBefore> rows_before(Neighbours neighbours) {
+    static constexpr RowBefore four[] = {{1, 0, false}};
+    static constexpr RowBefore eight[] = {{1, 0, true}};
+    static constexpr RowBefore six[] = {{1, 0, false}, {0, 1, false}};
+    static constexpr RowBefore eighteen[] = {
         {1, 0, true}, {1, 1, false}, {0, 1, true}, {-1, 1, false}};
-    static constexpr Before twenty_six[] = {
+    static constexpr RowBefore twenty_six[] = {
         {1, 0, true}, {1, 1, true}, {0, 1, true}, {-1, 1, true}};
     switch (neighbours) {
     case Neighbours::four:
@@ -139,14 +131,12 @@ std::span<const Before> rows_before(Neighbours neighbours) {
     return eight;
 }
 
-} // namespace
-
 template <class Sample>
 void Labeller::find_components(const ValueView& input, const Sample* first) {
     runs()[0] = runs_before_[0] = 0;
     if (tile_.width == 0)
         runs_before_.back() = 0;
-    const std::span<const Before> before = rows_before(connection_.neighbours);
+    const std::span<const RowBefore> before = rows_before(connection_.neighbours);
     for (Elements row = 0; row < rows() && tile_.width > 0; ++row) {
         const Elements z = row / tile_.height, y = row % tile_.height;
         const auto samples_of = [&](Elements plane, Elements line) {
@@ -155,7 +145,7 @@ void Labeller::find_components(const ValueView& input, const Sample* first) {
         const Sample* const samples = samples_of(z, y);
         find_runs(samples, row);
         runs_before_[at(row + 1)] = begin_runs(this->row(row), words_, runs());
-        for (const Before& b : before) {
+        for (const RowBefore& b : before) {
             const Elements plane = z - b.planes, line = y - b.rows;
             if (plane >= 0 && line >= 0 && line < tile_.height)
                 join(samples, row, samples_of(plane, line), plane * tile_.height + line, b.corners);

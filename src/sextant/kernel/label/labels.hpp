@@ -64,6 +64,13 @@ enum class Sameness : std::uint8_t {
     value       ///< samples of equal value; NaN is equal to nothing
 };
 
+/// A row that touches another one and comes before it: `rows` up and `planes` to the front.
+struct RowBefore {
+    Elements rows, planes;
+    bool corners; ///< pixels also touch those to the left and right
+};
+std::span<const RowBefore> rows_before(Neighbours neighbours);
+
 /// The rule that defines components.
 struct Connection {
     Neighbours neighbours = Neighbours::eight;
@@ -98,9 +105,9 @@ struct LabelledRuns {
     const Label* labels;                  ///< [i]: label of run i
 };
 
-/// Labels the connected components of an image, of a tile of one, or of a volume, by union-find over
-/// runs: rows are converted to bits, each run of bits is a node, and each pair of touching runs is
-/// joined. A second pass writes the labels, in vectors.
+/// Labels the connected components of an image, of a tile of one, or of a volume, by union-find
+/// over runs: rows are converted to bits, each run of bits is a node, and each pair of touching
+/// runs is joined. A second pass writes the labels, in vectors.
 ///
 /// Input     samples of a tile, or of several planes if the connection is that of voxels;
 ///           connections outside are ignored. Rows are numbered through all planes.
@@ -180,6 +187,20 @@ class Shift {
   private:
     std::uint64_t carry_ = 0;
 };
+
+/// The number of set bits among bits begin … end − 1 of a row.
+inline Elements count_bits(const std::uint64_t* bits, Elements begin, Elements end) {
+    Elements count = 0;
+    for (Elements word = begin / 64; 64 * word < end; ++word) {
+        std::uint64_t some = bits[word];
+        if (64 * word < begin)
+            some &= ~std::uint64_t{0} << (begin - 64 * word);
+        if (64 * word + 64 > end)
+            some &= ~std::uint64_t{0} >> (64 * word + 64 - end);
+        count += std::popcount(some);
+    }
+    return count;
+}
 
 /// Calls `body` with the position of each set bit.
 template <class Body>

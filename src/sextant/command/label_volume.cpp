@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/label_volume.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/text.hpp"
+
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// A CSV table with one row per component. Coordinates are in voxels, axes in the order of their
+/// lengths.
+std::string table_of(const std::vector<kernel::Body>& bodies, bool has_intensity) {
+    std::string text = "label,voxels,z,y,x,depth,height,width,centroid_z,centroid_y,centroid_x,"
+                       "axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,faces,at_border";
+    text += has_intensity ? ",sum,mean,minimum,maximum\n" : "\n";
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const kernel::Body& body = bodies[i];
+        const std::array<double, 3> centroid = body.centroid();
+        const kernel::BodyAxes axes = kernel::axes_of(body);
+        const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
+        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", i + 1,
+                            body.voxels, body.low[0], body.low[1], body.low[2], side(0), side(1),
+                            side(2), centroid[0], centroid[1], centroid[2], axes.deviations[0],
+                            axes.deviations[1], axes.deviations[2], axes.directions[0][0],
+                            axes.directions[0][1], axes.directions[0][2], body.faces(),
+                            body.at_border ? 1 : 0);
+        if (has_intensity) {
+            const double sum = body.intensity_sum();
+            text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels),
+                                body.least, body.largest);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string shape_of(const kernel::VolumeShape& shape) {
+    return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
+}
+
+/// A run of the command on one rank.
+class VolumeRun {
+  public:
+    VolumeRun(const VolumeLabelCommand& command, const Communicator& communicator)
+        : command_(command), communicator_(communicator), progress_(communicator.rank() == 0) {}
+
+    void run();
+
+  private:
+    bool is_root() const { return communicator_.rank() == 0; }
+    void open();
+    void write(std::span<const VolumeLabel> labels);
+    void finish();
+    std::string text() const;
+    std::string json() const;
+
+    const VolumeLabelCommand& command_;
+    const Communicator& communicator_;
+    Progress progress_;
+    std::unique_ptr<FrameSource> volume_, intensity_;
+    std::unique_ptr<FrameSink> sink_;
+    std::vector<std::uint32_t> narrow_;
+    std::vector<std::string> remarks_;
+    VolumeLabelResult result_;
+};
+
+void VolumeRun::open() {
+    volume_ = format::open_frames(command_.source.image, command_.source.options());
+    if (!command_.intensity.empty())
+        intensity_ = format::open_frames(command_.intensity);
+    remarks_ = volume_->header().remarks;
+    if (!is_root())
+        return;
+    const auto outputs = files_named(
+        {command_.output, command_.table, command_.reports.json, command_.reports.report});
+    check_frames_name(command_.output, Sample::u32);
+    std::vector<std::string> inputs = files_read(command_.source, "");
+    if (!command_.intensity.empty()) {
+        for (const std::string& file : format::files_of_frames(command_.intensity))
+            inputs.push_back(file);
+    }
+    keep_inputs(inputs, outputs);
+    check_outputs(outputs);
+    FrameHeader header = volume_->header();
+    header.sample = Sample::u32;
+    header.channels = 1;
+    header.remarks = {};
+    header.hyperstack = {};
+    format::SinkOptions options;
+    options.axis = format::StackAxis::slices;
+    sink_ = format::create_frames(command_.output, header, options);
+}
+
+/// Writes whole planes of labels.
+void VolumeRun::write(std::span<const VolumeLabel> labels) {
+    const auto plane = static_cast<std::size_t>(volume_->header().shape.elements());
+    narrow_.resize(plane);
+    for (std::size_t first = 0; first < labels.size(); first += plane) {
+        std::copy_n(labels.begin() + static_cast<std::ptrdiff_t>(first), plane, narrow_.begin());
+        sink_->write_samples(std::as_bytes(std::span(narrow_)));
+    }
+}
+
+void VolumeRun::finish() {
+    sink_->commit();
+    if (!command_.table.empty())
+        write_text(command_.table, table_of(result_.table, intensity_ != nullptr));
+    progress_.clear();
+    write_reports(command_.reports, remarks_, json(), text(), "");
+}
+
+std::string VolumeRun::text() const {
+    std::string removed;
+    if (result_.removed > 0)
+        removed = fmt::format(", {} removed", report::counted(result_.removed, "component"));
+    std::string slabs;
+    if (result_.slabs > 1)
+        slabs = fmt::format(", in {} slabs of {} planes", result_.slabs, result_.slab_planes);
+    return fmt::format("{}: {} of {} voxels{}, on {} of {}{}\n"
+                       "read {:.1f} ms  label {:.1f} ms  write {:.1f} ms\n",
+                       command_.output, report::counted(result_.components, "component"),
+                       shape_of(result_.shape), removed,
+                       report::counted(communicator_.size(), "rank"), transport_of(communicator_),
+                       slabs, result_.read * 1e3, result_.label * 1e3, result_.write * 1e3);
+}
+
+std::string VolumeRun::json() const {
+    VolumeLabelOptions options = command_.label;
+    Record record = {{"operation", "label"},
+                     {"image", command_.source.image},
+                     {"output", command_.output},
+                     {"depth", result_.shape.depth},
+                     {"height", result_.shape.height},
+                     {"width", result_.shape.width},
+                     {"element", name(volume_->header().sample)},
+                     {"options", record_of(options)}};
+    record.include(record_of(result_))
+        .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
+        .include(provenance_of_run(remarks_));
+    return to_json(record);
+}
+
+void VolumeRun::run() {
+    std::optional<VolumeLabelling> labelling;
+    agree(communicator_, [&] {
+        open();
+        labelling.emplace(communicator_, command_.label,
+                          RunControl{[&](std::string_view part, Elements done, Elements all) {
+                              progress_.say(fmt::format("{} {} %", part, 100 * done / all));
+                          }});
+    });
+    VolumeLabelOptions options = command_.label;
+    naming_options(record_of(options), [&] {
+        result_ =
+            labelling->run(*volume_, intensity_.get(),
+                           [&](Elements, std::span<const VolumeLabel> labels) { write(labels); });
+    });
+    agree(communicator_, [&] {
+        if (result_.nan > 0)
+            remarks_.push_back(fmt::format("{} voxels are NaN: background", result_.nan));
+        if (is_root())
+            finish();
+    });
+}
+
+} // namespace
+
+bool is_volume(const SourceChoice& source) {
+    return !source.frame &&
+           format::open_frames(source.image, source.options())->header().frames > 1;
+}
+
+void label_volume(const VolumeLabelCommand& command, const Communicator& communicator) {
+    VolumeRun(command, communicator).run();
+}
+
+} // namespace sextant::command

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+
+#include <string>
+
+namespace sextant::command {
+
+/// The parts of `sextant label` that concern volumes.
+struct VolumeLabelCommand {
+    SourceChoice source;
+    std::string output, table, intensity;
+    VolumeLabelOptions label;
+    Reports reports;
+};
+
+/// True if the source is a series of several frames of which none is chosen.
+bool is_volume(const SourceChoice& source);
+
+/// Labels the volume; rank 0 writes the files. Collective.
+void label_volume(const VolumeLabelCommand& command, const Communicator& communicator);
+
+} // namespace sextant::command

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/kernel/label/labels.hpp"
+#include "sextant/kernel/label/plane_seam.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sextant::kernel {
+
+/// The numbers of planes, rows and columns of a volume.
+struct VolumeShape {
+    Elements depth = 0, height = 0, width = 0;
+    Elements elements() const { return depth * height * width; }
+    bool operator==(const VolumeShape&) const = default;
+};
+
+/// Measures of a component of a volume, in voxels. Coordinates are (z, y, x); voxel centres have
+/// integer coordinates. All sums of coordinates are exact, so parts may be added in any order.
+struct Body {
+    Elements first = -1; ///< the first voxel: (z · height + y) · width + x
+    Elements voxels = 0;
+    std::array<Elements, 3> low{}, high{};     ///< the box: first and last coordinates
+    std::array<Elements, 3> sums{};            ///< of the coordinates
+    std::array<Elements, 6> products{};        ///< sums of zz, yy, xx, zy, zx, yx
+    Elements contacts = 0;                     ///< pairs of voxels with a common face
+    bool at_border = false;                    ///< touches the border of the volume
+    double intensity = 0, intensity_error = 0; ///< sum of intensities, and what rounding lost
+    double least = std::numeric_limits<double>::infinity();
+    double largest = -std::numeric_limits<double>::infinity();
+
+    /// Faces between a voxel of the component and one outside it, or the border of the volume.
+    Elements faces() const { return 6 * voxels - 2 * contacts; }
+    std::array<double, 3> centroid() const;
+    /// The second central moments divided by the number of voxels: zz, yy, xx, zy, zx, yx.
+    std::array<double, 6> covariance() const;
+    double intensity_sum() const {
+        return std::isfinite(intensity) ? intensity + intensity_error : intensity;
+    }
+
+    /// Adds another part of the same component.
+    void add(const Body& other);
+    /// Adds intensities.
+    void add_intensity(double sum);
+};
+
+/// The axes of the ellipsoid with a component's second moments: standard deviations along its axes,
+/// longest first, and the direction (z, y, x) of each, whose largest coordinate is positive.
+struct BodyAxes {
+    std::array<double, 3> deviations{};
+    std::array<std::array<double, 3>, 3> directions{};
+};
+BodyAxes axes_of(const Body& body);
+
+/// Throws InvalidTask if sums for a volume of this shape could exceed 64 bits.
+void check_measurable(const VolumeShape& shape);
+
+/// Measures the components of the planes that a labeller has labelled last.
+///
+/// Input     what was labelled; the position of its first plane in the volume; intensities of the
+///           same planes, or a view without samples.
+/// Output    added to bodies[label − 1].
+/// Requires  whole planes; intensities as floats or unsigned integers. A NaN makes the sum NaN, and
+///           is no extreme.
+/// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities.
+/// Deterministic  sums of integers below 2⁵³ are exact; other sums are computed in twice the
+///           precision of double, so that parts give the same result in any order, but for ties.
+void measure(const Labeller& labeller, Connection connection, const ValueView& input,
+             Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
+             std::span<Body> bodies);
+
+} // namespace sextant::kernel

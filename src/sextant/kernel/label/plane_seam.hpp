@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/kernel/label/labels.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace sextant::kernel {
+
+/// The runs of one plane of a volume with their labels: what is needed to join the components of
+/// this plane with those of the next one, which may be labelled elsewhere. Plain arrays, so that it
+/// can be sent.
+struct PlaneRuns {
+    Elements width = 0, height = 0;
+    std::vector<std::uint64_t> bits; ///< for each row: bits of voxels inside, then starts of runs
+    std::vector<Label> before;       ///< [row]: runs in the rows above; last entry: all
+    std::vector<Label> labels;       ///< [run]
+    std::vector<std::byte> samples;  ///< of the plane, if values are compared
+};
+
+/// Copies plane `plane` of the last find of a labeller. `input`: what was labelled.
+PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elements plane,
+                        Sameness sameness);
+
+/// Two components that touch: labels in the front plane and in the plane behind it.
+struct TouchingLabels {
+    Label front, back;
+    bool operator==(const TouchingLabels&) const = default;
+};
+
+/// Lists pairs of components of two planes, the second directly behind the first, that are
+/// connected. Joining these pairs connects all components that touch. `first`: the type of samples.
+/// Requires  planes of one shape (std::logic_error).
+/// Cost      as joining two planes in a Labeller.
+std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
+                                     Connection connection, const ValueView::First& type);
+
+/// Calls `count(label in front, voxels)` for the voxels of a component in the front plane whose
+/// neighbours straight behind belong to the same component.
+void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
+                  const ValueView::First& type, const std::function<void(Label, Elements)>& count);
+
+} // namespace sextant::kernel
