@@ -8,62 +8,14 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/flood_fill.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::kernel {
 namespace {
 
-struct Shape {
-    Elements depth, height, width;
-    Elements elements() const { return depth * height * width; }
-};
-
-/// True if voxels at this distance touch.
-bool touch(Neighbours neighbours, int dz, int dy, int dx) {
-    const int steps = std::abs(dz) + std::abs(dy) + std::abs(dx);
-    return steps > 0 && steps <= (neighbours == Neighbours::six        ? 1
-                                  : neighbours == Neighbours::eighteen ? 2
-                                                                       : 3);
-}
-
-/// Labels in the order of first voxels.
-template <class Sample>
-std::vector<Label> flooded(const std::vector<Sample>& samples, const Shape& shape,
-                           Connection connection) {
-    std::vector<Label> labels(samples.size(), 0);
-    Label count = 0;
-    const auto at = [&](Elements z, Elements y, Elements x) {
-        return static_cast<std::size_t>((z * shape.height + y) * shape.width + x);
-    };
-    for (std::size_t first = 0; first < samples.size(); ++first) {
-        if (samples[first] == 0 || labels[first] != 0)
-            continue;
-        std::vector<std::size_t> open{first};
-        labels[first] = ++count;
-        while (!open.empty()) {
-            const auto here = static_cast<Elements>(open.back());
-            open.pop_back();
-            const Elements x = here % shape.width, y = here / shape.width % shape.height,
-                           z = here / shape.width / shape.height;
-            for (int dz = -1; dz <= 1; ++dz)
-                for (int dy = -1; dy <= 1; ++dy)
-                    for (int dx = -1; dx <= 1; ++dx) {
-                        if (!touch(connection.neighbours, dz, dy, dx) || z + dz < 0 ||
-                            z + dz >= shape.depth || y + dy < 0 || y + dy >= shape.height ||
-                            x + dx < 0 || x + dx >= shape.width)
-                            continue;
-                        const std::size_t there = at(z + dz, y + dy, x + dx);
-                        const bool same = connection.sameness == Sameness::foreground ||
-                                          samples[there] == samples[static_cast<std::size_t>(here)];
-                        if (samples[there] == 0 || !same || labels[there] != 0)
-                            continue;
-                        labels[there] = count;
-                        open.push_back(there);
-                    }
-        }
-    }
-    return labels;
-}
+using test::flooded;
+using Shape = VolumeShape;
 
 template <class Sample>
 void compare(const std::vector<Sample>& samples, const Shape& shape, Connection connection,

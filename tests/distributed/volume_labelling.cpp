@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Components of volumes in slabs, on threads and on ranks, compared with a flood fill.
+#include "sextant/distributed/volume_labelling.hpp"
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/support/agreed_failure.hpp"
+#include "tests/support/flood_fill.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using kernel::Body;
+using kernel::Label;
+using kernel::Neighbours;
+using kernel::Sameness;
+using kernel::VolumeShape;
+
+template <class Value>
+FrameHeader header_of(const VolumeShape& shape, Sample sample) {
+    FrameHeader header;
+    header.frames = shape.depth;
+    header.shape = {shape.width, shape.height};
+    header.sample = sample;
+    return header;
+}
+
+struct Made {
+    std::vector<VolumeLabel> labels;
+    VolumeLabelResult result;
+};
+
+template <class Value>
+Made label(const std::vector<Value>& samples, Sample sample, const VolumeShape& shape, int ranks,
+           const VolumeLabelOptions& options, const std::vector<float>* intensity = nullptr) {
+    Made made;
+    run_threads(ranks, [&](Communicator communicator) {
+        MemoryFrames volume(header_of<Value>(shape, sample), std::as_bytes(std::span(samples)));
+        std::optional<MemoryFrames> second;
+        if (intensity)
+            second.emplace(header_of<float>(shape, Sample::f32),
+                           std::as_bytes(std::span(*intensity)));
+        std::vector<VolumeLabel> labels;
+        VolumeLabelResult result =
+            VolumeLabelling(communicator, options)
+                .run(volume, second ? &*second : nullptr,
+                     [&](Elements plane, std::span<const VolumeLabel> some) {
+                         ASSERT_EQ(plane * shape.height * shape.width, std::ssize(labels));
+                         labels.insert(labels.end(), some.begin(), some.end());
+                     });
+        if (communicator.rank() == 0)
+            made = {std::move(labels), std::move(result)};
+    });
+    return made;
+}
+
+void expect_equal(const Body& a, const Body& b) {
+    EXPECT_EQ(a.first, b.first);
+    EXPECT_EQ(a.voxels, b.voxels);
+    EXPECT_EQ(a.low, b.low);
+    EXPECT_EQ(a.high, b.high);
+    EXPECT_EQ(a.sums, b.sums);
+    EXPECT_EQ(a.products, b.products);
+    EXPECT_EQ(a.contacts, b.contacts);
+    EXPECT_EQ(a.at_border, b.at_border);
+    EXPECT_NEAR(a.intensity_sum(), b.intensity_sum(), 1e-9);
+    EXPECT_EQ(a.least, b.least);
+    EXPECT_EQ(a.largest, b.largest);
+}
+
+TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
+    std::mt19937 random(4);
+    for (int turn = 0; turn < 60; ++turn) {
+        const auto size = [&](int most) { return Elements{1} + random() % most; };
+        const VolumeShape shape{size(14), size(9), size(turn % 4 == 0 ? 130 : 20)};
+        VolumeLabelOptions options;
+        constexpr Neighbours all[] = {Neighbours::six, Neighbours::eighteen,
+                                      Neighbours::twenty_six};
+        options.neighbours = all[turn % 3];
+        options.by_value = turn % 2 == 1;
+        options.measure = true;
+        std::vector<std::uint16_t> samples;
+        std::vector<float> intensity;
+        const unsigned empty = random() % 90;
+        for (Elements i = 0; i < shape.elements(); ++i) {
+            samples.push_back(
+                static_cast<std::uint16_t>(random() % 100 < empty ? 0 : 1 + random() % 3));
+            intensity.push_back(static_cast<float>(random() % 1000) / 7 - 40);
+        }
+        const std::vector<Label> expected = flooded(
+            samples, shape,
+            {options.neighbours, options.by_value ? Sameness::value : Sameness::foreground});
+        const std::vector<Body> bodies = measured(expected, shape, intensity);
+        for (const int ranks : {1, 2, 3, 5}) {
+            for (const int planes : {1, 3, 100}) {
+                options.threads = 1 + turn % 3;
+                options.memory = planes * ranks * shape.height * shape.width *
+                                 (2 + 4 + (options.by_value ? 5 : 3));
+                const Made made = label(samples, Sample::u16, shape, ranks, options, &intensity);
+                ASSERT_TRUE(std::ranges::equal(made.labels, expected))
+                    << turn << ": " << ranks << " ranks, slabs of " << planes;
+                EXPECT_EQ(made.result.components, std::ssize(bodies));
+                ASSERT_EQ(made.result.table.size(), bodies.size());
+                for (std::size_t i = 0; i < bodies.size(); ++i)
+                    expect_equal(made.result.table[i], bodies[i]);
+                if (planes == 1 && ranks == 1) {
+                    EXPECT_EQ(made.result.slabs, shape.depth);
+                }
+            }
+        }
+    }
+}
+
+TEST(VolumeLabelling, every_type_of_samples_is_compared_exactly) {
+    const VolumeShape shape{2, 1, 4};
+    const auto check = [&]<class Value>(Sample sample, std::vector<Value> samples) {
+        VolumeLabelOptions options;
+        options.by_value = true;
+        options.neighbours = Neighbours::six;
+        const Made made = label(samples, sample, shape, 1, options);
+        EXPECT_THAT(made.labels, testing::ElementsAre(1, 1, 0, 2, 3, 1, 0, 2)) << name(sample);
+    };
+    check(Sample::i8, std::vector<std::int8_t>{-1, -1, 0, 1, 2, -1, 0, 1});
+    check(Sample::i16, std::vector<std::int16_t>{-1, -1, 0, 1, 2, -1, 0, 1});
+    check(Sample::u32, std::vector<std::uint32_t>{1U << 31, 1U << 31, 0, 1, 2, 1U << 31, 0, 1});
+    constexpr std::uint64_t large = std::uint64_t{1} << 62; // larger than floats resolve
+    check(Sample::u64,
+          std::vector<std::uint64_t>{large, large, 0, large + 1, large + 2, large, 0, large + 1});
+    check(Sample::f64, std::vector<double>{1, 1, 0, 1 + 1e-15, 2, 1, 0, 1 + 1e-15});
+}
+
+TEST(VolumeLabelling, values_that_are_not_numbers_are_background_and_counted) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> samples = {1, nan, 1, nan, nan, 2};
+    const Made made = label(samples, Sample::f32, {2, 1, 3}, 2, {});
+    EXPECT_THAT(made.labels, testing::ElementsAre(1, 0, 2, 0, 0, 2));
+    EXPECT_EQ(made.result.nan, 3);
+}
+
+TEST(VolumeLabelling, small_components_are_removed_and_the_largest_kept) {
+    const std::vector<std::uint8_t> samples = {1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+    const VolumeShape shape{2, 1, 8};
+    VolumeLabelOptions options;
+    options.neighbours = Neighbours::six;
+    options.measure = true;
+    for (const int ranks : {1, 2}) {
+        options.min_size = options.keep_largest = 0;
+        const Made all = label(samples, Sample::u8, shape, ranks, options);
+        EXPECT_THAT(all.labels,
+                    testing::ElementsAre(1, 0, 2, 2, 0, 3, 3, 3, 0, 2, 2, 2, 2, 0, 3, 3));
+        options.min_size = 2;
+        const Made some = label(samples, Sample::u8, shape, ranks, options);
+        EXPECT_THAT(some.labels,
+                    testing::ElementsAre(0, 0, 1, 1, 0, 2, 2, 2, 0, 1, 1, 1, 1, 0, 2, 2));
+        EXPECT_EQ(some.result.removed, 1);
+        ASSERT_EQ(some.result.table.size(), 2U);
+        EXPECT_EQ(some.result.table[1].voxels, 5);
+        options.keep_largest = 1;
+        const Made one = label(samples, Sample::u8, shape, ranks, options);
+        EXPECT_THAT(one.labels,
+                    testing::ElementsAre(0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0));
+        EXPECT_EQ(one.result.components, 1);
+    }
+}
+
+TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {
+    const std::vector<std::uint8_t> samples(2 * 3 * 4, 1);
+    VolumeLabelOptions options;
+    options.memory = 1;
+    EXPECT_THAT(
+        [&] {
+            label(samples, Sample::u8, {2, 3, 4}, 2, options);
+        },
+        testing::ThrowsMessage<AgreedFailure>(testing::HasSubstr("too small")));
+    const std::vector<float> intensity(3 * 3 * 4, 1);
+    options = {};
+    options.measure = true;
+    run_threads(2, [&](Communicator communicator) {
+        MemoryFrames volume(header_of<std::uint8_t>({2, 3, 4}, Sample::u8),
+                            std::as_bytes(std::span(samples)));
+        MemoryFrames other(header_of<float>({3, 3, 4}, Sample::f32),
+                           std::as_bytes(std::span(intensity)));
+        EXPECT_THAT(
+            [&] {
+                VolumeLabelling(communicator, options)
+                    .run(volume, &other, [](Elements, std::span<const VolumeLabel>) {});
+            },
+            testing::ThrowsMessage<AgreedFailure>(
+                testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
+    });
+}
+
+TEST(VolumeAxes, are_those_of_boxes) {
+    // A box of 2 x 4 x 9 voxels: variances (n² − 1) / 12.
+    const VolumeShape shape{2, 4, 9};
+    const std::vector<Label> labels(static_cast<std::size_t>(shape.elements()), 1);
+    const std::vector<float> intensity(labels.size(), 1);
+    const Body body = measured(labels, shape, intensity)[0];
+    const kernel::BodyAxes axes = kernel::axes_of(body);
+    EXPECT_NEAR(axes.deviations[0], std::sqrt(80 / 12.), 1e-14);
+    EXPECT_NEAR(axes.deviations[1], std::sqrt(15 / 12.), 1e-14);
+    EXPECT_NEAR(axes.deviations[2], std::sqrt(3 / 12.), 1e-14);
+    EXPECT_THAT(axes.directions[0], testing::ElementsAre(0, 0, 1));
+    EXPECT_EQ(body.faces(), 2 * (2 * 4 + 2 * 9 + 4 * 9));
+    EXPECT_THAT(body.centroid(), testing::ElementsAre(.5, 1.5, 4));
+}
+
+} // namespace
+} // namespace sextant::test
