@@ -79,7 +79,9 @@ void expect_equal(const Body& a, const Body& b) {
 TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
     std::mt19937 random(4);
     for (int turn = 0; turn < 60; ++turn) {
-        const auto size = [&](int most) { return Elements{1} + random() % most; };
+        const auto size = [&](int most) {
+            return 1 + static_cast<Elements>(random() % static_cast<unsigned>(most));
+        };
         const VolumeShape shape{size(14), size(9), size(turn % 4 == 0 ? 130 : 20)};
         VolumeLabelOptions options;
         constexpr Neighbours all[] = {Neighbours::six, Neighbours::eighteen,
@@ -169,6 +171,55 @@ TEST(VolumeLabelling, small_components_are_removed_and_the_largest_kept) {
                     testing::ElementsAre(0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0));
         EXPECT_EQ(one.result.components, 1);
     }
+}
+
+/// The samples with background that does not reach the border set to 1.
+std::vector<std::uint8_t> filled(const std::vector<std::uint8_t>& samples, const VolumeShape& shape,
+                                 Neighbours dual, Elements& holes) {
+    std::vector<std::uint8_t> background;
+    for (const std::uint8_t sample : samples)
+        background.push_back(sample == 0 ? 1 : 0);
+    const std::vector<Label> labels = flooded(background, shape, {dual, Sameness::foreground});
+    const std::vector<Body> bodies = measured(labels, shape, std::vector<float>(samples.size(), 1));
+    holes = std::ranges::count_if(bodies, [](const Body& body) { return !body.at_border; });
+    std::vector<std::uint8_t> all;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const bool is_hole =
+            labels[i] > 0 && !bodies[static_cast<std::size_t>(labels[i] - 1)].at_border;
+        all.push_back(is_hole || samples[i] != 0 ? 1 : 0);
+    }
+    return all;
+}
+
+TEST(VolumeLabelling, holes_are_filled_first) {
+    std::mt19937 random(6);
+    Elements found = 0;
+    for (int turn = 0; turn < 30; ++turn) {
+        const VolumeShape shape{7, 8, 9};
+        std::vector<std::uint8_t> samples;
+        for (Elements i = 0; i < shape.elements(); ++i)
+            samples.push_back(random() % 100 < 60 + static_cast<unsigned>(turn) ? 1 : 0);
+        for (const auto& [neighbours, dual] :
+             {std::pair(Neighbours::six, Neighbours::twenty_six),
+              std::pair(Neighbours::eighteen, Neighbours::six),
+              std::pair(Neighbours::twenty_six, Neighbours::six)}) {
+            Elements holes = 0;
+            const std::vector<Label> expected = flooded(filled(samples, shape, dual, holes), shape,
+                                                        {neighbours, Sameness::foreground});
+            found += holes;
+            for (const int ranks : {1, 3, 9}) {
+                VolumeLabelOptions options;
+                options.neighbours = neighbours;
+                options.fill_holes = true;
+                options.threads = 2;
+                options.memory = 2 * ranks * shape.height * shape.width * 6;
+                const Made made = label(samples, Sample::u8, shape, ranks, options);
+                ASSERT_TRUE(std::ranges::equal(made.labels, expected)) << turn << ", " << ranks;
+                EXPECT_EQ(made.result.holes, holes);
+            }
+        }
+    }
+    EXPECT_GT(found, 100);
 }
 
 TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {

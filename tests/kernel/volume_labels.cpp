@@ -39,7 +39,9 @@ TEST(VolumeLabels, equal_those_of_a_flood_fill) {
         for (const Sameness sameness : {Sameness::foreground, Sameness::value}) {
             Labeller labeller({neighbours, sameness});
             for (int turn = 0; turn < 60; ++turn) {
-                const auto size = [&](int most) { return Elements{1} + random() % most; };
+                const auto size = [&](int most) {
+                    return 1 + static_cast<Elements>(random() % static_cast<unsigned>(most));
+                };
                 const Shape shape{size(5), size(6), size(turn % 3 == 0 ? 150 : 9)};
                 const unsigned empty = random() % 90 + 5; // percent
                 std::vector<std::uint8_t> bytes;

@@ -30,6 +30,7 @@ struct LabelCommand {
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
     std::string intensity;
     std::int64_t min_size = 0, keep_largest = 0;
+    bool fill_holes = false;
     std::optional<std::int64_t> ranks;
     Reports reports;
 };
@@ -55,6 +56,8 @@ Record record_of(LabelCommand& command) {
         .add("intensity", command.intensity, "FILE",
              "volumes: add sum, mean and extremes of this volume to the table")
         .file();
+    record.add("fill_holes", command.fill_holes,
+               "volumes: first fill background that components enclose");
     record
         .add("min_size", command.min_size, "N",
              "volumes: components of fewer voxels become background")
@@ -263,6 +266,7 @@ void run_volume(const LabelCommand& command, const Call& call) {
     volume.label.neighbours = neighbours_named(command.neighbours);
     volume.label.by_value = command.label.by_value;
     volume.label.measure = !command.table.empty();
+    volume.label.fill_holes = command.fill_holes;
     volume.label.min_size = command.min_size;
     volume.label.keep_largest = command.keep_largest;
     volume.label.memory = command.label.memory;
@@ -284,8 +288,12 @@ int run_label(const LabelCommand& given, const Call& call) {
     if (given.neighbours == "6" || given.neighbours == "18" || given.neighbours == "26")
         throw InvalidTask(fmt::format("--neighbours {}: {} is an image, expected 4 or 8",
                                       given.neighbours, given.source.image));
-    if (given.min_size > 0 || given.keep_largest > 0 || !given.intensity.empty())
-        throw InvalidTask("--min-size, --keep-largest and --intensity are for volumes");
+    if (given.min_size > 0 || given.keep_largest > 0 || given.fill_holes ||
+        !given.intensity.empty())
+        throw InvalidTask(
+            fmt::format("--fill-holes, --min-size, --keep-largest and --intensity are "
+                        "for volumes: {} is an image",
+                        given.source.image));
     LabelCommand command = given;
     if (!given.neighbours.empty())
         command.label.neighbours = neighbours_named(given.neighbours);

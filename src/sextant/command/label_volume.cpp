@@ -122,8 +122,10 @@ void VolumeRun::finish() {
 
 std::string VolumeRun::text() const {
     std::string removed;
+    if (command_.label.fill_holes)
+        removed = fmt::format(", {} filled", report::counted(result_.holes, "hole"));
     if (result_.removed > 0)
-        removed = fmt::format(", {} removed", report::counted(result_.removed, "component"));
+        removed += fmt::format(", {} removed", report::counted(result_.removed, "component"));
     std::string slabs;
     if (result_.slabs > 1)
         slabs = fmt::format(", in {} slabs of {} planes", result_.slabs, result_.slab_planes);

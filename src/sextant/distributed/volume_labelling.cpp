@@ -27,6 +27,7 @@ Record record_of(VolumeLabelOptions& options) {
                "N", "voxel connectivity");
     record.add("by_value", options.by_value, "connect only voxels of equal value");
     record.add("measure", options.measure, "measure each component");
+    record.add("fill_holes", options.fill_holes, "first fill background enclosed by components");
     record.add("min_size", options.min_size, "N", "components of fewer voxels become background")
         .between(0, 1e15);
     record
@@ -41,6 +42,7 @@ Record record_of(VolumeLabelOptions& options) {
 
 Record record_of(const VolumeLabelResult& result) {
     return {{"components", result.components, "number of components"},
+            {"holes", result.holes, "holes that were filled"},
             {"removed", result.removed, "components that became background"},
             {"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
             {"slab_planes", result.slab_planes, "planes of a slab"},
@@ -158,18 +160,34 @@ struct Size {
 /// One rank's part in labelling a volume.
 class Run {
   public:
-    Run(const Communicator& communicator, VolumeLabelOptions options, const RunControl& control,
-        FrameSource& volume, FrameSource* intensity)
+    /// `intensity` may be null. `slab_planes`: 0 to choose by memory.
+    Run(const Communicator& communicator, const VolumeLabelOptions& options,
+        const RunControl& control, distributed::Planes& volume, distributed::Planes* intensity,
+        Elements slab_planes = 0)
         : communicator_(communicator),
-          options_(std::move(options)),
+          options_(options),
           control_(control),
-          connection_{options_.neighbours,
-                      options_.by_value ? kernel::Sameness::value : kernel::Sameness::foreground} {
-        require_same(communicator, options_);
-        agree(communicator, [&] { open(volume, intensity); });
+          connection_{options.neighbours,
+                      options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
+          volume_(volume),
+          intensity_(intensity) {
+        agree(communicator, [&] { divide(slab_planes); });
     }
 
     VolumeLabelResult run(const VolumeLabelSink& write);
+
+    /// Finds the components of the volume. Collective.
+    void find_all();
+    Elements slab_planes() const { return result_.slab_planes; }
+    /// The number of samples that are NaN, in all ranks' planes.
+    Elements nan() const { return nan_; }
+    /// After find_all(): measures of all components, on rank 0. Collective.
+    const std::vector<Body>& gather_table();
+    /// After find_all(): labels the planes of this rank from `first` on again, and calls
+    /// take(row, begin, end, number) for each run of a component, with the row counted from the
+    /// first.
+    template <class Take>
+    void each_run_again(Elements first, const Take& take);
 
   private:
     /// Successive planes that a thread labels.
@@ -180,7 +198,7 @@ class Run {
         std::vector<Body> bodies;
     };
 
-    void open(FrameSource& volume, FrameSource* intensity);
+    void divide(Elements slab_planes);
     bool measures() const {
         return options_.measure || options_.min_size > 0 || options_.keep_largest > 0;
     }
@@ -208,10 +226,11 @@ class Run {
     void write_all(const VolumeLabelSink& to);
 
     const Communicator& communicator_;
-    VolumeLabelOptions options_;
+    const VolumeLabelOptions options_;
     const RunControl& control_;
     const kernel::Connection connection_;
-    std::optional<distributed::VolumePlanes> volume_, intensity_;
+    distributed::Planes& volume_;
+    distributed::Planes* const intensity_;
     std::optional<Team> team_;
     std::vector<Part> parts_;
     Elements begin_ = 0, end_ = 0;              // planes of this rank
@@ -223,33 +242,23 @@ class Run {
     Elements last_before_ = 0;                          // components before the part of last_plane_
     std::vector<Body> bodies_;                          // of own_, before and after numbering
     std::vector<VolumeLabel> numbers_; // [number on this rank − 1]: in the volume
+    Elements nan_ = 0;                 // of all ranks
     VolumeLabelResult result_;
 };
 
-void Run::open(FrameSource& volume, FrameSource* intensity) {
-    using Use = distributed::VolumePlanes::Use;
-    volume_.emplace(volume, Use::comparison);
-    result_.shape = volume_->shape();
-    if (intensity && options_.measure) {
-        intensity_.emplace(*intensity, Use::computation);
-        const kernel::VolumeShape other = intensity_->shape();
-        if (!(other == result_.shape))
-            throw InvalidTask(fmt::format("{} has {}x{}x{} voxels, expected {}x{}x{}, as {}",
-                                          intensity->path(), other.depth, other.height, other.width,
-                                          result_.shape.depth, result_.shape.height,
-                                          result_.shape.width, volume.path()));
-    }
+void Run::divide(Elements slab_planes) {
+    result_.shape = volume_.shape();
     if (measures())
         kernel::check_measurable(result_.shape);
     const Elements ranks = communicator_.size(), rank = communicator_.rank();
     begin_ = result_.shape.depth * rank / ranks;
     end_ = result_.shape.depth * (rank + 1) / ranks;
     // A voxel takes its sample, two bits, and at most half a run, or a run by value.
-    const Bytes voxel = volume_->bytes_per_voxel() +
+    const Bytes voxel = volume_.bytes_per_voxel() +
                         (intensity_ ? intensity_->bytes_per_voxel() : 0) +
                         (options_.by_value ? 5 : 3);
     const Bytes plane = voxel * result_.shape.height * result_.shape.width;
-    const Elements planes = options_.memory / ranks / plane;
+    const Elements planes = slab_planes > 0 ? slab_planes : options_.memory / ranks / plane;
     constexpr double mebibyte = 1 << 20;
     if (planes < 1)
         throw InvalidTask(fmt::format(
@@ -276,7 +285,7 @@ void Run::read(Elements slab) {
         parts_[part].planes = cut(part + 1) - cut(part);
     }
     timed(result_.read, [&] {
-        result_.nan += volume_->read(slab_first_, slab_planes_);
+        result_.nan += volume_.read(slab_first_, slab_planes_);
         if (intensity_ && numbers_.empty())
             intensity_->read(slab_first_, slab_planes_);
     });
@@ -286,13 +295,13 @@ void Run::read(Elements slab) {
 void Run::find() {
     run_parts(&*team_, static_cast<int>(parts_.size()), [&](int index, int) {
         Part& part = parts_[static_cast<std::size_t>(index)];
-        part.labeller.find(volume_->view(part.first, part.planes));
+        part.labeller.find(volume_.view(part.first, part.planes));
     });
 }
 
 void Run::join(const PlaneRuns& front, const PlaneRuns& back, Elements front_before,
                Elements back_before) {
-    const kernel::ValueView::First type = volume_->view(0, 0).first;
+    const kernel::ValueView::First type = volume_.view(0, 0).first;
     for (const TouchingLabels& pair : kernel::touching(front, back, connection_, type))
         own_.join(front_before + pair.front - 1, back_before + pair.back - 1);
     if (measures())
@@ -307,7 +316,7 @@ void Run::add_slab() {
     if (measures())
         run_parts(&*team_, static_cast<int>(parts_.size()), [&](int index, int) {
             Part& part = parts_[static_cast<std::size_t>(index)];
-            const kernel::ValueView view = volume_->view(part.first, part.planes);
+            const kernel::ValueView view = volume_.view(part.first, part.planes);
             std::optional<kernel::ValueView> intensity;
             if (intensity_)
                 intensity = intensity_->view(part.first, part.planes);
@@ -321,7 +330,7 @@ void Run::add_slab() {
         bodies_.insert(bodies_.end(), part.bodies.begin(), part.bodies.end());
         if (part.planes == 0)
             continue;
-        const kernel::ValueView view = volume_->view(part.first, part.planes);
+        const kernel::ValueView view = volume_.view(part.first, part.planes);
         PlaneRuns front = kernel::runs_of_plane(part.labeller, view, 0, connection_.sameness);
         if (last_plane_)
             join(*last_plane_, front, last_before_, part.before);
@@ -386,7 +395,7 @@ void Run::join_ranks() {
                                        [](Elements count) { return count > 0; }) -
                           came.counts.begin();
         const PlaneRuns front = Packed::unpack(came.values);
-        const kernel::ValueView::First type = volume_->view(0, 0).first;
+        const kernel::ValueView::First type = volume_.view(0, 0).first;
         for (const TouchingLabels& pair : kernel::touching(front, *first_plane_, connection_, type))
             pairs.push_back({before[at(from)] + pair.front - 1, before[at(rank)] + pair.back - 1});
         if (measures())
@@ -413,10 +422,7 @@ void Run::join_ranks() {
     });
 }
 
-/// Gathers the measures on rank 0, and removes components that are too small.
-void Run::choose() {
-    if (!measures())
-        return;
+const std::vector<Body>& Run::gather_table() {
     struct Measured {
         Elements number;
         Body body;
@@ -427,7 +433,6 @@ void Run::choose() {
     bodies_ = {};
     const ByRank<Measured> all = all_to_all_lists(communicator_, to);
     to = {};
-    std::vector<VolumeLabel> kept; // [number − 1]: 0, or the new number
     agree(communicator_, [&] {
         if (communicator_.rank() != 0)
             return;
@@ -435,6 +440,20 @@ void Run::choose() {
         table.resize(at(result_.components));
         for (const Measured& part : all.values)
             table[at(part.number - 1)].add(part.body);
+    });
+    return result_.table;
+}
+
+/// Removes components that are too small.
+void Run::choose() {
+    if (!measures())
+        return;
+    gather_table();
+    std::vector<VolumeLabel> kept; // [number − 1]: 0, or the new number
+    agree(communicator_, [&] {
+        if (communicator_.rank() != 0)
+            return;
+        std::vector<Body>& table = result_.table;
         if (options_.min_size == 0 && options_.keep_largest == 0)
             return;
         std::vector<Size> sizes;
@@ -537,7 +556,7 @@ void Run::write_all(const VolumeLabelSink& to) {
     }
 }
 
-VolumeLabelResult Run::run(const VolumeLabelSink& write) {
+void Run::find_all() {
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs());
     const Elements most = *std::ranges::max_element(slabs_of);
     for (Elements slab = 0; slab < most; ++slab) {
@@ -554,16 +573,81 @@ VolumeLabelResult Run::run(const VolumeLabelSink& write) {
             });
         });
     }
-    const Elements nan = result_.nan;
-    timed(result_.label, [&] {
-        join_ranks();
-        choose();
-    });
+    const std::vector<Elements> all_nan = communicator_.all_gather(result_.nan);
+    nan_ = std::accumulate(all_nan.begin(), all_nan.end(), Elements{0});
+    timed(result_.label, [&] { join_ranks(); });
+}
+
+VolumeLabelResult Run::run(const VolumeLabelSink& write) {
+    find_all();
+    timed(result_.label, [&] { choose(); });
     write_all(write);
-    const std::vector<Elements> all_nan = communicator_.all_gather(nan);
-    result_.nan = std::accumulate(all_nan.begin(), all_nan.end(), Elements{0});
+    result_.nan = nan_;
     return std::move(result_);
 }
+
+template <class Take>
+void Run::each_run_again(Elements first, const Take& take) {
+    find_again((first - begin_) / result_.slab_planes);
+    for (const Part& part : parts_) {
+        for (Elements row = 0; row < part.labeller.rows(); ++row)
+            kernel::each_run(part.labeller.runs_of(row), part.labeller.width(),
+                             [&](Elements begin, Elements end, Label label) {
+                                 take(part.first * result_.shape.height + row, begin, end,
+                                      numbers_[at(own_[part.before + label - 1] - 1)]);
+                             });
+    }
+}
+
+/// A volume whose holes are filled. Its planes are read in the slabs in which the background was
+/// labelled.
+class FilledPlanes final : public distributed::BitPlanes {
+  public:
+    /// Collective.
+    FilledPlanes(const Communicator& communicator, const VolumeLabelOptions& options,
+                 const RunControl& control, distributed::Planes& volume)
+        : BitPlanes(volume.shape()),
+          background_planes_(volume),
+          background_(communicator, dual(options), control, background_planes_, nullptr) {
+        background_.find_all();
+        const std::vector<Body>& table = background_.gather_table();
+        std::vector<std::uint8_t> holes;
+        for (const Body& body : table)
+            holes.push_back(body.at_border ? 0 : 1);
+        is_hole_ = all_gather_by_rank(communicator, holes).values; // of rank 0, which has all
+    }
+
+    Elements holes() const { return std::ranges::count(is_hole_, 1); }
+    Elements nan() const { return background_.nan(); }
+    Elements slab_planes() const { return background_.slab_planes(); }
+    Bytes bytes_per_voxel() const override { return background_planes_.bytes_per_voxel() + 1; }
+
+    Elements read(Elements first, Elements count) override {
+        const std::span<std::uint8_t> to = room(count);
+        std::ranges::fill(to, std::uint8_t{1});
+        background_.each_run_again(
+            first, [&](Elements row, Elements begin, Elements end, VolumeLabel number) {
+                if (is_hole_[number - 1] == 0)
+                    std::fill(to.begin() + row * shape().width + begin,
+                              to.begin() + row * shape().width + end, std::uint8_t{0});
+            });
+        return 0;
+    }
+
+  private:
+    static VolumeLabelOptions dual(VolumeLabelOptions options) {
+        options.neighbours = options.neighbours == kernel::Neighbours::six
+                                 ? kernel::Neighbours::twenty_six
+                                 : kernel::Neighbours::six;
+        options.measure = true;
+        options.min_size = options.keep_largest = 0;
+        return options;
+    }
+
+    distributed::BackgroundPlanes background_planes_;
+    Run background_;
+    std::vector<std::uint8_t> is_hole_; // [number − 1]
+};
 
 } // namespace
 
@@ -575,7 +659,34 @@ VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions o
 
 VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
                                        const VolumeLabelSink& write) const {
-    return Run(communicator_, options_, control_, volume, intensity).run(write);
+    using Use = distributed::VolumePlanes::Use;
+    VolumeLabelOptions options = options_;
+    require_same(communicator_, options);
+    std::optional<distributed::VolumePlanes> planes, second;
+    agree(communicator_, [&] {
+        planes.emplace(volume, Use::comparison);
+        if (options.fill_holes && options.by_value)
+            throw InvalidTask("fill_holes: holes have no value, so that voxels cannot be connected "
+                              "by_value");
+        if (!intensity || !options.measure)
+            return;
+        second.emplace(*intensity, Use::computation);
+        if (!(second->shape() == planes->shape()))
+            throw InvalidTask(fmt::format("{} has {}x{}x{} voxels, expected {}x{}x{}, as {}",
+                                          intensity->path(), second->shape().depth,
+                                          second->shape().height, second->shape().width,
+                                          planes->shape().depth, planes->shape().height,
+                                          planes->shape().width, volume.path()));
+    });
+    distributed::Planes* const intensities = second ? &*second : nullptr;
+    if (!options.fill_holes)
+        return Run(communicator_, options, control_, *planes, intensities).run(write);
+    FilledPlanes filled(communicator_, options, control_, *planes);
+    VolumeLabelResult result =
+        Run(communicator_, options, control_, filled, intensities, filled.slab_planes()).run(write);
+    result.holes = filled.holes();
+    result.nan = filled.nan();
+    return result;
 }
 
 } // namespace sextant

@@ -22,8 +22,12 @@ using VolumeLabel = std::uint64_t;
 /// Options for labelling volumes. They must be the same on every rank.
 struct VolumeLabelOptions {
     kernel::Neighbours neighbours = kernel::Neighbours::twenty_six;
-    bool by_value = false;     ///< connect only voxels of equal value; NaN equals no value
-    bool measure = false;      ///< fill VolumeLabelResult::table
+    bool by_value = false; ///< connect only voxels of equal value; NaN equals no value
+    bool measure = false;  ///< fill VolumeLabelResult::table
+    /// First turn background that is enclosed by components into foreground: its components, with
+    /// the dual neighbourhood (6 for 18 and 26, 26 for 6), that do not reach the border of the
+    /// volume. Not by value.
+    bool fill_holes = false;
     Elements min_size = 0;     ///< smaller components, in voxels, become background
     Elements keep_largest = 0; ///< keep this many of the largest components; 0: all
     /// Memory for samples and labels, of all ranks together. A larger volume is labelled in slabs
@@ -37,6 +41,7 @@ Record record_of(VolumeLabelOptions& options);
 struct VolumeLabelResult {
     kernel::VolumeShape shape;
     Elements components = 0;
+    Elements holes = 0;   ///< holes that were filled
     Elements removed = 0; ///< components that became background
     Elements slabs = 1;   ///< of this rank
     Elements slab_planes = 0;
@@ -65,7 +70,9 @@ using VolumeLabelSink = std::function<void(Elements plane, std::span<const Volum
 ///           grey, the memory cannot hold a plane per thread, a rank cannot read or write, or there
 ///           are 2³² − 1 components or more before the slabs of a rank are joined; Cancelled.
 /// Collective.
-/// Cost      kernel::Labeller for each slab, twice; on each rank memory for a slab, 4 bytes per
+/// Cost      kernel::Labeller for each slab, twice, and two or three times more to fill holes; on
+/// each
+///           rank memory for a slab, 4 bytes per
 ///           component of each of its slabs, and 8 per component of a rank, of all ranks; with
 ///           `measure` about 200 bytes per component. Rank r sends its last plane to rank r + 1,
 ///           and pairs of components that touch to all.

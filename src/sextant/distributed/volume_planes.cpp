@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -134,6 +135,35 @@ kernel::ValueView VolumePlanes::view(Elements first, Elements count) const {
     view.planes = count;
     view.next_plane = plane;
     return view;
+}
+
+std::span<std::uint8_t> BitPlanes::room(Elements planes) {
+    const Bytes size = planes * shape_.height * shape_.width;
+    if (planes_.size() < size)
+        planes_ = Memory(size);
+    return {reinterpret_cast<std::uint8_t*>(planes_.data()), static_cast<std::size_t>(size)};
+}
+
+kernel::ValueView BitPlanes::view(Elements first, Elements count) const {
+    const Elements plane = shape_.height * shape_.width;
+    kernel::ValueView view(reinterpret_cast<const std::uint8_t*>(planes_.data()) + first * plane,
+                           shape_.width, {0, 0, shape_.width, shape_.height},
+                           {shape_.width, shape_.height});
+    view.planes = count;
+    view.next_plane = plane;
+    return view;
+}
+
+Elements BackgroundPlanes::read(Elements first, Elements count) {
+    const Elements nan = planes_.read(first, count);
+    const std::span<std::uint8_t> to = room(count);
+    std::visit(
+        [&](const auto* samples) {
+            for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] = samples[i] == 0 ? 1 : 0;
+        },
+        planes_.view(0, count).first);
+    return nan;
 }
 
 } // namespace sextant::distributed

@@ -10,25 +10,40 @@
 
 namespace sextant::distributed {
 
+/// Planes of a volume that are read on demand, some successive ones at a time.
+class Planes {
+  public:
+    virtual ~Planes() = default;
+    Planes(const Planes&) = delete;
+    Planes& operator=(const Planes&) = delete;
+
+    virtual const kernel::VolumeShape& shape() const = 0;
+    /// Bytes per voxel in memory.
+    virtual Bytes bytes_per_voxel() const = 0;
+    /// Reads planes, which replace those read before. Returns the number of samples that are NaN.
+    virtual Elements read(Elements first, Elements count) = 0;
+    /// A view of planes that have been read; `first` counts from the first of these.
+    virtual kernel::ValueView view(Elements first, Elements count) const = 0;
+
+  protected:
+    Planes() = default;
+};
+
 /// Planes of a volume, read from the frames of a series, in a type that kernels take: for
 /// comparison (signed integers as their bit patterns, f16 as f32), or for computation (signed
 /// integers of up to 16 bits as f32, longer ones as f64).
-class VolumePlanes {
+class VolumePlanes final : public Planes {
   public:
     enum class Use { comparison, computation };
 
     /// Throws InvalidTask unless the series is grey and not empty.
     VolumePlanes(FrameSource& source, Use use);
 
-    const kernel::VolumeShape& shape() const { return shape_; }
-    /// Bytes per voxel in memory, including those for conversion.
-    Bytes bytes_per_voxel() const;
-
-    /// Reads planes, which replace those read before. NaN become 0 for comparison; returns their
-    /// number.
-    Elements read(Elements first, Elements count);
-    /// A view of planes that have been read; `first` counts from the first of these.
-    kernel::ValueView view(Elements first, Elements count) const;
+    const kernel::VolumeShape& shape() const override { return shape_; }
+    Bytes bytes_per_voxel() const override;
+    /// For comparison, NaN become 0.
+    Elements read(Elements first, Elements count) override;
+    kernel::ValueView view(Elements first, Elements count) const override;
 
   private:
     FrameSource& source_;
@@ -37,6 +52,36 @@ class VolumePlanes {
     Sample stored_, kept_; // types in the file and in memory
     Memory planes_;
     std::vector<std::byte> plane_; // as stored, before conversion
+};
+
+/// Planes of bytes, 0 or 1, that are made from others.
+class BitPlanes : public Planes {
+  public:
+    explicit BitPlanes(const kernel::VolumeShape& shape) : shape_(shape) {}
+
+    const kernel::VolumeShape& shape() const final { return shape_; }
+    kernel::ValueView view(Elements first, Elements count) const final;
+
+  protected:
+    /// Room for the bytes of planes.
+    std::span<std::uint8_t> room(Elements planes);
+
+  private:
+    kernel::VolumeShape shape_;
+    Memory planes_;
+};
+
+/// 1 where the samples of other planes are 0.
+class BackgroundPlanes final : public BitPlanes {
+  public:
+    /// Keeps a reference to `planes`.
+    explicit BackgroundPlanes(Planes& planes) : BitPlanes(planes.shape()), planes_(planes) {}
+
+    Bytes bytes_per_voxel() const override { return planes_.bytes_per_voxel() + 1; }
+    Elements read(Elements first, Elements count) override;
+
+  private:
+    Planes& planes_;
 };
 
 } // namespace sextant::distributed
