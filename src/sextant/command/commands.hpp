@@ -10,6 +10,7 @@ Operation composite_operation();
 Operation filter_operation();
 Operation label_operation();
 Operation contours_operation();
+Operation measure_operation();
 Operation register_operation();
 Operation apply_operation();
 Operation list_operation();

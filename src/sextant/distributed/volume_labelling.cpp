@@ -175,6 +175,7 @@ class Run {
     }
 
     VolumeLabelResult run(const VolumeLabelSink& write);
+    VolumeLabelResult measure();
 
     /// Finds the components of the volume. Collective.
     void find_all();
@@ -578,6 +579,13 @@ void Run::find_all() {
     timed(result_.label, [&] { join_ranks(); });
 }
 
+VolumeLabelResult Run::measure() {
+    find_all();
+    timed(result_.label, [&] { gather_table(); });
+    result_.nan = nan_;
+    return std::move(result_);
+}
+
 VolumeLabelResult Run::run(const VolumeLabelSink& write) {
     find_all();
     timed(result_.label, [&] { choose(); });
@@ -657,26 +665,32 @@ VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions o
       options_(std::move(options)),
       control_(std::move(control)) {}
 
+/// Opens a volume and, if there is one, the intensities of the same shape.
+void VolumeLabelling::open(FrameSource& volume, FrameSource* intensity,
+                           std::optional<distributed::VolumePlanes>& planes,
+                           std::optional<distributed::VolumePlanes>& intensities) const {
+    using Use = distributed::VolumePlanes::Use;
+    planes.emplace(volume, Use::comparison);
+    if (!intensity)
+        return;
+    intensities.emplace(*intensity, Use::computation);
+    const kernel::VolumeShape &own = planes->shape(), &other = intensities->shape();
+    if (!(own == other))
+        throw InvalidTask(fmt::format("{} has {}x{}x{} voxels, expected {}x{}x{}, as {}",
+                                      intensity->path(), other.depth, other.height, other.width,
+                                      own.depth, own.height, own.width, volume.path()));
+}
+
 VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
                                        const VolumeLabelSink& write) const {
-    using Use = distributed::VolumePlanes::Use;
     VolumeLabelOptions options = options_;
     require_same(communicator_, options);
     std::optional<distributed::VolumePlanes> planes, second;
     agree(communicator_, [&] {
-        planes.emplace(volume, Use::comparison);
+        open(volume, options.measure ? intensity : nullptr, planes, second);
         if (options.fill_holes && options.by_value)
             throw InvalidTask("fill_holes: holes have no value, so that voxels cannot be connected "
                               "by_value");
-        if (!intensity || !options.measure)
-            return;
-        second.emplace(*intensity, Use::computation);
-        if (!(second->shape() == planes->shape()))
-            throw InvalidTask(fmt::format("{} has {}x{}x{} voxels, expected {}x{}x{}, as {}",
-                                          intensity->path(), second->shape().depth,
-                                          second->shape().height, second->shape().width,
-                                          planes->shape().depth, planes->shape().height,
-                                          planes->shape().width, volume.path()));
     });
     distributed::Planes* const intensities = second ? &*second : nullptr;
     if (!options.fill_holes)
@@ -686,6 +700,34 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
         Run(communicator_, options, control_, filled, intensities, filled.slab_planes()).run(write);
     result.holes = filled.holes();
     result.nan = filled.nan();
+    return result;
+}
+
+VolumeLabelResult VolumeLabelling::measure(FrameSource& labels, FrameSource* intensity) const {
+    VolumeLabelOptions options;
+    options.memory = options_.memory;
+    options.threads = options_.threads;
+    options.neighbours = kernel::Neighbours::six; // the cheapest: parts are added up by value
+    options.by_value = options.measure = true;
+    require_same(communicator_, options);
+    std::optional<distributed::VolumePlanes> planes, second;
+    agree(communicator_, [&] {
+        open(labels, intensity, planes, second);
+        const Sample sample = labels.header().sample;
+        if (sample == Sample::f16 || sample == Sample::f32 || sample == Sample::f64)
+            throw InvalidTask(fmt::format("{} holds {}, expected labels, which are integers",
+                                          labels.path(), name(sample)));
+    });
+    VolumeLabelResult result =
+        Run(communicator_, options, control_, *planes, second ? &*second : nullptr).measure();
+    std::ranges::stable_sort(result.table, {}, &Body::value);
+    std::vector<Body> regions;
+    for (const Body& part : result.table) {
+        if (regions.empty() || regions.back().value != part.value)
+            regions.emplace_back();
+        regions.back().add(part);
+    }
+    result.table = std::move(regions);
     return result;
 }
 

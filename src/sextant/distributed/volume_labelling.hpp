@@ -16,6 +16,10 @@
 
 namespace sextant {
 
+namespace distributed {
+class VolumePlanes;
+}
+
 /// The number of a component of a volume, from 1; 0 is the background.
 using VolumeLabel = std::uint64_t;
 
@@ -86,7 +90,19 @@ class VolumeLabelling {
     VolumeLabelResult run(FrameSource& volume, FrameSource* intensity,
                           const VolumeLabelSink& write) const;
 
+    /// Measures the voxels of each value, connected or not: the regions of a labelled volume.
+    /// Options other than memory and threads have no effect.
+    ///
+    /// Input     a volume of integers; intensities or null, as above.
+    /// Output    a table of regions by ascending Body::value, on rank 0; no labels.
+    /// Throws    as above. Collective. Cost  as above, but the volume is read once.
+    VolumeLabelResult measure(FrameSource& labels, FrameSource* intensity) const;
+
   private:
+    void open(FrameSource& volume, FrameSource* intensity,
+              std::optional<distributed::VolumePlanes>& planes,
+              std::optional<distributed::VolumePlanes>& intensities) const;
+
     Communicator communicator_;
     VolumeLabelOptions options_;
     RunControl control_;

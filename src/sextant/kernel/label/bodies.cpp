@@ -40,10 +40,10 @@ Body of_run(Elements z, Elements y, Elements begin, Elements end, const VolumeSh
 template <class Sample>
 void add_intensities(Body& body, const Sample* samples, Elements count) {
     for (Elements i = 0; i < count; ++i) {
-        const auto value = static_cast<double>(samples[i]);
-        body.add_intensity(value);
-        body.least = value < body.least ? value : body.least;
-        body.largest = value > body.largest ? value : body.largest;
+        const auto sample = static_cast<double>(samples[i]);
+        body.add_intensity(sample);
+        body.least = sample < body.least ? sample : body.least;
+        body.largest = sample > body.largest ? sample : body.largest;
     }
 }
 
@@ -55,9 +55,9 @@ const Sample* row_of(const ValueView& view, const Sample* first, Elements row) {
 
 } // namespace
 
-void Body::add_intensity(double value) { // Knuth's exact sum of two numbers
-    const double sum = intensity + value, part = sum - intensity;
-    intensity_error += (intensity - (sum - part)) + (value - part);
+void Body::add_intensity(double more) { // Knuth's exact sum of two numbers
+    const double sum = intensity + more, part = sum - intensity;
+    intensity_error += (intensity - (sum - part)) + (more - part);
     intensity = sum;
 }
 
@@ -77,7 +77,10 @@ void Body::add(const Body& other) {
         contacts = own;
         return;
     }
-    first = std::min(first, other.first);
+    if (other.first < first) {
+        first = other.first;
+        value = other.value;
+    }
     voxels += other.voxels;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         low[axis] = std::min(low[axis], other.low[axis]);
@@ -181,7 +184,7 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
     const Elements height = input.tile.height, width = input.tile.width;
     const bool by_value = connection.sameness == Sameness::value;
     const Elements words = words_for(width);
-    std::vector<std::uint64_t> both(static_cast<std::size_t>(words));
+    std::vector<std::uint64_t> both(static_cast<std::size_t>(words)), equal(both.size());
     const auto body = [&](Label label) -> Body& {
         return bodies[static_cast<std::size_t>(label - 1)];
     };
@@ -192,7 +195,6 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
         for (Elements word = 0; word < words; ++word)
             both[static_cast<std::size_t>(word)] = runs.inside[word] & before.inside[word];
         if (by_value) {
-            std::vector<std::uint64_t> equal(both.size());
             std::visit(
                 [&](const auto* first) {
                     bits_equal(row_of(input, first, row), row_of(input, first, other), width,
@@ -211,7 +213,12 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
         const LabelledRuns runs = labeller.runs_of(row);
         each_run(runs, width, [&](Elements begin, Elements end, Label label) {
             Body& all = body(label);
-            all.add(of_run(z, y, begin, end, volume));
+            Body run = of_run(z, y, begin, end, volume);
+            if (by_value)
+                run.value = std::visit(
+                    [&](const auto* first) { return value_code(row_of(input, first, row)[begin]); },
+                    input.first);
+            all.add(run);
             if (intensity)
                 std::visit(
                     [&](const auto* first) {

@@ -24,6 +24,8 @@ struct VolumeShape {
 /// integer coordinates. All sums of coordinates are exact, so parts may be added in any order.
 struct Body {
     Elements first = -1; ///< the first voxel: (z · height + y) · width + x
+    /// value_code() of the voxels, if they are connected by value.
+    std::uint64_t value = 0;
     Elements voxels = 0;
     std::array<Elements, 3> low{}, high{};     ///< the box: first and last coordinates
     std::array<Elements, 3> sums{};            ///< of the coordinates
@@ -46,7 +48,7 @@ struct Body {
     /// Adds another part of the same component.
     void add(const Body& other);
     /// Adds intensities.
-    void add_intensity(double sum);
+    void add_intensity(double more);
 };
 
 /// The axes of the ellipsoid with a component's second moments: standard deviations along its axes,

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/body_table.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// The options of `sextant measure`.
+struct MeasureCommand {
+    SourceChoice source;
+    std::string intensity, output;
+    Bytes memory = Bytes{1} << 30;
+    std::optional<std::int64_t> ranks;
+    Reports reports;
+};
+
+Record record_of(MeasureCommand& command) {
+    Record record =
+        record_of(command.source, "labels: an image or a volume of integers; 0 is the background");
+    record.without("frame");
+    record
+        .add("intensity", command.intensity, "FILE",
+             "add sum, mean and extremes of an image or volume of the same shape")
+        .file();
+    record.add("output", command.output, "FILE", "the table of regions (CSV)")
+        .file()
+        .letter('o')
+        .required();
+    record.add_memory("memory", command.memory,
+                      "memory limit for samples; larger volumes are read in slabs");
+    declare_ranks(record, command.ranks, "one, with a thread per core");
+    Record reports = record_of(command.reports);
+    reports.without("report");
+    return record.include(std::move(reports));
+}
+
+/// The label of a region, from the bits of its samples.
+std::string label_of(std::uint64_t bits, Sample sample) {
+    switch (sample) {
+    case Sample::i8:
+        return fmt::to_string(static_cast<int>(static_cast<std::int8_t>(bits)));
+    case Sample::i16:
+        return fmt::to_string(static_cast<std::int16_t>(bits));
+    case Sample::i32:
+        return fmt::to_string(static_cast<std::int32_t>(bits));
+    case Sample::i64:
+        return fmt::to_string(static_cast<std::int64_t>(bits));
+    default:
+        return fmt::to_string(bits);
+    }
+}
+
+/// A run of the command. Rank 0 writes the files.
+void measure(const MeasureCommand& command, const Communicator& communicator) {
+    const bool is_root = communicator.rank() == 0;
+    std::unique_ptr<FrameSource> labels, intensity;
+    Progress progress(is_root);
+    VolumeLabelOptions options;
+    options.memory = command.memory;
+    options.threads = std::max(1, cores_of_host() / communicator.size());
+    agree(communicator, [&] {
+        labels = format::open_frames(command.source.image, command.source.options());
+        if (!command.intensity.empty())
+            intensity = format::open_frames(command.intensity);
+        if (!is_root)
+            return;
+        const auto outputs = files_named({command.output, command.reports.json});
+        std::vector<std::string> inputs = files_read(command.source, "");
+        if (!command.intensity.empty()) {
+            for (const std::string& file : format::files_of_frames(command.intensity))
+                inputs.push_back(file);
+        }
+        keep_inputs(inputs, outputs);
+        check_outputs(outputs);
+    });
+    const VolumeLabelling labelling(communicator, options,
+                                    RunControl{[&](std::string_view, Elements done, Elements all) {
+                                        progress.say(fmt::format("measure {} %", 100 * done / all));
+                                    }});
+    VolumeLabelResult result;
+    naming_options(sextant::record_of(options),
+                   [&] { result = labelling.measure(*labels, intensity.get()); });
+    agree(communicator, [&] {
+        if (!is_root)
+            return;
+        std::vector<std::string> names;
+        for (const kernel::Body& region : result.table)
+            names.push_back(label_of(region.value, labels->header().sample));
+        write_text(command.output, table_of(result.table, names, intensity != nullptr));
+        progress.clear();
+        Record record = {{"operation", "measure"},
+                         {"image", command.source.image},
+                         {"output", command.output},
+                         {"depth", result.shape.depth},
+                         {"height", result.shape.height},
+                         {"width", result.shape.width},
+                         {"regions", std::ssize(result.table), "number of regions"},
+                         {"seconds", {{"read", result.read}, {"measure", result.label}}},
+                         {"ranks", communicator.size()},
+                         {"transport", transport_of(communicator)}};
+        record.include(provenance_of_run(labels->header().remarks));
+        write_reports(
+            command.reports, labels->header().remarks, to_json(record),
+            fmt::format("{}: {} of {}x{}x{} voxels, on {} of {}\n"
+                        "read {:.1f} ms  measure {:.1f} ms\n",
+                        command.output, report::counted(std::ssize(result.table), "region"),
+                        result.shape.depth, result.shape.height, result.shape.width,
+                        report::counted(communicator.size(), "rank"), transport_of(communicator),
+                        result.read * 1e3, result.label * 1e3),
+            "");
+    });
+}
+
+int run_measure(const MeasureCommand& command, const Call& call) {
+    launch_ranks(call, static_cast<int>(command.ranks.value_or(1)),
+                 [&](const Communicator& communicator) { measure(command, communicator); });
+    return 0;
+}
+
+} // namespace
+
+Operation measure_operation() {
+    return declare_command<MeasureCommand>(
+        "measure", "measure the regions of a labelled image or volume",
+        "  sextant measure labels.npy -o regions.csv\n"
+        "  mpirun -n 2 sextant measure labels.tif --intensity volume.mrc -o regions.csv",
+        run_measure);
+}
+
+} // namespace sextant::command
