@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of images. Images are divided into tiles, one per rank, and may exceed the
-// memory.
+// Connected components of images and volumes, which may exceed the memory. Images are divided into
+// tiles, one per rank, volumes into slabs of planes.
 #pragma once
 
 #include "sextant/communicator.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
+#include "sextant/distributed/volume_labelling.hpp"

@@ -44,11 +44,11 @@ Record record_of(LabelCommand& command) {
         .required();
     record
         .add("table", command.table, "FILE",
-             "write a table of the components (CSV): sizes, boxes, centroids; axes of volumes")
+             "write a table of the components (CSV): sizes, boxes, centroids")
         .file();
     record
         .add("neighbours", command.neighbours, "N",
-             "connectivity: of images 4 or 8 (default), of volumes 6, 18 or 26 (default)")
+             "connectivity; default: 8 in images, 26 in volumes")
         .one_of({"4", "8", "6", "18", "26"});
     Record label = record_of(command.label);
     label.without("measure").without("timeline").without("neighbours");
