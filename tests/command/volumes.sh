@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Components of volumes: the same files on all ranks and for all memory limits; measures; errors.
+. "$(dirname "$0")/start.sh"
+work=$folder
+
+# Writes standard input as a NumPy file of bytes: npy FILE SHAPE
+npy() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': ($2), }" >"$1"
+    cat >>"$1"
+}
+refuse() {
+    text=$1
+    shift
+    "$SEXTANT" "$@" >"$work/out" 2>&1 && fail "accepted: $*"
+    grep -q -- "$text" "$work/out" || { cat "$work/out"; fail "another error for $*"; }
+}
+
+# Two planes of 3 rows: a shell around a hole, and a voxel that touches it at a corner only.
+printf '###...###...###..#  #.#...#.#....##..##' | tr -d ' ' | LC_ALL=C tr '.#' '\000\001' | head -c 36 |
+    npy "$work/small.npy" '2, 3, 6'
+"$SEXTANT" label "$work/small.npy" -o "$work/one.npy" --table "$work/one.csv" >"$work/text"
+grep -q '2 components of 2x3x6 voxels' "$work/text" || { cat "$work/text"; fail "not 2 components"; }
+head -n 1 "$work/one.csv" | grep -q '^label,voxels,z,y,x,depth,height,width,centroid_z' || fail "the table's columns"
+[ "$(wc -l <"$work/one.csv")" -eq 3 ] || { cat "$work/one.csv"; fail "not two rows"; }
+"$SEXTANT" label "$work/small.npy" -o "$work/labels.tif" --neighbours 6 --json - >"$work/json"
+grep -q '"neighbours": "\{0,1\}6' "$work/json" || { cat "$work/json"; fail "6 neighbours"; }
+"$SEXTANT" info "$work/labels.tif" | grep -q 'samples *u32' || fail "labels in TIFF have not 32 bits"
+"$SEXTANT" label "$work/small.npy" -o "$work/plane.npy" --frame 0 >"$work/text"
+grep -q 'of 6x3' "$work/text" || { cat "$work/text"; fail "a plane by --frame"; }
+
+# A volume that exceeds the memory limit, on ranks and without them: the same files.
+yes 'ab.ba..ab.a.....b...' | tr -d '\n' | head -c 2000000 | LC_ALL=C tr 'ab.' '\001\002\000' |
+    npy "$work/large.npy" '100, 125, 160'
+for rule in '' '--neighbours 6 --fill-holes' '--by-value --neighbours 18' '--min-size 3 --keep-largest 7'; do
+    "$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --table "$work/one.csv" --intensity "$work/large.npy" \
+        --json "$work/whole.json" $rule >/dev/null
+    grep -q '"slabs": 1,' "$work/whole.json" || fail "$rule: in slabs"
+    "$SEXTANT" label "$work/large.npy" -o "$work/many.npy" --table "$work/many.csv" --intensity "$work/large.npy" \
+        --memory 1 --json "$work/json" $rule >/dev/null
+    grep -q '"slabs": 1,' "$work/json" && fail "$rule: not in slabs"
+    cmp "$work/one.npy" "$work/many.npy" || fail "$rule: other labels in slabs"
+    cmp "$work/one.csv" "$work/many.csv" || fail "$rule: another table in slabs"
+    "$SEXTANT" label "$work/large.npy" -o "$work/many.npy" --table "$work/many.csv" --intensity "$work/large.npy" \
+        --ranks 3 $rule >/dev/null
+    cmp "$work/one.npy" "$work/many.npy" || fail "$rule: other labels on ranks"
+    cmp "$work/one.csv" "$work/many.csv" || fail "$rule: another table on ranks"
+done
+
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 3 "$SEXTANT" label "$work/large.npy" -o "$work/many.npy" --table "$work/many.csv" \
+        --intensity "$work/large.npy" --min-size 3 --keep-largest 7 >/dev/null
+    cmp "$work/one.npy" "$work/many.npy" || fail "other labels over MPI"
+    cmp "$work/one.csv" "$work/many.csv" || fail "another table over MPI"
+fi
+
+# The regions of labels have the measures of the components.
+"$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --table "$work/one.csv" --intensity "$work/large.npy" >/dev/null
+"$SEXTANT" measure "$work/one.npy" --intensity "$work/large.npy" -o "$work/regions.csv" --ranks 2 >/dev/null
+cmp "$work/one.csv" "$work/regions.csv" || fail "other measures of regions"
+
+# --- Errors.
+refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
+refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26
+refuse "are for volumes" label "$work/plane.npy" -o "$work/x.npy" --min-size 3
+refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$work/x.npy" --table "$work/x.csv" \
+    --intensity "$work/large.npy"
+refuse "--fill-holes" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
+refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
+refuse "--report" label "$work/small.npy" -o "$work/x.npy" --report "$work/x.html"
+[ ! -e "$work/x.npy" ] && [ ! -e "$work/x.csv" ] || fail "an output of a failed run"
