@@ -7,8 +7,8 @@
 
 namespace sextant::command {
 
-std::string table_of(const std::vector<kernel::Body>& bodies,
-                     const std::vector<std::string>& labels, bool has_intensity) {
+std::string body_table(const std::vector<kernel::Body>& bodies,
+                       const std::vector<std::string>& labels, bool has_intensity) {
     std::string text = "label,voxels,z,y,x,depth,height,width,centroid_z,centroid_y,centroid_x,"
                        "axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,faces,at_border";
     text += has_intensity ? ",sum,mean,minimum,maximum\n" : "\n";

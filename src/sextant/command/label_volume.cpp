@@ -89,7 +89,7 @@ void VolumeRun::write(std::span<const VolumeLabel> labels) {
 void VolumeRun::finish() {
     sink_->commit();
     if (!command_.table.empty())
-        write_text(command_.table, table_of(result_.table, {}, intensity_ != nullptr));
+        write_text(command_.table, body_table(result_.table, {}, intensity_ != nullptr));
     progress_.clear();
     write_reports(command_.reports, remarks_, json(), text(), "");
 }

@@ -101,7 +101,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         std::vector<std::string> names;
         for (const kernel::Body& region : result.table)
             names.push_back(label_of(region.value, labels->header().sample));
-        write_text(command.output, table_of(result.table, names, intensity != nullptr));
+        write_text(command.output, body_table(result.table, names, intensity != nullptr));
         progress.clear();
         Record record = {{"operation", "measure"},
                          {"image", command.source.image},
