@@ -87,14 +87,16 @@ struct Spelling {
 };
 
 constexpr std::array spellings{
-    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},      Spelling{"micron", "µm"},
-    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"}, Spelling{"\xb5m", "µm"},
-    Spelling{"μm", "µm"},         Spelling{"n_m", "nm"},      Spelling{"nanometer", "nm"},
-    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},      Spelling{"A", "Å"},
-    Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},  Spelling{"angstrom", "Å"},
-    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},   Spelling{"n_m^-1", "1/nm"},
-    Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},    Spelling{"pixel", ""},
-    Spelling{"pixels", ""},       Spelling{"px", ""},         Spelling{"<undefined>", ""},
+    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},       Spelling{"micron", "µm"},
+    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"},  Spelling{"\xb5m", "µm"},
+    Spelling{"μm", "µm"},         Spelling{"n_m", "nm"},       Spelling{"nanometer", "nm"},
+    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},       Spelling{"A", "Å"},
+    Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},   Spelling{"angstrom", "Å"},
+    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},    Spelling{"n_m^-1", "1/nm"},
+    Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},     Spelling{"micrometer", "µm"},
+    Spelling{"picometer", "pm"},  Spelling{"meter", "m"},      Spelling{"millimeter", "mm"},
+    Spelling{"centimeter", "cm"}, Spelling{"pixel", ""},       Spelling{"pixels", ""},
+    Spelling{"px", ""},           Spelling{"<undefined>", ""},
 };
 
 /// The range of plausible pixel sizes.
@@ -114,12 +116,29 @@ Seconds seconds_of(std::string_view unit) {
         std::string_view unit;
         Seconds seconds;
     };
-    constexpr std::array times{Time{"s", 1},        Time{"sec", 1},    Time{"second", 1},
-                               Time{"seconds", 1},  Time{"ms", 1e-3},  Time{"msec", 1e-3},
-                               Time{"µs", 1e-6},    Time{"us", 1e-6},  Time{"\\u00B5s", 1e-6},
-                               Time{"usec", 1e-6},  Time{"ns", 1e-9},  Time{"min", 60},
-                               Time{"minutes", 60}, Time{"h", 3600},   Time{"hr", 3600},
-                               Time{"hours", 3600}, Time{"d", 86400.0}};
+    constexpr std::array times{Time{"s", 1},
+                               Time{"sec", 1},
+                               Time{"second", 1},
+                               Time{"seconds", 1},
+                               Time{"ms", 1e-3},
+                               Time{"msec", 1e-3},
+                               Time{"µs", 1e-6},
+                               Time{"us", 1e-6},
+                               Time{"\\u00B5s", 1e-6},
+                               Time{"usec", 1e-6},
+                               Time{"ns", 1e-9},
+                               Time{"min", 60},
+                               Time{"minutes", 60},
+                               Time{"millisecond", 1e-3},
+                               Time{"microsecond", 1e-6},
+                               Time{"nanosecond", 1e-9},
+                               Time{"minute", 60},
+                               Time{"hour", 3600},
+                               Time{"day", 86400},
+                               Time{"h", 3600},
+                               Time{"hr", 3600},
+                               Time{"hours", 3600},
+                               Time{"d", 86400.0}};
     for (const Time& time : times) {
         if (unit == time.unit)
             return time.seconds;
@@ -193,6 +212,21 @@ void require_frames(const std::string& path, const FrameHeader& header) {
     for (const std::string& remark : header.remarks)
         why += fmt::format("{}{}", why.empty() ? ": " : "; ", remark);
     throw InvalidFile(path, "has no frame that can be read" + why);
+}
+
+std::int64_t chosen_plane(const std::string& path, std::string_view axis,
+                          std::optional<std::int64_t> requested, std::int64_t count,
+                          FrameHeader& header) {
+    if (requested && (*requested < 0 || *requested >= count)) {
+        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *requested,
+                                            count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
+    }
+    if (!requested && count > 1) {
+        header.remarks.push_back(
+            fmt::format("has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another",
+                        count, axis));
+    }
+    return requested.value_or(0);
 }
 
 void check_sink(const std::string& path, const FrameHeader& header,

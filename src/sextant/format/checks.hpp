@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,13 @@ void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 /// Adds a remark if the frames extend over several axes, because some of these may be channels.
 /// `lengths` has the lengths of all axes except rows and columns.
 void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
+
+/// Returns the requested position on an axis of planes, such as "channel". If none is requested,
+/// returns 0 and adds a remark if the axis has several positions. Throws InvalidFile if there is no
+/// such position.
+std::int64_t chosen_plane(const std::string& path, std::string_view axis,
+                          std::optional<std::int64_t> requested, std::int64_t count,
+                          FrameHeader& header);
 
 /// Returns a message such as "truncated: 17 of 20 frames are complete".
 std::string truncated(std::int64_t whole, std::int64_t stated);

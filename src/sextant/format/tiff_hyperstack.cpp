@@ -345,23 +345,6 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 namespace {
 
-/// Returns the requested position on an axis. If none is requested, returns 0 and adds a remark if
-/// the axis has several positions.
-std::int64_t chosen(const std::string& path, std::string_view axis,
-                    std::optional<std::int64_t> requested, std::int64_t count,
-                    FrameHeader& header) {
-    if (requested && *requested >= count) {
-        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *requested,
-                                            count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
-    }
-    if (!requested && count > 1) {
-        header.remarks.push_back(
-            fmt::format("has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another",
-                        count, axis));
-    }
-    return requested.value_or(0);
-}
-
 /// Returns the plane of a page, if it has one.
 std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
                                       const PlaneChoice& choice) {
@@ -392,8 +375,8 @@ PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const
     Hyperstack& stack = header.hyperstack;
     stack.channels = axes.channels.count * page.channels;
     stack.slices = axes.slices.count;
-    stack.channel = chosen(path, "channel", options.channel, stack.channels, header);
-    stack.slice = chosen(path, "slice", options.slice, stack.slices, header);
+    stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
+    stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
     choice.first = {stack.channel / page.channels, stack.slice, 0};
     choice.sample = static_cast<int>(stack.channel % page.channels);
     return choice;
