@@ -19,6 +19,7 @@ if(SEXTANT_FORMAT)
     find_package(ZLIB REQUIRED)
     pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+    pkg_check_modules(blosc REQUIRED IMPORTED_TARGET blosc)
     pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # the parallel HDF5 would include mpi.h
     # libhdf5 is loaded at run time (format/hdf5_api.hpp): by its soname, or else by its path here.
     list(GET hdf5_LINK_LIBRARIES 0 hdf5_path)
@@ -112,8 +113,9 @@ function(sextant_use_libraries)
     endif()
     if(SEXTANT_FORMAT)
         target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
-                                                     PkgConfig::spng PkgConfig::zstd TIFF::TIFF
-                                                     JPEG::JPEG ZLIB::ZLIB ${CMAKE_DL_LIBS})
+                                                     PkgConfig::spng PkgConfig::zstd PkgConfig::blosc TIFF::TIFF
+                                                     JPEG::JPEG ZLIB::ZLIB Threads::Threads
+                                                     ${CMAKE_DL_LIBS})
         target_include_directories(sextant_format SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
         set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/format/hdf5_api.cpp" PROPERTIES
             COMPILE_DEFINITIONS "SEXTANT_HDF5_SONAME=\"${hdf5_soname}\";SEXTANT_HDF5_PATH=\"${hdf5_path}\"")

@@ -64,7 +64,8 @@ if(SEXTANT_REGISTRATION)
 endif()
 if(SEXTANT_FORMAT)
     sextant_library(sextant_format_library OUTPUT sextant-format LAYERS format
-        LINKS "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>" OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd TIFF::TIFF
+        LINKS "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>" OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd
+              PkgConfig::blosc TIFF::TIFF
               JPEG::JPEG ZLIB::ZLIB ${CMAKE_DL_LIBS})
     target_link_libraries(sextant_format_library PUBLIC sextant_base)
     sextant_component(format sextant_format_library)

@@ -3,7 +3,7 @@
 
 packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev
-    libopenexr-dev libspng-dev libtiff-dev libjpeg-dev libhdf5-dev libzstd-dev zlib1g-dev libnifti2-dev
+    libopenexr-dev libspng-dev libtiff-dev libjpeg-dev libhdf5-dev libblosc-dev libzstd-dev zlib1g-dev libnifti2-dev
     libhwloc-dev libeigen3-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"

@@ -39,6 +39,11 @@ constexpr std::array frame_formats{
                 create_npy, "any"},
     FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
                 "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5},
+    FrameFormat{.name = "Zarr",
+                .extensions = ".zarr",
+                .summary = "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
+                .open = open_zarr,
+                .is_folder = true},
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},
@@ -115,9 +120,11 @@ std::span<const FrameFormat> frame_catalogue() {
 }
 
 const FrameFormat* find_frame_format(const std::string& path) {
+    const std::string_view whole = path, folder = whole.substr(0, whole.find_last_not_of('/') + 1);
     for (const FrameFormat& format : frame_formats) {
-        if (any_word(format.extensions,
-                     [&](std::string_view extension) { return has_extension(path, extension); }))
+        if (any_word(format.extensions, [&](std::string_view extension) {
+                return has_extension(format.is_folder ? folder : whole, extension);
+            }))
             return &format;
     }
     return nullptr;
@@ -198,8 +205,15 @@ FrameFiles in_folder(const std::string& name) {
         files_in(name, name,
                  [](const std::string& file) { return find_frame_format(file) != nullptr; }),
         {}};
-    if (files.paths.empty())
-        throw InvalidFile(name, "is a folder without frame files");
+    if (files.paths.empty()) {
+        std::error_code unknown;
+        const fs::path folder(name);
+        const bool zarr =
+            fs::exists(folder / ".zarray", unknown) || fs::exists(folder / ".zgroup", unknown);
+        throw InvalidFile(name, zarr ? "is a folder of Zarr without the extension .zarr; arrays in "
+                                       "a store are named as in volume.zarr::0"
+                                     : "is a folder without frame files");
+    }
     const FrameFormat* const first = find_frame_format(files.paths.front());
     for (const std::string& path : files.paths) {
         const FrameFormat* const other = find_frame_format(path);
@@ -332,8 +346,10 @@ bool naturally_before(std::string_view a, std::string_view b) {
 
 std::optional<FrameFiles> find_frame_files(const std::string& name) {
     std::error_code unknown;
-    if (fs::is_directory(name, unknown))
-        return in_folder(name);
+    if (fs::is_directory(name, unknown)) {
+        const FrameFormat* const format = find_frame_format(name);
+        return format && format->is_folder ? std::nullopt : std::optional(in_folder(name));
+    }
     if (fs::exists(name, unknown))
         return has_extension(name, ".txt") ? std::optional(from_list(name)) : std::nullopt;
     const std::string file = fs::path(name).filename().string();

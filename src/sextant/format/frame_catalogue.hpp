@@ -26,7 +26,7 @@ struct SinkOptions {
 /// The channel and slice of a hyperstack to read, counted from 0; default: the first.
 struct SourceOptions {
     std::optional<std::int64_t> channel = {}, slice = {};
-    /// True if samples may be read from any other file to which the series refers (HDF5).
+    /// True if samples may be read from any other file to which the series refers (HDF5, Zarr).
     bool allow_external = false;
 };
 
@@ -46,6 +46,7 @@ struct FrameFormat {
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
     std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
+    bool is_folder = false;        ///< true if a series is stored in a folder with the extension
 };
 
 /// Returns all frame formats, in the order of `sextant list formats`.
@@ -57,6 +58,7 @@ const FrameFormat* find_frame_format(const std::string& path);
 /// Opens a series of frames by name:
 ///   movie.mrc                  a file of frames
 ///   movie.h5::/data/images     a dataset in it; for a headerless file, its layout
+///   volume.zarr                a folder that a format stores as a whole
 ///   folder, frame_*.png, frame_%04d.tif, frames.txt
 ///                              one file per frame, in natural order (frame_9 before frame_10); a
 ///                              list has one path per line, relative to its folder
@@ -83,7 +85,8 @@ struct FrameFiles {
 
 /// Returns the files denoted by a name that stands for several: a folder, a pattern with * ? or [,
 /// a number such as %04d, or a list with the extension .txt. Empty if the name denotes a single
-/// file. Throws InvalidFile if no file matches, or if a folder holds files of several formats.
+/// file, or a folder of a format that stores a series in a folder. Throws InvalidFile if no file
+/// matches, or if a folder holds files of several formats.
 std::optional<FrameFiles> find_frame_files(const std::string& name);
 
 /// True if `a` sorts before `b` when numbers in names are compared as numbers: "frame_9" before

@@ -100,4 +100,29 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 
+/// Zarr version 2: a folder that is an array or a group of arrays. An array has two or more axes:
+/// the last two are rows and columns, all others are frames. Elements are integers of 8 to 64 bits,
+/// floats of 16 to 64 bits or bools, in either byte order. Chunks are in C or Fortran order,
+/// uncompressed or compressed by zlib, gzip, zstd or Blosc (blosclz, lz4, lz4hc, zstd, zlib).
+/// Missing chunks consist of the fill value.
+///
+/// `detail` names an array, or a group: of this group, the first dataset of the multiscales of
+/// OME-Zarr (the one of full resolution) is read, or else the only array. Pixel size, frame
+/// interval and the axes for time, channels and slices are those of OME-Zarr 0.4. As in TIFF files,
+/// one channel of one slice is read, and slices are frames if there is only one time.
+///
+/// Files outside the folder, to which symbolic links lead, are read only if allowed.
+///
+/// Cost      decoded samples of up to 256 MiB are kept, and each chunk is decoded once if frames
+/// are
+///           read in order and the frames of a chunk's depth fit in this memory. Otherwise, a chunk
+///           of n frames of which k fit is decoded n/k times, and one with more than 256 MiB in its
+///           rows once per 256 MiB. A chunk that spans several positions on two axes of frames is
+///           decoded once for each position on the slower axis. Chunks next to each other in a row
+///           are decoded by several threads.
+/// Source    https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html,
+/// https://ngff.openmicroscopy.org
+std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options);
+
 } // namespace sextant::format

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/error.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
+#include "sextant/format/source_file.hpp"
+#include "sextant/format/zarr_array.hpp"
+#include "sextant/format/zarr_chunks.hpp"
+#include "sextant/format/zarr_store.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+namespace {
+
+/// Decoded samples kept in memory. Larger frames are decoded in parts.
+constexpr Bytes kept_zarr_bytes = Bytes{1} << 28;
+
+/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
+/// on each of the other axes (channel and slice).
+struct FrameAxes {
+    std::vector<std::size_t> frames;
+    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
+};
+
+/// Chooses a channel and a slice, if the axes have names. If there are slices but only one time,
+/// the slices are frames, unless a slice is requested.
+FrameAxes choose_frame_axes(const std::string& path, const ZarrSeries& series,
+                            const SourceOptions& options, FrameHeader& header) {
+    const std::vector<std::int64_t>& sides = series.array.sides;
+    FrameAxes chosen{{}, std::vector<std::int64_t>(sides.size(), 0)};
+    if (series.axes.empty()) {
+        for (std::size_t axis = 0; axis + 2 < sides.size(); ++axis)
+            chosen.frames.push_back(axis);
+        return chosen;
+    }
+    const auto axis_of = [&](char letter) { return series.axes.find(letter); };
+    const auto length = [&](char letter) {
+        return axis_of(letter) == std::string::npos ? 1 : sides[axis_of(letter)];
+    };
+    const bool by_slices = length('t') == 1 && length('z') > 1 && !options.slice;
+    const char frames = by_slices ? 'z' : 't';
+    header.frame_interval = by_slices ? 0 : series.frame_interval;
+    Hyperstack& stack = header.hyperstack;
+    stack.channels = length('c');
+    stack.slices = by_slices ? 1 : length('z');
+    stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
+    stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
+    if (axis_of(frames) != std::string::npos)
+        chosen.frames.push_back(axis_of(frames));
+    if (axis_of('c') != std::string::npos)
+        chosen.fixed[axis_of('c')] = stack.channel;
+    if (!by_slices && axis_of('z') != std::string::npos)
+        chosen.fixed[axis_of('z')] = stack.slice;
+    return chosen;
+}
+
+/// Decoded rows of consecutive frames: frame by frame, each with these rows.
+struct Band {
+    Rows rows;
+    std::vector<std::byte> samples;
+};
+
+/// Frames [first, last), which share chunks.
+struct Window {
+    std::int64_t first = 0, last = 0;
+    std::map<std::int64_t, Band> bands = {}; ///< the decoded bands, by their first row
+};
+
+class ZarrFrames : public FrameSource {
+  public:
+    ZarrFrames(FrameHeader header, ZarrStore store, ZarrSeries series, FrameAxes axes)
+        : FrameSource(store.path(), std::move(header)),
+          store_(std::move(store)),
+          series_(std::move(series)),
+          axes_(std::move(axes)),
+          steps_(array().chunk_steps()),
+          threads_(zarr_threads(array().chunk_bytes())),
+          buffers_(static_cast<std::size_t>(threads_)) {
+        for (const std::size_t axis : axes_.frames) {
+            if (array().sides[axis] > 1)
+                depth_ = axis;
+        }
+        const ImageShape shape = this->header().shape;
+        const Bytes frame = shape.height * row_bytes();
+        together_ = std::clamp<std::int64_t>(kept_zarr_bytes / frame, 1, chunk_depth());
+        band_rows_ = std::clamp<std::int64_t>(kept_zarr_bytes / row_bytes(), 1, chunk_rows());
+    }
+
+  private:
+    const ZarrArray& array() const { return series_.array; }
+    std::int64_t chunk_depth() const { return depth_ ? array().chunk[*depth_] : 1; }
+    std::int64_t chunk_rows() const { return array().chunk[array().chunk.size() - 2]; }
+    std::int64_t chunk_columns() const { return array().chunk.back(); }
+
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        Window& window = window_of(frame);
+        const auto row = static_cast<std::size_t>(row_bytes());
+        while (rows.count() > 0) {
+            const Band& band = band_of(window, rows.first);
+            const std::int64_t last = std::min(rows.last, band.rows.last);
+            const std::int64_t before =
+                (frame - window.first) * band.rows.count() + rows.first - band.rows.first;
+            const std::size_t bytes = static_cast<std::size_t>(last - rows.first) * row;
+            std::memcpy(to.data(), band.samples.data() + static_cast<std::size_t>(before) * row,
+                        bytes);
+            to = to.subspan(bytes);
+            rows.first = last;
+        }
+    }
+
+    /// The position of a frame along each axis of the array.
+    std::vector<std::int64_t> position_of(std::int64_t frame) const {
+        std::vector<std::int64_t> position = axes_.fixed;
+        for (std::size_t i = axes_.frames.size(); i-- > 0;) {
+            const std::size_t axis = axes_.frames[i];
+            position[axis] = frame % array().sides[axis];
+            frame /= array().sides[axis];
+        }
+        return position;
+    }
+
+    /// Returns the window of a frame and moves it to the front of the list.
+    Window& window_of(std::int64_t frame) {
+        const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const Window& each) {
+            return frame >= each.first && frame < each.last;
+        });
+        if (found != windows_.end()) {
+            std::rotate(windows_.begin(), found, found + 1);
+            return windows_.front();
+        }
+        constexpr std::size_t most_windows = 8;
+        if (windows_.size() == most_windows)
+            drop_last_window();
+        windows_.insert(windows_.begin(), new_window(frame));
+        return windows_.front();
+    }
+
+    Window new_window(std::int64_t frame) const {
+        const std::int64_t at = depth_ ? position_of(frame)[*depth_] : 0;
+        const std::int64_t side = depth_ ? array().sides[*depth_] : 1;
+        const std::int64_t layer = at / chunk_depth() * chunk_depth();
+        const std::int64_t begin = layer + (at - layer) / together_ * together_;
+        const std::int64_t end = std::min({begin + together_, layer + chunk_depth(), side});
+        return {frame - at + begin, frame - at + end};
+    }
+
+    void drop_last_window() {
+        for (const auto& [row, band] : windows_.back().bands)
+            kept_ -= cost_of(std::ssize(band.samples));
+        windows_.pop_back();
+    }
+
+    /// The memory for a band of `bytes`.
+    static Bytes cost_of(Bytes bytes) {
+        constexpr Bytes overhead = 256;
+        return bytes + overhead;
+    }
+
+    /// Drops decoded samples, those used longest ago first, until a band of `bytes` is allowed.
+    void make_room(Bytes bytes) {
+        while (windows_.size() > 1 && kept_ + cost_of(bytes) > kept_zarr_bytes)
+            drop_last_window();
+        if (kept_ + cost_of(bytes) > kept_zarr_bytes) {
+            windows_.front().bands.clear();
+            kept_ = 0;
+        }
+    }
+
+    /// Returns the band of a row, which is decoded if necessary. `window` is the first one.
+    const Band& band_of(Window& window, std::int64_t row) {
+        const std::int64_t chunk = row / chunk_rows() * chunk_rows();
+        const std::int64_t first = chunk + (row - chunk) / band_rows_ * band_rows_;
+        if (const auto found = window.bands.find(first); found != window.bands.end())
+            return found->second;
+        const Rows rows{
+            first, std::min({first + band_rows_, chunk + chunk_rows(), header().shape.height})};
+        const Bytes bytes = (window.last - window.first) * rows.count() * row_bytes();
+        make_room(bytes);
+        Band band{rows, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
+        decode(window, band);
+        kept_ += cost_of(bytes);
+        return window.bands.emplace(first, std::move(band)).first->second;
+    }
+
+    void decode(const Window& window, Band& band) {
+        const std::int64_t across = (header().shape.width + chunk_columns() - 1) / chunk_columns();
+        constexpr std::size_t worth_threads = std::size_t{1} << 18;
+        const int threads = band.samples.size() < worth_threads ? 1 : threads_;
+        run_zarr_tasks(across, threads, [&](std::int64_t column, int thread) {
+            decode_chunk(window, band.rows, column, buffers_[static_cast<std::size_t>(thread)],
+                         band.samples);
+        });
+        if (array().swapped)
+            swap_bytes(header().sample, band.samples);
+        if (array().boolean)
+            std::ranges::transform(band.samples, band.samples.begin(),
+                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    }
+
+    struct Buffers {
+        std::vector<std::byte> stored, decoded;
+    };
+
+    /// Copies the samples of one chunk that belong to the band into `to`.
+    void decode_chunk(const Window& window, Rows rows, std::int64_t column, Buffers& buffers,
+                      std::span<std::byte> to) const {
+        std::vector<std::int64_t> position = position_of(window.first);
+        position[position.size() - 2] = rows.first;
+        position.back() = column * chunk_columns();
+        Elements start = 0; // the first sample within the chunk
+        for (std::size_t axis = 0; axis < position.size(); ++axis) {
+            start += position[axis] % array().chunk[axis] * steps_[axis];
+            position[axis] /= array().chunk[axis];
+        }
+        const bool there = read_chunk(array().chunk_name(position), buffers);
+        const std::int64_t width = header().shape.width, left = column * chunk_columns();
+        const std::int64_t count = std::min(chunk_columns(), width - left);
+        const Bytes size = size_of(header().sample);
+        const Elements depth_step = depth_ ? steps_[*depth_] : 0;
+        for (std::int64_t frame = 0; frame < window.last - window.first; ++frame) {
+            for (std::int64_t y = 0; y < rows.count(); ++y) {
+                std::byte* const row =
+                    to.data() + ((frame * rows.count() + y) * width + left) * size;
+                const Elements first = start + frame * depth_step + y * steps_[steps_.size() - 2];
+                copy_row(there ? buffers.decoded.data() + first * size : array().fill.data(),
+                         there ? steps_.back() : 0, count, row);
+            }
+        }
+    }
+
+    /// Copies samples that are `step` samples apart.
+    void copy_row(const std::byte* from, Elements step, std::int64_t count, std::byte* to) const {
+        const auto size = static_cast<std::size_t>(size_of(header().sample));
+        if (step == 1) {
+            std::memcpy(to, from, static_cast<std::size_t>(count) * size);
+            return;
+        }
+        visit_sample(header().sample, [&]<class T>(std::type_identity<T>) {
+            for (std::int64_t x = 0; x < count; ++x)
+                std::memcpy(to + x * static_cast<std::int64_t>(sizeof(T)),
+                            from + x * step * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+        });
+    }
+
+    /// Decodes a chunk. Returns false if it is missing, which means that all samples are the fill
+    /// value.
+    bool read_chunk(const std::string& chunk, Buffers& buffers) const {
+        const std::string name = series_.file(chunk);
+        if (!store_.has(name))
+            return false;
+        SourceFile file(store_.path_of(name));
+        const Bytes bytes = array().chunk_bytes();
+        check_zarr_chunk(file.path(), array().codec, file.size(), bytes);
+        const bool plain = array().codec == ZarrCodec::none;
+        std::vector<std::byte>& stored = plain ? buffers.decoded : buffers.stored;
+        stored.resize(static_cast<std::size_t>(file.size()));
+        if (file.read_at(0, stored) < file.size())
+            throw InvalidFile(file.path(), "shrank while it was read");
+        if (!plain) {
+            buffers.decoded.resize(static_cast<std::size_t>(bytes));
+            decode_zarr_chunk(file.path(), array().codec, stored, buffers.decoded);
+        }
+        return true;
+    }
+
+    ZarrStore store_;
+    ZarrSeries series_;
+    FrameAxes axes_;
+    std::vector<Elements> steps_;      ///< of the samples within a chunk, per axis
+    std::optional<std::size_t> depth_; ///< the axis along which successive frames share chunks
+    std::int64_t together_ = 1;        ///< frames per window
+    std::int64_t band_rows_ = 1;       ///< at most this many rows per band
+    int threads_;
+    std::vector<Buffers> buffers_; ///< one per thread
+    std::vector<Window> windows_;  ///< the window used last comes first
+    Bytes kept_ = 0;               ///< memory of the decoded bands
+};
+
+FrameHeader zarr_header(const std::string& path, const ZarrSeries& series,
+                        const SourceOptions& options, FrameAxes& axes) {
+    const std::vector<std::int64_t>& sides = series.array.sides;
+    FrameHeader header{1, {sides.back(), sides[sides.size() - 2]}, series.array.sample};
+    axes = choose_frame_axes(path, series, options, header);
+    std::vector<std::int64_t> lengths;
+    for (const std::size_t axis : axes.frames) {
+        constexpr std::int64_t most = std::int64_t{1} << 40;
+        lengths.push_back(sides[axis]);
+        if (sides[axis] > most / header.frames)
+            throw InvalidFile(path, "has an implausible number of frames: damaged");
+        header.frames *= sides[axis];
+    }
+    checked_frames(path, header);
+    remark_on_axes(lengths, header);
+    header.pixel = believable(series.pixel, header.remarks);
+    return header;
+}
+
+/// The size of the files of an array, or of its first ones if there are very many.
+Bytes stored_zarr_bytes(const ZarrStore& store, const ZarrSeries& series) {
+    namespace fs = std::filesystem;
+    constexpr int most_files = 1 << 20;
+    Bytes bytes = 0;
+    std::error_code error;
+    fs::recursive_directory_iterator entry(store.path_of(series.name), error);
+    for (int files = 0; !error && entry != fs::end(entry) && files < most_files;
+         entry.increment(error), ++files) {
+        std::error_code unknown;
+        if (entry->is_regular_file(unknown))
+            bytes += static_cast<Bytes>(entry->file_size(unknown));
+    }
+    return bytes;
+}
+
+/// True if the folder of an array has a file or folder whose name begins with a digit.
+bool has_any_chunk(const ZarrStore& store, const ZarrSeries& series) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::directory_iterator entry(store.path_of(series.name), error), end;
+         !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options) {
+    ZarrStore store(path, options.allow_external);
+    ZarrSeries series = find_zarr_series(store, detail);
+    FrameAxes axes;
+    FrameHeader header = zarr_header(store.path_of(series.name), series, options, axes);
+    constexpr Bytes usual_row = Bytes{1} << 26;
+    if (header.shape.width * size_of(header.sample) > usual_row)
+        check_row(path, header, stored_zarr_bytes(store, series));
+    if (!has_any_chunk(store, series))
+        header.remarks.push_back("has no chunks: all samples are the fill value");
+    return std::make_unique<ZarrFrames>(std::move(header), std::move(store), std::move(series),
+                                        std::move(axes));
+}
+
+} // namespace sextant::format

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/zarr_store.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/json_field.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::format {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Bytes longest_zarray = Bytes{1} << 20, longest_zattrs = Bytes{1} << 26;
+constexpr int deepest_group = 8;
+
+std::string in_group(const std::string& group, const std::string& name) {
+    return group.empty() ? name : name.empty() ? group : group + "/" + name;
+}
+
+} // namespace
+
+ZarrStore::ZarrStore(const std::string& path, bool allow_external)
+    : path_(path), allow_external_(allow_external) {
+    while (path_.size() > 1 && path_.ends_with('/'))
+        path_.pop_back();
+    std::error_code error;
+    root_ = fs::canonical(path_, error);
+    if (error == std::errc::no_such_file_or_directory)
+        throw InvalidFile(path, "no such file");
+    if (error)
+        throw InvalidFile(path, "cannot be read: " + error.message());
+    if (!fs::is_directory(root_, error))
+        throw InvalidFile(path, "is a file, expected a folder of Zarr arrays");
+}
+
+std::string ZarrStore::path_of(const std::string& name) const {
+    return name.empty() ? path_ : path_ + "/" + name;
+}
+
+bool ZarrStore::has(const std::string& name) const {
+    const std::string path = path_of(name);
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error == std::errc::no_such_file_or_directory) {
+        refuse_broken_links(path);
+        return false;
+    }
+    if (error)
+        throw InvalidFile(path, "cannot be read: " + error.message());
+    const bool inside =
+        std::mismatch(root_.begin(), root_.end(), real.begin(), real.end()).first == root_.end();
+    if (!inside && !allow_external_) {
+        throw InvalidFile(path, fmt::format("is stored outside its Zarr store, in {}: "
+                                            "--allow-external allows this",
+                                            real.string()));
+    }
+    return true;
+}
+
+/// Without this check, the target of a broken link would be read as a missing chunk.
+void ZarrStore::refuse_broken_links(fs::path path) const {
+    std::error_code unknown;
+    for (; path.native().size() > path_.size(); path = path.parent_path()) {
+        if (fs::is_symlink(fs::symlink_status(path, unknown)))
+            throw InvalidFile(path.string(), "is a symbolic link to a missing file");
+    }
+}
+
+std::string ZarrSeries::file(const std::string& of) const {
+    return in_group(name, of);
+}
+
+namespace {
+
+/// Returns a name without slashes at its ends. Throws InvalidFile, with a message that begins with
+/// `what`, if it leads out of its group.
+std::string checked_name(const std::string& path, const std::string& what, std::string name) {
+    while (name.ends_with('/'))
+        name.pop_back();
+    const fs::path parts(name);
+    const bool leaves =
+        parts.is_absolute() || std::find(parts.begin(), parts.end(), "..") != parts.end();
+    if (leaves || name.find('\0') != std::string::npos) {
+        throw InvalidFile(path, fmt::format("{} \"{}\" leads out of its group", what,
+                                            printable(shortened(name))));
+    }
+    return parts == "." ? "" : name;
+}
+
+/// The attributes of a group or an array, if it has any.
+std::optional<JsonField> attributes_of(const ZarrStore& store, const std::string& group) {
+    const std::string name = in_group(group, ".zattrs");
+    if (!store.has(name))
+        return std::nullopt;
+    JsonField all = JsonField::read(store.path_of(name),
+                                    {.bytes = longest_zattrs, .keys = std::size_t{1} << 16});
+    all.names(); // throws unless it is an object
+    return all;
+}
+
+/// The first image of OME-Zarr's multiscales, if a group has any.
+std::optional<JsonField> multiscale_of(const ZarrStore& store, const std::string& group) {
+    const auto attributes = attributes_of(store, group);
+    if (!attributes)
+        return std::nullopt;
+    const std::vector<JsonField> images = attributes->items_or_none("multiscales");
+    return images.empty() ? std::nullopt : std::optional(images.front());
+}
+
+/// The letter of "tczyx" for an axis, or '?'. Before OME-Zarr 0.4, axes were plain names.
+char letter_of(const JsonField& axis) {
+    const std::string name = axis.is_object() ? axis.at("name").any_text() : axis.any_text();
+    const std::string type = axis.is_object() ? axis.text_or_empty("type") : "";
+    if (type == "time")
+        return 't';
+    if (type == "channel")
+        return 'c';
+    const bool known = name.size() == 1 && std::string_view("tczyx").find(name) != name.npos;
+    return known ? name.front() : '?';
+}
+
+/// The letters of all axes; empty unless rows and columns are last and each of the others is known.
+std::string letters_of(const JsonField& image, std::size_t count) {
+    const auto axes = image.find("axes");
+    if (!axes) // OME-Zarr 0.1 and 0.2 always have five axes
+        return count == 5 ? "tczyx" : "";
+    axes->require_size(count, fmt::format("a list of {} axes as in the array", count));
+    std::string letters;
+    for (const JsonField& axis : axes->items())
+        letters += letter_of(axis);
+    std::string sorted = letters;
+    std::sort(sorted.begin(), sorted.end());
+    const bool distinct = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+    return distinct && letters.ends_with("yx") && letters.find('?') == letters.npos ? letters : "";
+}
+
+/// Multiplies the steps of the axes by those of a list of coordinate transformations.
+void apply_scales(const JsonField& owner, std::vector<double>& steps) {
+    constexpr double most = std::numeric_limits<double>::max();
+    for (const JsonField& each : owner.items_or_none("coordinateTransformations")) {
+        const auto scale = each.find("scale");
+        if (each.text_or_empty("type") != "scale" || !scale)
+            continue;
+        scale->require_size(steps.size(), fmt::format("a list of {} numbers", steps.size()));
+        for (std::size_t axis = 0; axis < steps.size(); ++axis)
+            steps[axis] *= (*scale)[axis].number(-most, most);
+    }
+}
+
+std::string unit_of(const JsonField& image, std::size_t axis) {
+    const auto axes = image.find("axes");
+    const auto stated = axes ? std::optional((*axes)[axis]) : std::nullopt;
+    return stated && stated->is_object() ? tidy_unit(stated->text_or_empty("unit")) : "";
+}
+
+/// Takes axes, pixel size and frame interval from the metadata of an image and of one dataset of
+/// it.
+void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSeries& series) {
+    const std::size_t count = series.array.sides.size();
+    series.axes = letters_of(image, count);
+    if (series.axes.empty())
+        return;
+    std::vector<double> steps(count, 1);
+    apply_scales(dataset, steps);
+    apply_scales(image, steps);
+    const std::string unit = unit_of(image, count - 1);
+    // Steps of 1 without a unit mean that the pixel size is not known.
+    const bool stated = !unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1;
+    if (stated && unit == unit_of(image, count - 2))
+        series.pixel = {steps[count - 1], steps[count - 2], unit};
+    if (const std::size_t time = series.axes.find('t'); time != std::string::npos)
+        series.frame_interval = believable_interval(steps[time], unit_of(image, time));
+}
+
+ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
+    const std::string file = store.path_of(in_group(name, ".zarray"));
+    return {name, parse_zarr_array(read_text(file, longest_zarray), file)};
+}
+
+/// Reads an array that was found by its name, and the metadata of the group in which it is.
+ZarrSeries array_in_group(const ZarrStore& store, const std::string& name) {
+    ZarrSeries series = array_at(store, name);
+    const std::size_t slash = name.rfind('/');
+    const std::string group = slash == std::string::npos ? "" : name.substr(0, slash);
+    const auto image = name.empty() ? std::nullopt : multiscale_of(store, group);
+    if (!image)
+        return series;
+    for (const JsonField& dataset : image->items_or_none("datasets")) {
+        if (in_group(group, dataset.at("path").any_text()) == name) {
+            take_multiscale(*image, dataset, series);
+            break;
+        }
+    }
+    return series;
+}
+
+/// Adds the names of the arrays in a group and the groups below it. Symbolic links are not
+/// followed.
+void list_arrays(const ZarrStore& store, const std::string& group, int depth,
+                 std::vector<std::string>& names) {
+    constexpr std::size_t most = 100;
+    std::vector<std::string> folders;
+    std::error_code error;
+    for (fs::directory_iterator entry(store.path_of(group), error), end;
+         !error && entry != end && folders.size() < 10 * most; entry.increment(error)) {
+        std::error_code unknown;
+        if (fs::is_directory(entry->symlink_status(unknown)))
+            folders.push_back(in_group(group, entry->path().filename().string()));
+    }
+    std::sort(folders.begin(), folders.end());
+    for (const std::string& folder : folders) {
+        std::error_code unknown;
+        if (names.size() >= most)
+            return;
+        if (fs::exists(store.path_of(folder + "/.zarray"), unknown))
+            names.push_back(folder);
+        else if (depth < deepest_group)
+            list_arrays(store, folder, depth + 1, names);
+    }
+}
+
+[[noreturn]] void refuse_version_3(const ZarrStore& store, const std::string& name) {
+    throw InvalidFile(store.path_of(name),
+                      "is of Zarr version 3, which is not supported, expected version 2");
+}
+
+ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
+    std::vector<std::string> names;
+    list_arrays(store, group, 0, names);
+    if (names.size() == 1)
+        return array_at(store, names.front());
+    if (!names.empty()) {
+        constexpr std::size_t shown = 8;
+        std::string list;
+        for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
+            list += fmt::format("{}{}", i == 0 ? "" : ", ", printable(names[i]));
+        throw InvalidFile(store.path(),
+                          fmt::format("holds several arrays, expected one of their names after "
+                                      "\"::\": {}{}",
+                                      list, names.size() > shown ? ", ..." : ""));
+    }
+    if (store.has(in_group(group, ".zgroup")))
+        throw InvalidFile(store.path_of(group), "is a Zarr group without arrays");
+    throw InvalidFile(store.path_of(group), "is not a Zarr array or group: it has no .zarray, "
+                                            ".zgroup or array");
+}
+
+ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth) {
+    if (depth > deepest_group)
+        throw InvalidFile(store.path_of(name), "is a group whose image is a group, and so on");
+    if (!store.has(name))
+        throw InvalidFile(store.path(), fmt::format("has no array or group {}", printable(name)));
+    if (store.has(in_group(name, ".zarray")))
+        return array_in_group(store, name);
+    if (store.has(in_group(name, "zarr.json")))
+        refuse_version_3(store, name);
+    const std::string attributes = store.path_of(in_group(name, ".zattrs"));
+    if (const auto image = multiscale_of(store, name)) {
+        const JsonField datasets = image->at("datasets");
+        if (datasets.size() == 0)
+            datasets.refuse("at least one dataset");
+        const JsonField path = datasets[0].at("path");
+        return series_in(store, in_group(name, checked_name(attributes, path.name(), path.text())),
+                         depth + 1);
+    }
+    const auto all = attributes_of(store, name);
+    // Images converted by bioformats2raw are groups "0", "1" and so on.
+    if (all && all->find("bioformats2raw.layout") && store.has(in_group(name, "0")))
+        return series_in(store, in_group(name, "0"), depth + 1);
+    return only_array(store, name);
+}
+
+} // namespace
+
+ZarrSeries find_zarr_series(const ZarrStore& store, const std::string& detail) {
+    const std::size_t start = std::min(detail.find_first_not_of('/'), detail.size());
+    return series_in(store, checked_name(store.path(), "the array", detail.substr(start)), 0);
+}
+
+} // namespace sextant::format

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading arrays of Zarr version 2 that are written by hand, with other calls than those of the
+// reader.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/images.hpp"
+#include "tests/format/zarr_files.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Zarr : public testing::Test {
+  protected:
+    /// Writes an array as a.zarr and opens it.
+    template <class T = std::uint16_t>
+    std::unique_ptr<FrameSource> open(const ZarrPattern& array) {
+        std::filesystem::remove_all(path);
+        write_zarr<T>(path, array);
+        return format::open_frames(path);
+    }
+    std::string refusal(const std::string& detail = "",
+                        const format::SourceOptions& options = {}) const {
+        const std::string message = failure([&] { format::open_frames(path + detail, options); });
+        return message.starts_with(path) ? message.substr(path.size()) : message;
+    }
+    /// Writes a group of the test pattern in five axes and opens it.
+    std::unique_ptr<FrameSource> open_image(const std::string& attributes,
+                                            const format::SourceOptions& options = {}) {
+        std::filesystem::remove_all(path);
+        put_file(path + "/.zgroup", R"({"zarr_format": 2})");
+        put_file(path + "/.zattrs", attributes);
+        write_zarr<std::uint16_t>(path + "/full", hyperstack);
+        write_zarr<std::uint16_t>(path + "/half",
+                                  {.sides = {2, 2, 3, 4, 5}, .chunk = {1, 1, 1, 4, 5}});
+        return format::open_frames(path, options);
+    }
+
+    const ZarrPattern hyperstack{.sides = {2, 2, 3, 8, 10}, .chunk = {1, 1, 2, 8, 10}};
+    TemporaryFolder folder;
+    std::string path = folder.path("a.zarr");
+};
+
+TEST_F(Zarr, OfEveryTypeAndByteOrderIsRead) {
+    const auto expect = [&]<class T>(T, const std::string& type, Sample sample) {
+        for (const std::string order : {"<", ">"}) {
+            const auto source = open<T>({.type = order + type});
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, (ImageShape{13, 7}));
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_EQ(remarks(*source), "");
+            EXPECT_TRUE(holds_pattern(*source)) << order << type;
+        }
+    };
+    expect(std::uint8_t{}, "u1", Sample::u8);
+    expect(std::int8_t{}, "i1", Sample::i8);
+    expect(std::uint16_t{}, "u2", Sample::u16);
+    expect(std::int16_t{}, "i2", Sample::i16);
+    expect(std::uint32_t{}, "u4", Sample::u32);
+    expect(std::int32_t{}, "i4", Sample::i32);
+    expect(std::uint64_t{}, "u8", Sample::u64);
+    expect(std::int64_t{}, "i8", Sample::i64);
+    expect(Half{}, "f2", Sample::f16);
+    expect(float{}, "f4", Sample::f32);
+    expect(double{}, "f8", Sample::f64);
+    EXPECT_TRUE(holds_pattern(*open<std::uint8_t>({.type = "|u1"})));
+}
+
+TEST_F(Zarr, OfBoolsIsReadAsZerosAndOnes) {
+    put_file(path + "/.zarray",
+             ZarrPattern{.sides = {2, 2}, .chunk = {2, 2}, .type = "|b1", .fill = "false"}.text());
+    put_file(path + "/0.0", std::string("\0\1\2\xff", 4));
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0), (std::vector<float>{0, 1, 1, 1}));
+    put_file(path + "/.zarray",
+             ZarrPattern{.sides = {2, 3}, .chunk = {2, 2}, .type = "|b1", .fill = "true"}.text());
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0), (std::vector<float>{0, 1, 1, 1, 1, 1}));
+}
+
+TEST_F(Zarr, OfEveryCompressorIsReadInBothOrders) {
+    for (const ZarrCompressor& compressor : zarr_compressors()) {
+        for (const std::string order : {"C", "F"}) {
+            for (const std::string separator : {"", ".", "/"}) {
+                const auto source = open({.type = ">u2",
+                                          .order = order,
+                                          .separator = separator,
+                                          .compressor = compressor});
+                EXPECT_TRUE(holds_pattern(*source)) << compressor.json << order << separator;
+            }
+        }
+    }
+}
+
+TEST_F(Zarr, OfGzipWithSeveralMembersIsRead) {
+    const auto in_two = [](const std::string& chunk) {
+        return deflated(chunk.substr(0, 30), true) + deflated(chunk.substr(30), true);
+    };
+    EXPECT_TRUE(holds_pattern(*open({.compressor = {R"({"id": "gzip"})", in_two}})));
+}
+
+TEST_F(Zarr, OfAnyShapeOfChunksIsRead) {
+    const std::vector<std::vector<std::int64_t>> chunks{{1, 1, 1}, {3, 7, 13}, {5, 8, 16},
+                                                        {2, 7, 4}, {1, 3, 13}, {3, 1, 20}};
+    for (const auto& chunk : chunks) {
+        for (const std::string order : {"C", "F"}) {
+            const ZarrPattern array{.chunk = chunk, .order = order};
+            EXPECT_TRUE(holds_pattern(*open(array))) << fmt::format("{}", chunk) << order;
+        }
+    }
+}
+
+TEST_F(Zarr, OfTwoToFiveAxesHasTheOthersAsFrames) {
+    const std::vector<std::vector<std::int64_t>> sides{
+        {7, 13},       {1, 13},       {4, 7, 13},      {3, 2, 7, 13},
+        {1, 5, 7, 13}, {5, 1, 7, 13}, {2, 3, 2, 7, 13}};
+    for (const auto& each : sides) {
+        const auto source =
+            open({.sides = each, .chunk = std::vector<std::int64_t>(each.size(), 3)});
+        std::int64_t frames = 1;
+        for (std::size_t axis = 0; axis + 2 < each.size(); ++axis)
+            frames *= each[axis];
+        EXPECT_EQ(source->header().frames, frames);
+        EXPECT_TRUE(holds_pattern(*source)) << fmt::format("{}", each);
+    }
+    EXPECT_EQ(remarks(*open({.sides = {3, 2, 7, 13}, .chunk = {1, 2, 7, 13}})),
+              "the frames are on several axes (3×2): all 6 planes are read as one series");
+}
+
+TEST_F(Zarr, WithMissingChunksHasTheFillValueThere) {
+    const auto except = [](const std::string& name) { return name != "0.0.1" && name != "1.1.2"; };
+    const auto source = open({.fill = "77", .stored = except});
+    const auto expected = [&](std::int64_t frame) {
+        std::vector<float> values = pattern_frame<float>(frame, {13, 7});
+        for (std::int64_t y = 0; y < 7; ++y) {
+            for (std::int64_t x = 0; x < 13; ++x) {
+                const bool missing =
+                    (frame < 2 && y < 4 && x >= 5 && x < 10) || (frame >= 2 && y >= 4 && x >= 10);
+                if (missing)
+                    values[static_cast<std::size_t>(y * 13 + x)] = 77;
+            }
+        }
+        return values;
+    };
+    for (const std::int64_t frame : {1, 2, 0})
+        EXPECT_EQ(read_frame(*source, frame), expected(frame)) << frame;
+    EXPECT_EQ(remarks(*source), "");
+}
+
+TEST_F(Zarr, WithoutChunksHasOnlyTheFillValue) {
+    const auto none = [](auto&) { return false; };
+    const auto fill_of = [&](const std::string& type, const std::string& fill) {
+        const auto source = open({.type = type, .fill = fill, .stored = none});
+        EXPECT_EQ(remarks(*source), "has no chunks: all samples are the fill value");
+        return read_frame(*source, 2).back();
+    };
+    EXPECT_EQ(fill_of("<u2", "null"), 0);
+    EXPECT_EQ(fill_of("<u2", "65535"), 65535);
+    EXPECT_EQ(fill_of(">u2", "258"), 258);
+    EXPECT_EQ(fill_of("<u2", "3.0"), 3);
+    EXPECT_EQ(fill_of("|u1", "true"), 1);
+    EXPECT_EQ(fill_of("<i8", "-9223372036854775808"), -0x1p63F);
+    EXPECT_EQ(fill_of(">u8", "18446744073709551615"), 0x1p64F);
+    EXPECT_EQ(fill_of(">f2", "-1.5"), -1.5F);
+    EXPECT_EQ(fill_of("<f4", "1e3"), 1000);
+    EXPECT_TRUE(std::isnan(fill_of("<f8", "\"NaN\"")));
+    EXPECT_EQ(fill_of(">f4", "\"Infinity\""), std::numeric_limits<float>::infinity());
+    EXPECT_EQ(fill_of("<f2", "\"-Infinity\""), -std::numeric_limits<float>::infinity());
+    for (const std::string fill : {"65536", "-1", "0.5", "\"NaN\"", "[1]", "1e300"}) {
+        put_file(path + "/.zarray", ZarrPattern{.fill = fill}.text());
+        EXPECT_THAT(refusal(), HasSubstr("/.zarray: fill_value is ")) << fill;
+    }
+    put_file(path + "/.zarray", ZarrPattern{.type = "<f4", .fill = "\"zero\""}.text());
+    EXPECT_EQ(refusal(), "/.zarray: fill_value is \"zero\", expected null or a value of f32");
+}
+
+TEST_F(Zarr, IsReadInAnyOrderOfFramesAndRows) {
+    const auto source = open({.sides = {12, 40, 33}, .chunk = {5, 16, 8}});
+    for (int i = 0; i < 300; ++i) {
+        const std::int64_t frame = i * 7 % 12, first = i * 13 % 40;
+        const Rows rows{first, std::min<std::int64_t>(40, first + 1 + i % 19)};
+        const auto expected = pattern_frame<float>(frame, {33, 40});
+        EXPECT_EQ(read_rows(*source, frame, rows),
+                  std::vector<float>(expected.begin() + rows.first * 33,
+                                     expected.begin() + rows.last * 33));
+    }
+}
+
+TEST_F(Zarr, DecodesEachChunkOnceIfFramesAreReadInOrder) {
+    const auto source = open({.sides = {8, 20, 20}, .chunk = {4, 10, 10}});
+    read_frame(*source, 0);
+    for (const std::string name : {"0.0.0", "0.0.1", "0.1.0", "0.1.1"})
+        std::filesystem::remove(path + "/" + name); // now read from memory, or as fill values
+    for (const std::int64_t frame : {1, 2, 3, 4, 3})
+        EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {20, 20})) << frame;
+    EXPECT_NE(read_frame(*format::open_frames(path), 3), pattern_frame<float>(3, {20, 20}));
+}
+
+TEST_F(Zarr, ReadsOnlyTheChunksThatRowsNeed) {
+    const auto source = open({.sides = {8, 20, 20}, .chunk = {4, 10, 10}});
+    fill_file(path + "/0.1.0", "damaged");
+    EXPECT_EQ(read_rows(*source, 0, {0, 10}).size(), 200U);
+    EXPECT_EQ(failure([&] { read_frame(*source, 0); }),
+              path + "/0.1.0: has 7 bytes, expected a chunk of 800");
+    EXPECT_EQ(read_frame(*source, 4), pattern_frame<float>(4, {20, 20}));
+}
+
+TEST_F(Zarr, DecodesChunksWithSeveralThreads) {
+    ZarrPattern array{.sides = {8, 140, 300}, .chunk = {8, 128, 16}};
+    array.compressor = blosc_compressor("lz4", BLOSC_SHUFFLE);
+    EXPECT_TRUE(holds_pattern(*open(array)));
+    for (const std::string name : {"0.0.17", "0.0.5", "0.0.11"})
+        fill_file(path + "/" + name, "damaged");
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_THAT(failure([&] { read_frame(*format::open_frames(path), 0); }),
+                    testing::StartsWith(path + "/0.0.5: cannot be decoded as blosc"));
+    }
+}
+
+constexpr const char* axes_of_image =
+    R"("axes": [{"name": "t", "type": "time", "unit": "millisecond"},
+                {"name": "c", "type": "channel"},
+                {"name": "z", "type": "space", "unit": "nanometer"},
+                {"name": "y", "type": "space", "unit": "micrometer"},
+                {"name": "x", "type": "space", "unit": "micrometer"}])";
+
+std::string image_of(const std::string& axes) {
+    return R"({"multiscales": [{"version": "0.4", )" + axes + R"(, "datasets": [
+        {"path": "full", "coordinateTransformations": [
+            {"type": "scale", "scale": [250, 1, 3, 0.5, 0.25]},
+            {"type": "translation", "translation": [0, 0, 7, 7, 7]}]},
+        {"path": "half", "coordinateTransformations": [
+            {"type": "scale", "scale": [250, 1, 3, 1.0, 0.5]}]}],
+        "coordinateTransformations": [{"type": "scale", "scale": [2, 1, 1, 1, 1]}]}]})";
+}
+
+/// True if frame `frame` of the source is this plane of an image of 2 times × 2 channels × 3
+/// slices.
+bool is_plane(FrameSource& source, std::int64_t frame, std::int64_t time, std::int64_t channel,
+              std::int64_t slice) {
+    return read_frame(source, frame) ==
+           pattern_frame<float>((time * 2 + channel) * 3 + slice, {10, 8});
+}
+
+TEST_F(Zarr, OfOmeHasChannelsSlicesPixelSizeAndInterval) {
+    const auto source = open_image(image_of(axes_of_image));
+    EXPECT_EQ(source->header().frames, 2);
+    EXPECT_EQ(source->header().pixel, (PixelSize{.25, .5, "µm"}));
+    EXPECT_EQ(source->header().frame_interval, .5);
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 3, 0, 0}));
+    EXPECT_EQ(remarks(*source),
+              "has 2 channels per frame, of which channel 0 is read; --channel N selects another; "
+              "has 3 slices per frame, of which slice 0 is read; --slice N selects another");
+    EXPECT_TRUE(is_plane(*source, 0, 0, 0, 0));
+    EXPECT_TRUE(is_plane(*source, 1, 1, 0, 0));
+    const auto other = open_image(image_of(axes_of_image), {.channel = 1, .slice = 2});
+    EXPECT_EQ(other->header().hyperstack, (Hyperstack{2, 3, 1, 2}));
+    EXPECT_TRUE(is_plane(*other, 1, 1, 1, 2));
+    EXPECT_THAT(refusal("", {.channel = 2}), HasSubstr("has no channel 2, expected 0 to 1"));
+    EXPECT_THAT(refusal("", {.slice = 3}), HasSubstr("has no slice 3, expected 0 to 2"));
+    const auto half = format::open_frames(path + "::half");
+    EXPECT_EQ(half->header().shape, (ImageShape{5, 4}));
+    EXPECT_EQ(half->header().pixel, (PixelSize{.5, 1, "µm"}));
+    EXPECT_EQ(half->header().hyperstack.slices, 3);
+}
+
+TEST_F(Zarr, OfOmeWithoutTimesHasSlicesAsFrames) {
+    std::filesystem::remove_all(path);
+    put_file(path + "/.zattrs", R"({"multiscales": [{"axes": ["c", "z", "y", "x"],
+        "datasets": [{"path": "0"}]}]})");
+    write_zarr<std::uint16_t>(path + "/0", {.sides = {2, 3, 7, 13}, .chunk = {1, 2, 7, 7}});
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 0, 0}));
+    EXPECT_FALSE(source->header().pixel.known());
+    EXPECT_TRUE(holds_pattern(*source));
+    const auto second = format::open_frames(path, {.channel = 1, .slice = 2});
+    EXPECT_EQ(second->header().frames, 1);
+    EXPECT_EQ(read_frame(*second, 0), pattern_frame<float>(5, {13, 7}));
+}
+
+TEST_F(Zarr, OfOmeWithUnknownAxesHasAllPlanesAsFrames) {
+    for (const std::string axes :
+         {R"("axes": ["t", "q", "z", "y", "x"])", R"("axes": ["t", "c", "z", "x", "y"])",
+          R"("axes": ["t", "t", "z", "y", "x"])"}) {
+        const auto source = open_image(image_of(axes));
+        EXPECT_EQ(source->header().frames, 12) << axes;
+        EXPECT_TRUE(holds_pattern(*source)) << axes;
+        EXPECT_FALSE(source->header().pixel.known()) << axes;
+    }
+    EXPECT_EQ(open_image(R"({"multiscales": [{"datasets": [{"path": "full"}]}]})")->header().frames,
+              2); // OME-Zarr 0.1
+}
+
+TEST_F(Zarr, OfOmeWithInvalidMetadataIsRefused) {
+    const auto says = [&](const std::string& attributes) {
+        const std::string message = failure([&] { open_image(attributes); });
+        return message.starts_with(path) ? message.substr(path.size()) : message;
+    };
+    EXPECT_THAT(says("[1]"), HasSubstr("/.zattrs: is an array of 1, expected a JSON object"));
+    EXPECT_THAT(says("{"), HasSubstr("/.zattrs: is not JSON"));
+    EXPECT_THAT(says(R"({"multiscales": 3})"), HasSubstr("multiscales is 3, expected an array"));
+    EXPECT_THAT(says(R"({"multiscales": [{}]})"), HasSubstr("multiscales[0].datasets is missing"));
+    EXPECT_THAT(says(R"({"multiscales": [{"datasets": []}]})"),
+                HasSubstr("multiscales[0].datasets is an array of 0, expected at least one"));
+    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": 0}]}]})"),
+                HasSubstr("datasets[0].path is 0, expected a string"));
+    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": "none"}]}]})"),
+                HasSubstr(": has no array or group none"));
+    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": "."}]}]})"),
+                HasSubstr("is a group whose image is a group, and so on"));
+    EXPECT_THAT(says(image_of(R"("axes": ["y", "x"])")),
+                HasSubstr("axes is an array of 2, expected a list of 5 axes as in the array"));
+    EXPECT_THAT(says(image_of(R"("axes": ["t", "c", "z", "y", 7])")),
+                HasSubstr("axes[4] is 7, expected a string"));
+    std::string scale = image_of(axes_of_image);
+    scale.replace(scale.find("0.25"), 4, "true");
+    EXPECT_THAT(says(scale), HasSubstr("scale[4] is true, expected a number"));
+    scale.replace(scale.find(", true"), 6, "");
+    EXPECT_THAT(says(scale), HasSubstr("scale is an array of 4, expected a list of 5 numbers"));
+    std::string size = image_of(axes_of_image);
+    size.replace(size.find("0.25"), 4, "1e300");
+    EXPECT_THAT(remarks(*open_image(size)), HasSubstr("is implausible and is ignored"));
+}
+
+TEST_F(Zarr, InAGroupIsTheNamedOrTheOnlyArray) {
+    put_file(path + "/.zgroup", R"({"zarr_format": 2})");
+    EXPECT_EQ(refusal(), ": is a Zarr group without arrays");
+    write_zarr<std::uint16_t>(path + "/raw/em", {});
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path + "/")));
+    write_zarr<std::uint8_t>(path + "/labels", {.sides = {7, 13}, .chunk = {7, 13}, .type = "|u1"});
+    EXPECT_EQ(refusal(), ": holds several arrays, expected one of their names after \"::\": "
+                         "labels, raw/em");
+    for (const std::string detail : {"::raw/em", "::/raw/em/", "::raw", "/::raw"})
+        EXPECT_EQ(format::open_frames(path + detail)->header().frames, 3) << detail;
+    EXPECT_EQ(format::open_frames(path + "::labels")->header().sample, Sample::u8);
+    EXPECT_EQ(refusal("::none"), ": has no array or group none");
+    for (const std::string detail : {"::../a.zarr/labels", "::labels/../labels", "::.."})
+        EXPECT_THAT(refusal(detail), HasSubstr("leads out of its group")) << detail;
+}
+
+TEST_F(Zarr, OfBioformats2rawIsTheFirstImage) {
+    put_file(path + "/.zattrs", R"({"bioformats2raw.layout": 3})");
+    put_file(path + "/0/.zattrs",
+             R"({"multiscales": [{"axes": ["z", "y", "x"], "datasets": [{"path": "0"}]}]})");
+    write_zarr<std::uint16_t>(path + "/0/0", {});
+    write_zarr<std::uint16_t>(path + "/1/0", {.sides = {2, 7, 13}});
+    EXPECT_EQ(format::open_frames(path)->header().frames, 3);
+}
+
+TEST_F(Zarr, IsAFormatOfFoldersWithItsExtension) {
+    write_zarr<std::uint16_t>(path, {});
+    EXPECT_EQ(format::format_of_frames(path), "Zarr");
+    EXPECT_EQ(format::format_of_frames(path + "/"), "Zarr");
+    EXPECT_EQ(format::format_of_frames(path + "::"), "Zarr");
+    EXPECT_EQ(format::files_of_frames(path + "::"), (std::vector{path}));
+    EXPECT_FALSE(format::find_frame_files(path));
+    EXPECT_EQ(failure([&] { format::open_frames(folder.path("none.zarr")); }),
+              folder.path("none.zarr") + ": no such file");
+    fill_file(folder.path("file.zarr"), "x");
+    EXPECT_EQ(failure([&] { format::open_frames(folder.path("file.zarr")); }),
+              folder.path("file.zarr") + ": is a file, expected a folder of Zarr arrays");
+    std::filesystem::rename(path, folder.path("other"));
+    EXPECT_THAT(failure([&] { format::open_frames(folder.path("other")); }),
+                HasSubstr("is a folder of Zarr without the extension .zarr"));
+    std::filesystem::create_directory(path);
+    EXPECT_EQ(refusal(), ": is not a Zarr array or group: it has no .zarray, .zgroup or array");
+}
+
+} // namespace
+} // namespace sextant::test
