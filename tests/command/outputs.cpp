@@ -29,6 +29,21 @@ TEST(OutputFiles, are_checked_without_creating_files) {
     EXPECT_NO_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("b.json"), "-"}));
     EXPECT_EQ(folder.entries(), 0);
     EXPECT_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("none/b")}), InvalidFile);
+    std::filesystem::create_directories(folder.path("a.zarr"));
+    std::filesystem::create_directories(folder.path("a.tif"));
+    EXPECT_NO_THROW(check_outputs(Paths{folder.path("a.zarr")}));
+    EXPECT_THROW(check_outputs(Paths{folder.path("a.tif")}), InvalidFile);
+}
+
+TEST(OutputFiles, do_not_replace_a_folder_in_which_an_input_is) {
+    const TemporaryFolder folder;
+    const std::string store = folder.path("a.zarr"), inside = store + "/raw";
+    std::filesystem::create_directories(inside);
+    test::fill_file(inside + "/a.tif", "frames");
+    EXPECT_THROW(keep_inputs(Paths{store}, Paths{store + "/"}), InvalidTask);
+    EXPECT_THROW(keep_inputs(Paths{inside + "/a.tif"}, Paths{store}), InvalidTask);
+    EXPECT_NO_THROW(keep_inputs(Paths{store}, Paths{inside}));
+    EXPECT_NO_THROW(keep_inputs(Paths{store}, Paths{folder.path("b.zarr")}));
 }
 
 TEST(OutputFiles, must_be_distinct_files) {

@@ -259,6 +259,7 @@ TEST_F(Zarr, OfOmeHasChannelsSlicesPixelSizeAndInterval) {
     EXPECT_EQ(other->header().hyperstack, (Hyperstack{2, 3, 1, 2}));
     EXPECT_TRUE(is_plane(*other, 1, 1, 1, 2));
     EXPECT_THAT(refusal("", {.channel = 2}), HasSubstr("has no channel 2, expected 0 to 1"));
+    EXPECT_THAT(refusal("", {.channel = -1}), HasSubstr("has no channel -1, expected 0 to 1"));
     EXPECT_THAT(refusal("", {.slice = 3}), HasSubstr("has no slice 3, expected 0 to 2"));
     const auto half = format::open_frames(path + "::half");
     EXPECT_EQ(half->header().shape, (ImageShape{5, 4}));

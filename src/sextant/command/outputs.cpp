@@ -108,17 +108,29 @@ void require_distinct(std::span<const std::string> paths) {
 
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
     std::map<std::pair<dev_t, ino_t>, std::string> there; // outputs that exist already
+    bool folders = false;
     struct stat file {};
     for (const std::string& output : outputs) {
-        if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))
-            there[{file.st_dev, file.st_ino}] = output;
-    }
-    for (const std::string& input : inputs) {
-        if (there.empty() || stat(input.c_str(), &file) != 0)
+        if (output == standard_output || stat(output.c_str(), &file) != 0)
             continue;
+        if (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode))
+            there[{file.st_dev, file.st_ino}] = output;
+        folders = folders || S_ISDIR(file.st_mode);
+    }
+    const auto refuse_output = [&](const std::string& path) {
+        if (there.empty() || stat(path.c_str(), &file) != 0)
+            return;
         if (const auto output = there.find({file.st_dev, file.st_ino}); output != there.end())
             throw InvalidTask(fmt::format("{} is an input: expected another name for the output",
                                           output->second));
+    };
+    for (const std::string& input : inputs) {
+        refuse_output(input);
+        // An input in a folder that is replaced would be lost too.
+        const std::filesystem::path place = folders ? place_of(input) : "";
+        for (auto above = place.parent_path(); above != above.root_path();
+             above = above.parent_path())
+            refuse_output(above.string());
     }
 }
 
@@ -128,7 +140,7 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
         if (path == trace && report::is_otf2(path))
             report::require_otf2(path);
         else if (path != standard_output)
-            require_writable(path);
+            format::require_writable_output(path);
     }
 }
 

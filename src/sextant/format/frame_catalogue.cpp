@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/frame_catalogue.hpp"
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
@@ -39,11 +40,8 @@ constexpr std::array frame_formats{
                 create_npy, "any"},
     FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
                 "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5},
-    FrameFormat{.name = "Zarr",
-                .extensions = ".zarr",
-                .summary = "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
-                .open = open_zarr,
-                .is_folder = true},
+    FrameFormat{"Zarr", ".zarr", "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
+                open_zarr, create_zarr, "any", require_writable_zarr},
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},
@@ -123,7 +121,7 @@ const FrameFormat* find_frame_format(const std::string& path) {
     const std::string_view whole = path, folder = whole.substr(0, whole.find_last_not_of('/') + 1);
     for (const FrameFormat& format : frame_formats) {
         if (any_word(format.extensions, [&](std::string_view extension) {
-                return has_extension(format.is_folder ? folder : whole, extension);
+                return has_extension(format.is_folder() ? folder : whole, extension);
             }))
             return &format;
     }
@@ -159,6 +157,14 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
     if (!format.create)
         throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     return format.create(path, header, options);
+}
+
+void require_writable_output(const std::string& path) {
+    const FrameFormat* const format = find_frame_format(path);
+    if (format && format->is_folder())
+        format->require_writable(path);
+    else
+        require_writable(path);
 }
 
 namespace {
@@ -348,7 +354,7 @@ std::optional<FrameFiles> find_frame_files(const std::string& name) {
     std::error_code unknown;
     if (fs::is_directory(name, unknown)) {
         const FrameFormat* const format = find_frame_format(name);
-        return format && format->is_folder ? std::nullopt : std::optional(in_folder(name));
+        return format && format->is_folder() ? std::nullopt : std::optional(in_folder(name));
     }
     if (fs::exists(name, unknown))
         return has_extension(name, ".txt") ? std::optional(from_list(name)) : std::nullopt;

@@ -46,7 +46,11 @@ struct FrameFormat {
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
     std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
-    bool is_folder = false;        ///< true if a series is stored in a folder with the extension
+    /// For formats that store a series in a folder: throws InvalidFile if the folder could not be
+    /// created or replaced now. Null for formats that store it in a file.
+    void (*require_writable)(const std::string& path) = nullptr;
+
+    bool is_folder() const { return require_writable != nullptr; }
 };
 
 /// Returns all frame formats, in the order of `sextant list formats`.
@@ -76,6 +80,10 @@ std::string format_of_frames(const std::string& name);
 /// Creates a sink of the format given by the extension of `path`. Throws InvalidFile.
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});
+
+/// Throws InvalidFile if a file, or a folder of a format that stores a series in a folder, could
+/// not be created at `path` now. Leaves nothing behind.
+void require_writable_output(const std::string& path);
 
 /// Files of one frame each, in order.
 struct FrameFiles {

@@ -125,4 +125,16 @@ std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeade
 std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
+/// Writes a group of OME-Zarr 0.4 with one array "0": (frames, rows, columns), or (rows, columns)
+/// for one frame, in chunks of up to 64 frames and 4 MiB, compressed by zstd at level 1. Chunks of
+/// zeros are not written. Pixel size, axis and frame interval are written. The folder appears whole
+/// or not at all. A store that is already at `path` is replaced, unless it has entries that do not
+/// belong to Zarr.
+///
+/// Cost      up to 256 MiB of samples are held, or one row of chunks of a frame.
+std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
+                                       const SinkOptions& options);
+/// Throws InvalidFile if create_zarr could not create or replace a folder at `path` now.
+void require_writable_zarr(const std::string& path);
+
 } // namespace sextant::format

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Series written as stores of Zarr.
+#include "sextant/format/zarr_array.hpp"
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/file_size_limit.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/zarr_files.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::array all_samples{Sample::u8,  Sample::i8,  Sample::u16, Sample::i16,
+                                 Sample::u32, Sample::i32, Sample::u64, Sample::i64,
+                                 Sample::f16, Sample::f32, Sample::f64};
+
+class ZarrSink : public testing::Test {
+  protected:
+    std::unique_ptr<FrameSource> written(const FrameHeader& header,
+                                         const format::SinkOptions& options = {}) const {
+        write_pattern(path, header, options);
+        return format::open_frames(path);
+    }
+    std::string refusal() const {
+        const std::string message = failure([&] { write_pattern(path, {2, {8, 8}, Sample::u8}); });
+        EXPECT_EQ(message, failure([&] { format::require_writable_output(path); }));
+        return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
+    }
+    /// The text of a file in the only temporary folder.
+    std::string unfinished(const std::string& name) const {
+        for (const auto& entry : fs::directory_iterator(folder.path())) {
+            if (entry.path().filename().string().starts_with(".sextant-"))
+                return content((entry.path() / name).string());
+        }
+        return "";
+    }
+
+    TemporaryFolder folder;
+    std::string path = folder.path("a.zarr");
+};
+
+TEST_F(ZarrSink, WritesEverySampleTypeAndShape) {
+    for (const Sample sample : all_samples) {
+        const auto source = written({3, {37, 21}, sample});
+        EXPECT_EQ(source->header().sample, sample);
+        EXPECT_EQ(source->header().frames, 3);
+        EXPECT_TRUE(holds_pattern(*source)) << name(sample);
+    }
+    const std::vector<FrameHeader> headers{
+        {1, {1, 1}, Sample::u8},       {1, {3000, 1700}, Sample::u16},
+        {130, {70, 50}, Sample::u8},   {64, {300, 280}, Sample::u8},
+        {65, {1, 5000}, Sample::f64},  {70, {70001, 1}, Sample::f32},
+        {2, {2000, 1500}, Sample::f32}};
+    for (const FrameHeader& header : headers) {
+        const auto source = written(header);
+        EXPECT_EQ(source->header().shape, header.shape);
+        EXPECT_EQ(source->header().frames, header.frames);
+        EXPECT_TRUE(holds_pattern(*source)) << header.frames << " of " << header.shape.width;
+    }
+    EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST_F(ZarrSink, KeepsAllBitsOfSamples) {
+    const auto sink = format::create_frames(path, {1, {4, 1}, Sample::u64});
+    const std::vector<std::uint64_t> values{0, 1, std::numeric_limits<std::uint64_t>::max(),
+                                            (std::uint64_t{1} << 53) + 1};
+    sink->write_samples(std::as_bytes(std::span(values)));
+    sink->commit();
+    std::vector<std::uint64_t> found(4);
+    format::open_frames(path)->read_samples(0, {0, 1}, std::as_writable_bytes(std::span(found)));
+    EXPECT_EQ(found, values);
+}
+
+TEST_F(ZarrSink, WritesMetadataOfOme) {
+    FrameHeader header{3, {37, 21}, Sample::u16, 1, {.25, .5, "µm"}, {}, .125};
+    auto source = written(header);
+    EXPECT_EQ(source->header().pixel, header.pixel);
+    EXPECT_EQ(source->header().frame_interval, .125);
+    EXPECT_EQ(source->header().hyperstack, Hyperstack{});
+    EXPECT_EQ(remarks(*source), "");
+    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"unit\": \"micrometer\""));
+    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"unit\": \"second\""));
+    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"name\": \"t\""));
+    source = written(header, {format::StackAxis::slices});
+    EXPECT_EQ(source->header().pixel, header.pixel);
+    EXPECT_EQ(source->header().frame_interval, 0);
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"name\": \"z\""));
+    for (const std::string unit : {"nm", "Å", "pm", "mm", "cm", "m", "1/nm", ""}) {
+        header.pixel = {.3, .7, unit};
+        EXPECT_EQ(written(header)->header().pixel, header.pixel) << unit;
+    }
+    header.pixel = {};
+    header.frame_interval = 0;
+    EXPECT_EQ(written(header)->header().pixel, PixelSize{});
+    EXPECT_EQ(written(header)->header().frame_interval, 0);
+    header.frames = 1;
+    written(header);
+    EXPECT_THAT(content(path + "/.zattrs"), testing::Not(HasSubstr("\"name\": \"t\"")));
+}
+
+TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
+    written({3, {37, 21}, Sample::u8});
+    std::string chunk(3 * 37 * 21, '\0');
+    const std::string stored = content(path + "/0/0/0/0");
+    EXPECT_EQ(ZSTD_decompress(chunk.data(), chunk.size(), stored.data(), stored.size()),
+              chunk.size());
+    EXPECT_EQ(chunk[37 + 2], static_cast<char>(pattern(0, 2, 1)));
+    const auto chunks_of = [&](const FrameHeader& header) {
+        const auto sink = format::create_frames(path, header);
+        return format::parse_zarr_array(unfinished("0/.zarray"), path).chunk;
+    };
+    using Lengths = std::vector<std::int64_t>;
+    EXPECT_EQ(chunks_of({512, {512, 512}, Sample::u8}), (Lengths{64, 256, 256}));
+    EXPECT_EQ(chunks_of({512, {512, 512}, Sample::u16}), (Lengths{64, 128, 256}));
+    EXPECT_EQ(chunks_of({512, {512, 512}, Sample::u32}), (Lengths{64, 128, 128}));
+    EXPECT_EQ(chunks_of({1, {5000, 5000}, Sample::u8}), (Lengths{2048, 2048}));
+    EXPECT_EQ(chunks_of({512, {4096, 4096}, Sample::u16}), (Lengths{8, 512, 512}))
+        << "a layer of chunks has 256 MiB";
+    EXPECT_EQ(chunks_of({512, {40960, 40960}, Sample::u16}).front(), 1);
+}
+
+TEST_F(ZarrSink, WritesNoChunksOfZeros) {
+    const auto sink = format::create_frames(path, {1, {5000, 5000}, Sample::u8});
+    std::vector<float> rows(5000 * 5000, 0);
+    rows[4999] = 7;
+    sink->write(rows);
+    sink->commit();
+    EXPECT_TRUE(fs::exists(path + "/0/0/2"));
+    for (const std::string name : {"0/0/0", "0/0/1", "0/1", "0/2"})
+        EXPECT_FALSE(fs::exists(path + "/" + name)) << name;
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0), rows);
+    const auto zeros = format::create_frames(path, {1, {5, 5}, Sample::f32});
+    zeros->write(std::vector<float>(25, 0));
+    zeros->commit();
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0), std::vector<float>(25, 0));
+}
+
+TEST_F(ZarrSink, LeavesNothingUnlessItIsCommitted) {
+    {
+        const auto sink = format::create_frames(path, {2, {8, 8}, Sample::u8});
+        sink->write(std::vector<float>(64, 1));
+        EXPECT_FALSE(fs::exists(path));
+        EXPECT_EQ(folder.entries(), 1);
+        EXPECT_THROW(sink->commit(), std::logic_error);
+    }
+    EXPECT_EQ(folder.entries(), 0);
+    written({3, {37, 21}, Sample::u16});
+    {
+        const auto sink = format::create_frames(path, {2, {8, 8}, Sample::u8});
+        for (int frame = 0; frame < 2; ++frame)
+            sink->write(std::vector<float>(64, 1));
+    }
+    EXPECT_EQ(folder.entries(), 1);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+}
+
+TEST_F(ZarrSink, ReplacesStoresOfZarrOnly) {
+    write_zarr<std::uint16_t>(path + "/9", {}); // as of another program
+    write_zarr<std::uint16_t>(path + "/raw", {});
+    put_file(path + "/.zgroup", R"({"zarr_format": 2})");
+    put_file(path + "/.zmetadata", "{}");
+    EXPECT_EQ(written({3, {37, 21}, Sample::u16})->header().frames, 3);
+    EXPECT_FALSE(fs::exists(path + "/9"));
+    fs::remove_all(path);
+    write_zarr<std::uint16_t>(path, {}); // a single array
+    EXPECT_EQ(written({2, {37, 21}, Sample::u16})->header().frames, 2);
+    EXPECT_EQ(folder.entries(), 1);
+    put_file(path + "/notes.txt", "mine");
+    EXPECT_EQ(refusal(), "cannot be written: the existing folder holds 'notes.txt', which would be "
+                         "lost");
+    fs::rename(path + "/notes.txt", path + "/0.txt");
+    EXPECT_THAT(refusal(), HasSubstr("holds '0.txt', which would be lost"));
+    fs::remove(path + "/0.txt");
+    put_file(path + "/figures/a.png", "mine");
+    EXPECT_THAT(refusal(), HasSubstr("holds 'figures', which would be lost"));
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::0")));
+    fs::remove_all(path);
+    fs::create_directory(path);
+    EXPECT_EQ(written({2, {37, 21}, Sample::u16})->header().frames, 2); // an empty folder
+    fs::remove_all(path);
+    put_file(path + "/0", "no store");
+    EXPECT_THAT(refusal(), HasSubstr("the existing folder holds '0', which would be lost"));
+    fs::remove_all(path);
+    fill_file(path, "mine");
+    EXPECT_EQ(refusal(),
+              "cannot be written: the path is a file, expected a folder or an unused name");
+    EXPECT_EQ(content(path), "mine");
+    fs::remove(path);
+    path = folder.path("none/a.zarr");
+    EXPECT_THAT(refusal(), HasSubstr("none does not exist"));
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST_F(ZarrSink, CanBeCheckedWithoutCreatingAnything) {
+    format::require_writable_output(path);
+    EXPECT_EQ(folder.entries(), 0);
+    write_zarr<std::uint16_t>(path, {});
+    format::require_writable_output(path);
+    format::require_writable_output(path + "/");
+    EXPECT_EQ(folder.entries(), 1);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    EXPECT_THAT(failure([&] { format::require_writable_output(folder.path()); }),
+                HasSubstr("is a folder"));
+}
+
+TEST_F(ZarrSink, NamesItsFolderAndLeavesNothingIfTheDiskIsFull) {
+    std::vector<float> rows(3000 * 3000);
+    unsigned state = 1;
+    for (float& value : rows)
+        value = static_cast<float>(state = state * 1664525 + 1013904223);
+    const std::string message = failure([&] {
+        const FileSizeLimit limit(1 << 16);
+        format::create_frames(path, {1, {3000, 3000}, Sample::f32})->write(rows);
+    });
+    EXPECT_THAT(message, StartsWith(path + ": cannot be written: File too large"));
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+} // namespace
+} // namespace sextant::test
