@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes TIFF series with the library, and prints what it reads, for comparison with other
+// Writes series with the library, and prints or stores what it reads, for comparison with other
 // programs.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -103,6 +103,54 @@ void show(const std::string& name, const format::SourceOptions& options, bool on
     std::cout << all.dump() << '\n';
 }
 
+/// Reads series and stores their samples without a header. Each line of standard input has a name,
+/// a channel, a slice and the file for the samples. Prints a line per series, with its shape and
+/// sample type, or why it cannot be read.
+void store_samples() {
+    std::string name, file;
+    std::int64_t channel = 0, slice = 0;
+    while (std::cin >> name >> channel >> slice >> file) {
+        try {
+            format::SourceOptions options{.channel = channel};
+            if (slice >= 0)
+                options.slice = slice;
+            const auto source = format::open_frames(name, options);
+            const FrameHeader& header = source->header();
+            std::vector<std::byte> samples(
+                static_cast<std::size_t>(header.shape.elements() * size_of(header.sample)));
+            std::ofstream to(file, std::ios::binary);
+            for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+                source->read_samples(frame, {0, header.shape.height}, samples);
+                to.write(reinterpret_cast<const char*>(samples.data()), std::ssize(samples));
+            }
+            std::cout << fmt::format("{} {} {} {}\n", header.frames, header.shape.height,
+                                     header.shape.width, sextant::name(header.sample));
+        } catch (const InvalidFile& error) {
+            std::cout << "refused: " << error.what() << '\n';
+        }
+    }
+}
+
+/// Writes series from files of samples without a header. Each line of standard input has the file,
+/// the name of the series, its sample type, and its numbers of frames, columns and rows.
+void store_series() {
+    std::string file, name, sample;
+    FrameHeader header;
+    while (std::cin >> file >> name >> sample >> header.frames >> header.shape.width >>
+           header.shape.height) {
+        header.sample = sample_named(sample).value();
+        const auto sink = format::create_frames(name, header);
+        std::vector<std::byte> samples(
+            static_cast<std::size_t>(header.shape.elements() * size_of(header.sample)));
+        std::ifstream from(file, std::ios::binary);
+        for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+            from.read(reinterpret_cast<char*>(samples.data()), std::ssize(samples));
+            sink->write_samples(samples);
+        }
+        sink->commit();
+    }
+}
+
 format::SourceOptions options_from(std::span<char*> words) {
     format::SourceOptions options;
     if (words.size() == 2) {
@@ -116,9 +164,13 @@ format::SourceOptions options_from(std::span<char*> words) {
 
 int main(int count, char** given) {
     const std::span<char*> words(given, static_cast<std::size_t>(count));
-    const std::string verb = count > 2 ? words[1] : "";
+    const std::string verb = count > 1 ? words[1] : "";
     try {
-        if (verb == "show" || verb == "show-last")
+        if (verb == "store-samples")
+            store_samples();
+        else if (verb == "store-series")
+            store_series();
+        else if (count > 2 && (verb == "show" || verb == "show-last"))
             show(words[2], options_from(words.subspan(3)), verb == "show-last");
         else if (verb == "write" && count == 7)
             write(words[2], header_from(words.subspan(3)));
