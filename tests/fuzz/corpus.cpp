@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "tests/format/seeds.hpp"
+#include "tests/fuzz/zarr_store.hpp"
 
 int main(int count, char** words) {
     if (count != 2) {
@@ -19,5 +20,10 @@ int main(int count, char** words) {
         std::filesystem::create_directories(folder / extension.substr(1));
         seed.make((folder / extension.substr(1) / seed.name).string());
     }
+    std::filesystem::create_directories(folder / "zarr");
+    int number = 0;
+    for (const sextant::test::FuzzedStore& store : sextant::test::zarr_seeds())
+        sextant::test::fill_file((folder / "zarr" / std::to_string(number++)).string(),
+                                 store.text());
     return 0;
 }

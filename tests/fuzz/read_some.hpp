@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace sextant::test {
+
+/// Reads the first and last rows of some frames, or all rows of small ones.
+inline void read_some(FrameSource& source) {
+    const FrameHeader& header = source.header();
+    constexpr Elements most = 1 << 20;
+    if (header.frames < 1 || header.shape.elements() < 1)
+        throw std::logic_error("a source without frames");
+    const std::int64_t rows = std::min(header.shape.height, most / header.shape.width);
+    std::vector<float> values(static_cast<std::size_t>(rows * header.shape.width));
+    for (std::int64_t frame = 0; frame < std::min<std::int64_t>(header.frames, 3); ++frame) {
+        try {
+            source.read_rows(frame, {0, rows}, values);
+            source.read_rows(frame, {header.shape.height - rows, header.shape.height}, values);
+        } catch (const InvalidFile&) {
+            continue; // the next frame may be readable
+        }
+    }
+}
+
+} // namespace sextant::test
