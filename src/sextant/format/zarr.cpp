@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
@@ -70,7 +71,7 @@ FrameAxes choose_frame_axes(const std::string& path, const ZarrSeries& series,
 /// Decoded rows of consecutive frames: frame by frame, each with these rows.
 struct Band {
     Rows rows;
-    std::vector<std::byte> samples;
+    Memory samples;
 };
 
 /// Frames [first, last), which share chunks.
@@ -159,7 +160,7 @@ class ZarrFrames : public FrameSource {
 
     void drop_last_window() {
         for (const auto& [row, band] : windows_.back().bands)
-            kept_ -= cost_of(std::ssize(band.samples));
+            kept_ -= cost_of(band.samples.size());
         windows_.pop_back();
     }
 
@@ -189,7 +190,7 @@ class ZarrFrames : public FrameSource {
             first, std::min({first + band_rows_, chunk + chunk_rows(), header().shape.height})};
         const Bytes bytes = (window.last - window.first) * rows.count() * row_bytes();
         make_room(bytes);
-        Band band{rows, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
+        Band band{rows, Memory(bytes)};
         decode(window, band);
         kept_ += cost_of(bytes);
         return window.bands.emplace(first, std::move(band)).first->second;
@@ -197,16 +198,17 @@ class ZarrFrames : public FrameSource {
 
     void decode(const Window& window, Band& band) {
         const std::int64_t across = (header().shape.width + chunk_columns() - 1) / chunk_columns();
-        constexpr std::size_t worth_threads = std::size_t{1} << 18;
+        const std::span<std::byte> samples = band.samples.bytes();
+        constexpr Bytes worth_threads = Bytes{1} << 18;
         const int threads = band.samples.size() < worth_threads ? 1 : threads_;
         run_zarr_tasks(across, threads, [&](std::int64_t column, int thread) {
             decode_chunk(window, band.rows, column, buffers_[static_cast<std::size_t>(thread)],
-                         band.samples);
+                         samples);
         });
         if (array().swapped)
-            swap_bytes(header().sample, band.samples);
+            swap_bytes(header().sample, samples);
         if (array().boolean)
-            std::ranges::transform(band.samples, band.samples.begin(),
+            std::ranges::transform(samples, samples.begin(),
                                    [](std::byte b) { return std::byte{b != std::byte{0}}; });
     }
 
