@@ -167,12 +167,12 @@ def open_series(path: Union[str, bytes, "os.PathLike[Any]"], *, channel: Optiona
     Parameters
     ----------
     path : str, bytes or path
-        A file (MRC, TIFF, SER, DM, HDF5, NPY …), ``file.h5::/dataset``, a folder, a pattern such as
+        A file (MRC, TIFF, SER, DM, HDF5, NPY, Zarr …), ``file.h5::/dataset``, a folder, a pattern such as
         ``frames/a_*.tif`` or ``frame_%04d.png``, or a list of files (.txt).
     channel, slice : int, optional
         The plane of a hyperstack, counted from 0.
     allow_external : bool
-        Let an HDF5 file refer to samples in any other file.
+        Let an HDF5 file or a Zarr store refer to samples in any other file.
 
     Returns
     -------

@@ -60,6 +60,11 @@ keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" i
 keeps "--json front.png: expected the name of a new file" front.png "$SEXTANT" composite --json front.png back.png -o x.png
 keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3pc --trace das.json
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
+"$SEXTANT" synthesize -o stack.zarr --frames 2 --width 32 --height 32 >/dev/null || exit 1
+ln -s stack.zarr link.zarr
+keeps "stack.zarr $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr --frame 0 -o stack.zarr
+keeps "link.zarr $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr::0 --frame 0 -o link.zarr
+keeps "stack.zarr/ $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr/ --frame 0 -o stack.zarr/
 [ -z "$(ls | grep -x 'x\..*\|other\|out.tif')" ] || { echo "FAILED: left behind: $(ls)"; failed=1; }
 if [ -n "${MPIRUN:-}" ]; then
     keeps "back.png $read" back.png $MPIRUN -n 2 "$SEXTANT" composite front.png back.png -o back.png

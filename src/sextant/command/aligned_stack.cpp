@@ -98,7 +98,7 @@ Record record_of(AlignedChoice& choice) {
                    [&choice](const Field&, std::string_view text) {
                        const bool word = std::find(words.begin(), words.end(), text) != words.end();
                        if (!word && !names_a_stack(std::string(text)))
-                           return "auto, on, off or a file (.tif, .mrc, .npy)";
+                           return "auto, on, off or a file (.tif, .mrc, .npy, .zarr)";
                        choice.when = text;
                        return "";
                    }};

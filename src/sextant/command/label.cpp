@@ -38,7 +38,9 @@ struct LabelCommand {
 Record record_of(LabelCommand& command) {
     Record record = record_of(command.source,
                               "a gray image, or a volume: a series of planes; 0 is the background");
-    record.add("output", command.output, "OUT", "the labels, 32-bit integers from 1: .tif or .npy")
+    record
+        .add("output", command.output, "OUT",
+             "the labels, 32-bit integers from 1: .tif, .npy or .zarr")
         .file()
         .letter('o')
         .required();

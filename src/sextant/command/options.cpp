@@ -102,7 +102,7 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
     record.add("slice", source.slice, "N", "slice of a hyperstack, from 0; default: the first")
         .between(0, most_count);
     record.add("allow_external", source.allow_external,
-               "allow an HDF5 file to refer to samples in any other file");
+               "allow HDF5 or Zarr to refer to samples in any other file");
     return record;
 }
 
