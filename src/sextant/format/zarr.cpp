@@ -27,7 +27,7 @@ namespace sextant::format {
 namespace {
 
 /// Decoded samples kept in memory. Larger frames are decoded in parts.
-constexpr Bytes kept_zarr_bytes = Bytes{1} << 28;
+constexpr Bytes kept_zarr_bytes = Bytes{257} << 20; // 256 MiB of samples, and what lists them
 
 /// The axes of an array that are read as frames, from the slowest to the fastest, and the position
 /// on each of the other axes (channel and slice).
@@ -95,7 +95,9 @@ class ZarrFrames : public FrameSource {
                 depth_ = axis;
         }
         const ImageShape shape = this->header().shape;
-        const Bytes frame = shape.height * row_bytes();
+        // Bands of all rows of a window are kept.
+        const Bytes bands = (shape.height + chunk_rows() - 1) / chunk_rows();
+        const Bytes frame = shape.height * row_bytes() + cost_of(0) * bands / chunk_depth() + 1;
         together_ = std::clamp<std::int64_t>(kept_zarr_bytes / frame, 1, chunk_depth());
         band_rows_ = std::clamp<std::int64_t>(kept_zarr_bytes / row_bytes(), 1, chunk_rows());
     }
