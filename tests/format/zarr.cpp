@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading arrays of Zarr version 2 that are written by hand, with other calls than those of the
 // reader.
+#include "sextant/format/zarr_chunks.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/format/images.hpp"
@@ -217,6 +224,39 @@ TEST_F(Zarr, DecodesChunksWithSeveralThreads) {
         EXPECT_THAT(failure([&] { read_frame(*format::open_frames(path), 0); }),
                     testing::StartsWith(path + "/0.0.5: cannot be decoded as blosc"));
     }
+}
+
+TEST(ZarrTasks, ThrowTheExceptionOfTheFirstTaskThatFails) {
+    using namespace std::chrono_literals;
+    for (const std::int64_t last : {0, 1}) { // the task that fails last
+        std::atomic<int> begun{0};
+        EXPECT_EQ(failure([&] {
+                      format::run_zarr_tasks(9, 2, [&](std::int64_t task, int) {
+                          ++begun;
+                          for (int i = 0; begun < 2 && i < 1000; ++i)
+                              std::this_thread::sleep_for(1ms);
+                          if (task == last)
+                              std::this_thread::sleep_for(20ms);
+                          throw InvalidFile("task " + std::to_string(task), "fails");
+                      });
+                  }),
+                  "task 0: fails")
+            << last;
+    }
+}
+
+TEST(ZarrTasks, RunOnceEachWithAThreadOfTheirOwn) {
+    for (const int threads : {1, 3, 8}) {
+        std::vector<int> runs(100, 0);
+        std::vector<std::atomic<int>> busy(static_cast<std::size_t>(threads));
+        format::run_zarr_tasks(100, threads, [&](std::int64_t task, int thread) {
+            EXPECT_EQ(busy[static_cast<std::size_t>(thread)]++, 0);
+            ++runs[static_cast<std::size_t>(task)];
+            --busy[static_cast<std::size_t>(thread)];
+        });
+        EXPECT_EQ(runs, std::vector<int>(100, 1)) << threads;
+    }
+    format::run_zarr_tasks(0, 4, [](std::int64_t, int) { FAIL(); });
 }
 
 constexpr const char* axes_of_image =

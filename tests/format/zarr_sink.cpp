@@ -130,6 +130,16 @@ TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
     EXPECT_EQ(chunks_of({512, {40960, 40960}, Sample::u16}).front(), 1);
 }
 
+TEST_F(ZarrSink, FillsChunksBeyondTheArrayWithZeros) {
+    written({66, {4, 3}, Sample::u8});
+    std::string chunk(64 * 12, 'x');
+    const std::string stored = content(path + "/0/1/0/0");
+    ASSERT_EQ(ZSTD_decompress(chunk.data(), chunk.size(), stored.data(), stored.size()),
+              chunk.size());
+    EXPECT_EQ(chunk.substr(24), std::string(62 * 12, '\0'));
+    EXPECT_NE(chunk.substr(0, 24), std::string(24, '\0'));
+}
+
 TEST_F(ZarrSink, WritesNoChunksOfZeros) {
     const auto sink = format::create_frames(path, {1, {5000, 5000}, Sample::u8});
     std::vector<float> rows(5000 * 5000, 0);

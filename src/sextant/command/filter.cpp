@@ -41,7 +41,7 @@ Record record_of(FilterCommand& command) {
         record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
     record
         .add("output", command.output, "OUT",
-             "the results, one float32 plane per derivative: .npy, .tif, .mrc or .zarr")
+             "one float32 plane per derivative: .npy, .tif, .mrc or .zarr")
         .file()
         .letter('o')
         .required();
