@@ -69,15 +69,15 @@ FrameAxes choose_frame_axes(const std::string& path, const ZarrSeries& series,
 }
 
 /// Decoded rows of consecutive frames: frame by frame, each with these rows.
-struct Band {
+struct RowBand {
     Rows rows;
     Memory samples;
 };
 
 /// Frames [first, last), which share chunks.
-struct Window {
+struct FrameWindow {
     std::int64_t first = 0, last = 0;
-    std::map<std::int64_t, Band> bands = {}; ///< the decoded bands, by their first row
+    std::map<std::int64_t, RowBand> bands = {}; ///< the decoded bands, by their first row
 };
 
 class ZarrFrames : public FrameSource {
@@ -109,10 +109,10 @@ class ZarrFrames : public FrameSource {
     std::int64_t chunk_columns() const { return array().chunk.back(); }
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        Window& window = window_of(frame);
+        FrameWindow& window = window_of(frame);
         const auto row = static_cast<std::size_t>(row_bytes());
         while (rows.count() > 0) {
-            const Band& band = band_of(window, rows.first);
+            const RowBand& band = band_of(window, rows.first);
             const std::int64_t last = std::min(rows.last, band.rows.last);
             const std::int64_t before =
                 (frame - window.first) * band.rows.count() + rows.first - band.rows.first;
@@ -136,10 +136,11 @@ class ZarrFrames : public FrameSource {
     }
 
     /// Returns the window of a frame and moves it to the front of the list.
-    Window& window_of(std::int64_t frame) {
-        const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const Window& each) {
-            return frame >= each.first && frame < each.last;
-        });
+    FrameWindow& window_of(std::int64_t frame) {
+        const auto found =
+            std::find_if(windows_.begin(), windows_.end(), [&](const FrameWindow& each) {
+                return frame >= each.first && frame < each.last;
+            });
         if (found != windows_.end()) {
             std::rotate(windows_.begin(), found, found + 1);
             return windows_.front();
@@ -151,7 +152,7 @@ class ZarrFrames : public FrameSource {
         return windows_.front();
     }
 
-    Window new_window(std::int64_t frame) const {
+    FrameWindow new_window(std::int64_t frame) const {
         const std::int64_t at = depth_ ? position_of(frame)[*depth_] : 0;
         const std::int64_t side = depth_ ? array().sides[*depth_] : 1;
         const std::int64_t layer = at / chunk_depth() * chunk_depth();
@@ -183,7 +184,7 @@ class ZarrFrames : public FrameSource {
     }
 
     /// Returns the band of a row, which is decoded if necessary. `window` is the first one.
-    const Band& band_of(Window& window, std::int64_t row) {
+    const RowBand& band_of(FrameWindow& window, std::int64_t row) {
         const std::int64_t chunk = row / chunk_rows() * chunk_rows();
         const std::int64_t first = chunk + (row - chunk) / band_rows_ * band_rows_;
         if (const auto found = window.bands.find(first); found != window.bands.end())
@@ -192,13 +193,13 @@ class ZarrFrames : public FrameSource {
             first, std::min({first + band_rows_, chunk + chunk_rows(), header().shape.height})};
         const Bytes bytes = (window.last - window.first) * rows.count() * row_bytes();
         make_room(bytes);
-        Band band{rows, Memory(bytes)};
+        RowBand band{rows, Memory(bytes)};
         decode(window, band);
         kept_ += cost_of(bytes);
         return window.bands.emplace(first, std::move(band)).first->second;
     }
 
-    void decode(const Window& window, Band& band) {
+    void decode(const FrameWindow& window, RowBand& band) {
         const std::int64_t across = (header().shape.width + chunk_columns() - 1) / chunk_columns();
         const std::span<std::byte> samples = band.samples.bytes();
         constexpr Bytes worth_threads = Bytes{1} << 18;
@@ -219,7 +220,7 @@ class ZarrFrames : public FrameSource {
     };
 
     /// Copies the samples of one chunk that belong to the band into `to`.
-    void decode_chunk(const Window& window, Rows rows, std::int64_t column, Buffers& buffers,
+    void decode_chunk(const FrameWindow& window, Rows rows, std::int64_t column, Buffers& buffers,
                       std::span<std::byte> to) const {
         std::vector<std::int64_t> position = position_of(window.first);
         position[position.size() - 2] = rows.first;
@@ -288,9 +289,9 @@ class ZarrFrames : public FrameSource {
     std::int64_t together_ = 1;        ///< frames per window
     std::int64_t band_rows_ = 1;       ///< at most this many rows per band
     int threads_;
-    std::vector<Buffers> buffers_; ///< one per thread
-    std::vector<Window> windows_;  ///< the window used last comes first
-    Bytes kept_ = 0;               ///< memory of the decoded bands
+    std::vector<Buffers> buffers_;     ///< one per thread
+    std::vector<FrameWindow> windows_; ///< the window used last comes first
+    Bytes kept_ = 0;                   ///< memory of the decoded bands
 };
 
 FrameHeader zarr_header(const std::string& path, const ZarrSeries& series,
