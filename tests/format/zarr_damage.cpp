@@ -294,15 +294,17 @@ TEST_F(DamagedZarr, IsReadWithLimitedMemory) {
         return format::open_frames(path);
     };
     // Layers of 128 MiB, read one after the other; all chunks are missing.
-    const auto layers =
+    auto layers =
         opened({.sides = {80, 4096, 4096}, .chunk = {8, 4096, 4096}, .type = "|u1", .fill = "9"});
     for (std::int64_t frame = 0; frame < 80; frame += 8)
         EXPECT_EQ(read_rows(*layers, frame, {7, 8}).back(), 9);
     // Layers of 4 GiB, of which a few frames are decoded at a time, and a part of a layer in which
     // single frames exceed the memory.
-    const auto deep =
+    layers = nullptr;
+    auto deep =
         opened({.sides = {64, 8192, 8192}, .chunk = {64, 2048, 2048}, .type = "|u1", .fill = "9"});
     EXPECT_EQ(read_rows(*deep, 63, {8191, 8192}).back(), 9);
+    deep = nullptr;
     const auto wide =
         opened({.sides = {2, 65536, 65536}, .chunk = {2, 1024, 1024}, .type = "|u1", .fill = "9"});
     for (std::int64_t row = 0; row < 65536; row += 8192)
