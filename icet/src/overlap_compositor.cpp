@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/planner_here.hpp"
+#include "sextant/comm/buffers.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 #include "sextant/planner/predictor.hpp"
+#include "sextant/schedule/builder.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -136,6 +138,7 @@ class OverlapCompositor : public TileCompositor {
     DrawnPart drawn_;
     Key key_;
     std::vector<Overlap> overlaps_;
+    const std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>(1);
     std::optional<Execution> execution_;
     bool streams_ = false; // the planes exceed the caches
     std::array<IceTFloat, 4> background_{};
@@ -161,10 +164,12 @@ void OverlapCompositor::prepare(const TileFrame& frame) {
                    overlap.pixels[3] * static_cast<Bytes>(overlap.ranks.size() + 1);
     streams_ = kernel::exceeds_caches(touched);
     const Kernel kernel = [this](const Computation& computation) { fold(computation); };
-    execution_.emplace(communicator_,
-                       overlap_program(overlaps_, key_.parts, task_.tile, read_, made(), key_.own,
-                                       task_.display, communicator_.rank()),
-                       blend_, ExecuteOptions{},
+    Program program = overlap_program(overlaps_, key_.parts, task_.tile, read_, made(), key_.own,
+                                      task_.display, communicator_.rank());
+    if (!communicator_.shares_nodes()) // strided messages take twice as long in some runs
+        program = with_packed_messages(program);
+    execution_.emplace(communicator_, std::move(program), blend_,
+                       ExecuteOptions{.workspace = workspace_},
                        std::vector<Kernel>(key_.parts.size() + 1, kernel));
 }
 
