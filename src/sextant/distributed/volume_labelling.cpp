@@ -36,7 +36,7 @@ Record record_of(VolumeLabelOptions& options) {
         .between(0, 1e15);
     record.add_memory("memory", options.memory,
                       "memory limit for samples and labels; larger volumes are labelled in slabs");
-    record.add("threads", options.threads, "N", "threads of each rank").between(1, 4096);
+    record.add("threads", options.threads, "N", "threads of each rank").between(1, 4096).by_rank();
     return record;
 }
 
@@ -308,7 +308,7 @@ void Run::join(const PlaneRuns& front, const PlaneRuns& back, Elements front_bef
     if (measures())
         kernel::each_contact(front, back, connection_.sameness, type,
                              [&](Label label, Elements contacts) {
-                                 bodies_[at(front_before + label - 1)].contacts += contacts;
+                                 bodies_[at(back_before + label - 1)].contacts += contacts;
                              });
 }
 
@@ -347,7 +347,7 @@ void Run::add_slab() {
 void Run::add_up() {
     if (!measures())
         return;
-    std::vector<Body> sums(at(numbers_.empty() ? 0 : static_cast<Elements>(numbers_.size())));
+    std::vector<Body> sums(numbers_.size());
     for (Elements i = 0; i < own_.count(); ++i)
         sums[at(own_[i] - 1)].add(bodies_[at(i)]);
     bodies_ = std::move(sums);
@@ -385,10 +385,6 @@ void Run::join_ranks() {
     std::vector<Pair> pairs;
     std::vector<Elements> before(counts.size() + 1, 0);
     std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
-    struct Contact {
-        Elements component, contacts;
-    };
-    std::vector<Contact> contacts;
     agree(communicator_, [&] {
         if (came.values.empty() || !first_plane_)
             return;
@@ -401,8 +397,8 @@ void Run::join_ranks() {
             pairs.push_back({before[at(from)] + pair.front - 1, before[at(rank)] + pair.back - 1});
         if (measures())
             kernel::each_contact(front, *first_plane_, connection_.sameness, type,
-                                 [&](Label label, Elements voxels) {
-                                     contacts.push_back({before[at(from)] + label - 1, voxels});
+                                 [&](Label label, Elements contacts) {
+                                     bodies_[at(label - 1)].contacts += contacts;
                                  });
     });
     result_.sent += static_cast<Bytes>(pairs.size() * sizeof(Pair)) * (ranks - 1);
@@ -415,11 +411,6 @@ void Run::join_ranks() {
         result_.components = all.number();
         for (Elements i = 0; i < own_count; ++i)
             numbers_[at(i)] = static_cast<VolumeLabel>(all[before[at(rank)] + i]);
-        for (const Contact& contact : contacts) { // of a component that this rank has a part of too
-            const Elements number = all[contact.component];
-            const auto own = std::ranges::find(numbers_, static_cast<VolumeLabel>(number));
-            bodies_[at(own - numbers_.begin())].contacts += contact.contacts;
-        }
     });
 }
 
@@ -649,6 +640,7 @@ class FilledPlanes final : public distributed::BitPlanes {
                                  : kernel::Neighbours::six;
         options.measure = true;
         options.min_size = options.keep_largest = 0;
+        options.memory /= 2; // the rest is for labelling the filled volume
         return options;
     }
 

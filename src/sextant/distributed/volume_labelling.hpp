@@ -23,7 +23,7 @@ class VolumePlanes;
 /// The number of a component of a volume, from 1; 0 is the background.
 using VolumeLabel = std::uint64_t;
 
-/// Options for labelling volumes. They must be the same on every rank.
+/// Options for labelling volumes. They must be the same on every rank, but for `threads`.
 struct VolumeLabelOptions {
     kernel::Neighbours neighbours = kernel::Neighbours::twenty_six;
     bool by_value = false; ///< connect only voxels of equal value; NaN equals no value

@@ -169,8 +169,9 @@ void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness samene
             for (Elements word = 0; word < words; ++word)
                 both[at(word)] &= equals.straight[word];
         }
-        const LabelledRuns runs{row.inside, row.starts, front.labels.data() + front.before[at(y)]};
-        each_run(runs, front.width, [&](Elements begin, Elements end, Label label) {
+        const LabelledRuns runs{behind.inside, behind.starts,
+                                back.labels.data() + back.before[at(y)]};
+        each_run(runs, back.width, [&](Elements begin, Elements end, Label label) {
             if (const Elements voxels = count_bits(both.data(), begin, end); voxels > 0)
                 count(label, voxels);
         });

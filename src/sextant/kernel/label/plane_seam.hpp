@@ -39,8 +39,8 @@ struct TouchingLabels {
 std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
                                      Connection connection, const ValueView::First& type);
 
-/// Calls `count(label in front, voxels)` for the voxels of a component in the front plane whose
-/// neighbours straight behind belong to the same component.
+/// Calls `count(label in back, voxels)` with the number of voxels in the back plane whose
+/// neighbours straight in front belong to the same component.
 void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
                   const ValueView::First& type, const std::function<void(Label, Elements)>& count);
 
