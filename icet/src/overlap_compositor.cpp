@@ -103,9 +103,8 @@ void keep_nearest_floats(const Cursor& at, Elements count, int words, const floa
 
 class OverlapCompositor : public TileCompositor {
   public:
-    OverlapCompositor(Communicator communicator, TileTask task)
-        : TileCompositor(std::move(communicator), std::move(task)),
-          composition_(composition_of(task_.color_format, task_.depth_format, task_.mode)),
+    OverlapCompositor(Communicator communicator, const TileTask& task)
+        : TileCompositor(std::move(communicator), task),
           blend_(kernel::find(composition_.blend, composition_.element)),
           read_(planes_of(task_.color_format, has_depth(composition_.element))) {}
 
@@ -132,7 +131,6 @@ class OverlapCompositor : public TileCompositor {
     Schedule schedule() const;
     machine::Profile with_kernel(machine::Profile profile) const;
 
-    const Composition composition_;
     const Operator blend_;
     const Planes read_;
     DrawnPart drawn_;

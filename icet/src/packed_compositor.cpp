@@ -16,9 +16,8 @@ namespace {
 
 class PackedCompositor : public TileCompositor {
   public:
-    PackedCompositor(Communicator communicator, TileTask task)
-        : TileCompositor(std::move(communicator), std::move(task)),
-          composition_(composition_of(task_.color_format, task_.depth_format, task_.mode)),
+    PackedCompositor(Communicator communicator, const TileTask& task)
+        : TileCompositor(std::move(communicator), task),
           blend_(kernel::find(composition_.blend, composition_.element)),
           image_(communicator_.memory(task_.pixels() * composition_.element.size)) {
         clear({0, 0, task_.tile[2], task_.tile[3]});
@@ -46,7 +45,6 @@ class PackedCompositor : public TileCompositor {
     }
     void make(std::span<const Viewport> parts);
 
-    Composition composition_;
     Operator blend_;
     Memory image_;                   // colours and depths interleaved
     Viewport packed_ = {0, 0, 0, 0}; // the part of the image that is not empty

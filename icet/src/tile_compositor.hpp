@@ -55,8 +55,10 @@ struct TilePlan {
 /// Composites the frames of one tile on one rank.
 class TileCompositor {
   public:
-    TileCompositor(Communicator communicator, TileTask task)
-        : communicator_(std::move(communicator)), task_(task) {}
+    TileCompositor(Communicator communicator, const TileTask& task)
+        : communicator_(std::move(communicator)),
+          task_(task),
+          composition_(composition_of(task.color_format, task.depth_format, task.mode)) {}
     virtual ~TileCompositor() = default;
     TileCompositor(const TileCompositor&) = delete;
     TileCompositor& operator=(const TileCompositor&) = delete;
@@ -86,6 +88,7 @@ class TileCompositor {
   protected:
     const Communicator communicator_;
     const TileTask task_;
+    const Composition composition_;
     bool is_new_ = false, is_set_up_ = false;
     Bytes sent_ = 0;
     Seconds unpack_ = 0;

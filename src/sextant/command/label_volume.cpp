@@ -3,13 +3,12 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
-#include "sextant/command/body_table.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/text.hpp"
 
-#include <limits>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -24,9 +23,9 @@ std::string shape_of(const kernel::VolumeShape& shape) {
 }
 
 /// A run of the command on one rank.
-class VolumeRun {
+class LabelVolumeRun {
   public:
-    VolumeRun(const VolumeLabelCommand& command, const Communicator& communicator)
+    LabelVolumeRun(const VolumeLabelCommand& command, const Communicator& communicator)
         : command_(command), communicator_(communicator), progress_(communicator.rank() == 0) {}
 
     void run();
@@ -34,7 +33,6 @@ class VolumeRun {
   private:
     bool is_root() const { return communicator_.rank() == 0; }
     void open();
-    void write(std::span<const VolumeLabel> labels);
     void finish();
     std::string text() const;
     std::string json() const;
@@ -44,12 +42,11 @@ class VolumeRun {
     Progress progress_;
     std::unique_ptr<FrameSource> volume_, intensity_;
     std::unique_ptr<FrameSink> sink_;
-    std::vector<std::uint32_t> narrow_;
     std::vector<std::string> remarks_;
     VolumeLabelResult result_;
 };
 
-void VolumeRun::open() {
+void LabelVolumeRun::open() {
     volume_ = format::open_frames(command_.source.image, command_.source.options());
     if (!command_.intensity.empty())
         intensity_ = format::open_frames(command_.intensity);
@@ -76,17 +73,7 @@ void VolumeRun::open() {
     sink_ = format::create_frames(command_.output, header, options);
 }
 
-/// Writes whole planes of labels.
-void VolumeRun::write(std::span<const VolumeLabel> labels) {
-    const auto plane = static_cast<std::size_t>(volume_->header().shape.elements());
-    narrow_.resize(plane);
-    for (std::size_t first = 0; first < labels.size(); first += plane) {
-        std::copy_n(labels.begin() + static_cast<std::ptrdiff_t>(first), plane, narrow_.begin());
-        sink_->write_samples(std::as_bytes(std::span(narrow_)));
-    }
-}
-
-void VolumeRun::finish() {
+void LabelVolumeRun::finish() {
     sink_->commit();
     if (!command_.table.empty())
         write_text(command_.table, body_table(result_.table, {}, intensity_ != nullptr));
@@ -94,7 +81,7 @@ void VolumeRun::finish() {
     write_reports(command_.reports, remarks_, json(), text(), "");
 }
 
-std::string VolumeRun::text() const {
+std::string LabelVolumeRun::text() const {
     std::string removed;
     if (command_.label.fill_holes)
         removed = fmt::format(", {} filled", report::counted(result_.holes, "hole"));
@@ -111,7 +98,7 @@ std::string VolumeRun::text() const {
                        slabs, result_.read * 1e3, result_.label * 1e3, result_.write * 1e3);
 }
 
-std::string VolumeRun::json() const {
+std::string LabelVolumeRun::json() const {
     VolumeLabelOptions options = command_.label;
     Record record = {{"operation", "label"},
                      {"image", command_.source.image},
@@ -127,7 +114,7 @@ std::string VolumeRun::json() const {
     return to_json(record);
 }
 
-void VolumeRun::run() {
+void LabelVolumeRun::run() {
     std::optional<VolumeLabelling> labelling;
     agree(communicator_, [&] {
         open();
@@ -138,9 +125,12 @@ void VolumeRun::run() {
     });
     VolumeLabelOptions options = command_.label;
     naming_options(record_of(options), [&] {
-        result_ =
-            labelling->run(*volume_, intensity_.get(),
-                           [&](Elements, std::span<const VolumeLabel> labels) { write(labels); });
+        result_ = labelling->run(
+            *volume_, intensity_.get(), [&](Elements, std::span<const VolumeLabel> labels) {
+                const auto plane = static_cast<std::size_t>(volume_->header().shape.elements());
+                for (; !labels.empty(); labels = labels.subspan(plane))
+                    sink_->write_samples(std::as_bytes(labels.first(plane)));
+            });
     });
     agree(communicator_, [&] {
         if (result_.nan > 0)
@@ -152,13 +142,40 @@ void VolumeRun::run() {
 
 } // namespace
 
+std::string body_table(const std::vector<kernel::Body>& bodies,
+                       const std::vector<std::string>& labels, bool has_intensity) {
+    std::string text = "label,voxels,z,y,x,depth,height,width,centroid_z,centroid_y,centroid_x,"
+                       "axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,faces,at_border";
+    text += has_intensity ? ",sum,mean,minimum,maximum\n" : "\n";
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const kernel::Body& body = bodies[i];
+        const std::array<double, 3> centroid = body.centroid();
+        const kernel::BodyAxes axes = kernel::axes_of(body);
+        const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
+        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                            labels.empty() ? fmt::to_string(i + 1) : labels[i], body.voxels,
+                            body.low[0], body.low[1], body.low[2], side(0), side(1), side(2),
+                            centroid[0], centroid[1], centroid[2], axes.deviations[0],
+                            axes.deviations[1], axes.deviations[2], axes.directions[0][0],
+                            axes.directions[0][1], axes.directions[0][2], body.faces(),
+                            body.at_border ? 1 : 0);
+        if (has_intensity) {
+            const double sum = body.intensity_sum();
+            text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels),
+                                body.least, body.largest);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 bool is_volume(const SourceChoice& source) {
     return !source.frame &&
            format::open_frames(source.image, source.options())->header().frames > 1;
 }
 
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator) {
-    VolumeRun(command, communicator).run();
+    LabelVolumeRun(command, communicator).run();
 }
 
 } // namespace sextant::command

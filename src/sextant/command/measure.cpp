@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
-#include "sextant/command/body_table.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/label_volume.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/progress.hpp"

@@ -21,7 +21,7 @@ class VolumePlanes;
 }
 
 /// The number of a component of a volume, from 1; 0 is the background.
-using VolumeLabel = std::uint64_t;
+using VolumeLabel = std::uint32_t;
 
 /// Options for labelling volumes. They must be the same on every rank, but for `threads`.
 struct VolumeLabelOptions {
@@ -72,7 +72,7 @@ using VolumeLabelSink = std::function<void(Elements plane, std::span<const Volum
 /// Throws    on every rank AgreedFailure, if options differ, series have different shapes or are
 /// not
 ///           grey, the memory cannot hold a plane per thread, a rank cannot read or write, or there
-///           are 2³² − 1 components or more before the slabs of a rank are joined; Cancelled.
+///           are 2³¹ components or more before slabs and ranks are joined; Cancelled.
 /// Collective.
 /// Cost      kernel::Labeller for each slab, twice, and two or three times more to fill holes; on
 /// each

@@ -103,6 +103,47 @@ PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elemen
     return runs;
 }
 
+std::vector<std::byte> packed(const PlaneRuns& plane) {
+    std::vector<std::byte> bytes;
+    const auto append = [&](std::span<const std::byte> more) {
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    };
+    const auto append_all = [&](const auto& values) {
+        const auto size = static_cast<Elements>(values.size());
+        append(std::as_bytes(std::span(&size, 1)));
+        append(std::as_bytes(std::span(values)));
+    };
+    append(std::as_bytes(std::span(&plane.width, 1)));
+    append(std::as_bytes(std::span(&plane.height, 1)));
+    append_all(plane.bits);
+    append_all(plane.before);
+    append_all(plane.labels);
+    append_all(plane.samples);
+    return bytes;
+}
+
+PlaneRuns unpacked(std::span<const std::byte> bytes) {
+    PlaneRuns plane;
+    const auto take = [&](void* to, std::size_t size) {
+        std::memcpy(to, bytes.data(), size);
+        bytes = bytes.subspan(size);
+    };
+    const auto take_all = [&](auto& values) {
+        Elements size = 0;
+        take(&size, sizeof(size));
+        values.resize(at(size));
+        if (size > 0)
+            take(values.data(), values.size() * sizeof(values[0]));
+    };
+    take(&plane.width, sizeof(plane.width));
+    take(&plane.height, sizeof(plane.height));
+    take_all(plane.bits);
+    take_all(plane.before);
+    take_all(plane.labels);
+    take_all(plane.samples);
+    return plane;
+}
+
 std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
                                      Connection connection, const ValueView::First& type) {
     check_alike(front, back);

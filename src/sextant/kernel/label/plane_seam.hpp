@@ -26,6 +26,10 @@ struct PlaneRuns {
 PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elements plane,
                         Sameness sameness);
 
+/// The plane as bytes, and back.
+std::vector<std::byte> packed(const PlaneRuns& plane);
+PlaneRuns unpacked(std::span<const std::byte> bytes);
+
 /// Two components that touch: labels in the front plane and in the plane behind it.
 struct TouchingLabels {
     Label front, back;

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/strip_seams.hpp"
 
-#include "sextant/core/error.hpp"
-
 #include <algorithm>
-#include <numeric>
-
-#include <fmt/format.h>
 
 namespace sextant::kernel {
 
 void StripSeams::add(Label components, const SeamRow& first, const SeamRow& last) {
-    const std::size_t begin = parents_.size();
-    const auto all = static_cast<Elements>(begin) + components;
-    if (all > most_)
-        throw InvalidTask(fmt::format(
-            "the strips have {} components before merging, expected at most {}, the largest label",
-            all, most_));
-    parents_.resize(static_cast<std::size_t>(all));
-    std::iota(parents_.begin() + static_cast<std::ptrdiff_t>(begin), parents_.end(),
-              static_cast<Label>(begin));
+    const Label begin = joined_.add(components);
     if (!begins_.empty())
-        join_with_above(first, static_cast<Label>(begin));
-    begins_.push_back(begin);
+        join_with_above(first, begin);
+    begins_.push_back(static_cast<std::size_t>(begin));
     above_.resize(last.labels.size());
-    std::ranges::transform(last.labels, above_.begin(), [begin](Label label) {
-        return label == 0 ? -1 : static_cast<Label>(begin) + label - 1;
-    });
+    std::ranges::transform(last.labels, above_.begin(),
+                           [begin](Label label) { return label == 0 ? -1 : begin + label - 1; });
     values_above_.assign(last.values.begin(), last.values.end());
 }
 
@@ -44,40 +30,16 @@ void StripSeams::join_with_above(const SeamRow& row, Label begin) {
             const bool same = !by_value || (values_above_[there] == row.values[here] &&
                                             row.values[here] != unequal_code);
             if (above_[there] >= 0 && same)
-                join(above_[there], begin + row.labels[here] - 1);
+                joined_.join(above_[there], begin + row.labels[here] - 1);
         }
     }
 }
 
-Label StripSeams::root(Label component) {
-    const auto parent = [this](Label of) -> Label& {
-        return parents_[static_cast<std::size_t>(of)];
-    };
-    while (parent(component) != component)
-        component = parent(component) = parent(parent(component));
-    return component;
-}
-
-void StripSeams::join(Label a, Label b) {
-    a = root(a);
-    b = root(b);
-    parents_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-}
-
-/// A component's parent comes before it, so one pass numbers all components.
-Label StripSeams::finish() {
-    Label count = 0;
-    for (std::size_t i = 0; i < parents_.size(); ++i) {
-        const auto parent = static_cast<std::size_t>(parents_[i]);
-        parents_[i] = parent == i ? ++count : parents_[parent];
-    }
-    return count;
-}
-
 std::span<const Label> StripSeams::numbers(std::size_t strip) const {
+    const std::span<const Label> all = joined_.numbers();
     const std::size_t begin = begins_[strip];
-    const std::size_t end = strip + 1 < begins_.size() ? begins_[strip + 1] : parents_.size();
-    return {parents_.data() + begin, end - begin};
+    const std::size_t end = strip + 1 < begins_.size() ? begins_[strip + 1] : all.size();
+    return all.subspan(begin, end - begin);
 }
 
 } // namespace sextant::kernel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/label/labels.hpp"
+#include "sextant/kernel/label/joined_parts.hpp"
 
 #include <span>
 #include <vector>
@@ -28,25 +28,22 @@ class StripSeams {
   public:
     /// `most`: the largest allowed number of components in all strips together.
     explicit StripSeams(Connection connection, Elements most = most_labels)
-        : connection_(connection), most_(most) {}
+        : connection_(connection), joined_("strips", most) {}
 
     /// Adds the next strip.
     void add(Label components, const SeamRow& first, const SeamRow& last);
     /// Call after the last strip. Returns the number of components.
-    Label finish();
+    Label finish() { return joined_.number(); }
     /// After finish(), for strip k: [label − 1] is the number in the whole image.
     std::span<const Label> numbers(std::size_t strip) const;
 
-    static constexpr Elements most_labels = 2147483647;
+    static constexpr Elements most_labels = JoinedParts::most_labels;
 
   private:
     void join_with_above(const SeamRow& row, Label begin);
-    void join(Label a, Label b);
-    Label root(Label component);
 
     const Connection connection_;
-    const Elements most_;
-    std::vector<Label> parents_;      // [component]: an earlier component joined to it, or itself
+    JoinedParts joined_;
     std::vector<std::size_t> begins_; // [strip]: index of its first component
     std::vector<Label> above_;        // components of the last row; −1 for the background
     std::vector<std::uint64_t> values_above_;
