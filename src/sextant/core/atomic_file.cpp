@@ -237,6 +237,19 @@ void remove(const std::string& folder) {
 
 AtomicFolder::AtomicFolder(const std::string& path, std::span<const std::string_view> entries)
     : path_(path), target_(path) {
+    find_target();
+    require_replaceable(entries);
+    temporary_ = new_name(true);
+}
+
+AtomicFolder::AtomicFolder(const std::string& path, std::span<const std::string_view> entries,
+                           std::string existing)
+    : path_(path), target_(path), temporary_(std::move(existing)), remains_(true) {
+    find_target();
+    require_replaceable(entries);
+}
+
+void AtomicFolder::find_target() {
     while (target_.size() > 1 && target_.ends_with('/'))
         target_.pop_back();
     std::error_code unresolved; // a dangling link: the link itself is replaced
@@ -245,12 +258,10 @@ AtomicFolder::AtomicFolder(const std::string& path, std::span<const std::string_
         if (!unresolved)
             target_ = resolved.string();
     }
-    require_replaceable(entries);
-    temporary_ = new_name(true);
 }
 
 AtomicFolder::~AtomicFolder() {
-    if (!temporary_.empty())
+    if (!temporary_.empty() && !remains_)
         remove(temporary_);
 }
 
@@ -290,11 +301,19 @@ std::string AtomicFolder::new_name(bool make) const {
     fail(reason(EEXIST));
 }
 
-/// Moves an existing folder aside first, and moves it back if the new one cannot be renamed.
+/// Exchanges the folder with an existing one. Where the file system cannot, the existing folder is
+/// moved aside first, and moved back if the new one cannot be renamed.
 void AtomicFolder::commit() {
-    std::string old;
     std::error_code unknown;
-    if (fs::is_directory(fs::symlink_status(target_, unknown))) {
+    const bool replaces = fs::is_directory(fs::symlink_status(target_, unknown));
+    if (replaces &&
+        renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+        remove(temporary_);
+        temporary_.clear();
+        return;
+    }
+    std::string old;
+    if (replaces) {
         old = new_name(false);
         if (std::rename(target_.c_str(), old.c_str()) != 0)
             fail(reason(errno));

@@ -79,12 +79,17 @@ void write_file(const std::string& path, std::string_view bytes);
 /// at `path` is unchanged; a signal that ends the process leaves `.sextant-<process>-<number>.tmp`.
 ///
 /// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
-/// are removed. A symbolic link to a folder remains a link.
+/// are removed; it is exchanged in one step where the file system can. A symbolic link to a folder
+/// remains a link.
 ///
 /// Requires  an existing, writable parent folder. Throws InvalidFile with the reason.
 class AtomicFolder {
   public:
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries);
+    /// Uses an existing folder next to `path` or below it for the files; it remains if it is not
+    /// committed.
+    AtomicFolder(const std::string& path, std::span<const std::string_view> entries,
+                 std::string existing);
     AtomicFolder(const AtomicFolder&) = delete;
     AtomicFolder& operator=(const AtomicFolder&) = delete;
     ~AtomicFolder();
@@ -94,6 +99,7 @@ class AtomicFolder {
     void commit();
 
   private:
+    void find_target();
     void require_replaceable(std::span<const std::string_view> entries) const;
     std::string new_name(bool make) const;
     [[noreturn]] void fail(const std::string& reason) const;
@@ -101,6 +107,7 @@ class AtomicFolder {
     std::string path_;
     std::string target_;    ///< `path_` without a final slash, or the folder it links to
     std::string temporary_; ///< empty after commit()
+    bool remains_ = false;  ///< true if it is not removed without commit()
 };
 
 } // namespace sextant

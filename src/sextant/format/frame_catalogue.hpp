@@ -30,6 +30,31 @@ struct SourceOptions {
     bool allow_external = false;
 };
 
+/// A series of frames that is written in parts, independently and in any order: by several
+/// processes, or by one that was interrupted. It appears at its path when it is complete. All
+/// functions throw InvalidFile.
+class FrameParts {
+  public:
+    virtual ~FrameParts() = default;
+    FrameParts(const FrameParts&) = delete;
+    FrameParts& operator=(const FrameParts&) = delete;
+
+    /// Parts begin at multiples of this number of frames.
+    virtual std::int64_t frames_per_part() const = 0;
+    /// Creates a folder for the parts, next to the series' path; one process does this, before all
+    /// others use it. Parts that are there already are kept.
+    virtual void create(const std::string& folder) = 0;
+    /// A sink for `count` frames from `first` on, to be committed when all are written. Each part
+    /// of them is stored when its last frame is written.
+    virtual std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
+                                            std::int64_t count) = 0;
+    /// Makes the series of all parts appear at its path.
+    virtual void commit(const std::string& folder) = 0;
+
+  protected:
+    FrameParts() = default;
+};
+
 /// A file format for one or more grey or colour frames: a row of the catalogue.
 struct FrameFormat {
     std::string_view name;       ///< such as "TIFF"
@@ -49,6 +74,10 @@ struct FrameFormat {
     /// For formats that store a series in a folder: throws InvalidFile if the folder could not be
     /// created or replaced now. Null for formats that store it in a file.
     void (*require_writable)(const std::string& path) = nullptr;
+    /// The same as `create`, in parts. Nothing is written before FrameParts::create. Null for
+    /// formats that are written in order.
+    std::unique_ptr<FrameParts> (*create_parts)(const std::string& path, const FrameHeader& header,
+                                                const SinkOptions& options) = nullptr;
 
     bool is_folder() const { return require_writable != nullptr; }
 };
@@ -80,6 +109,10 @@ std::string format_of_frames(const std::string& name);
 /// Creates a sink of the format given by the extension of `path`. Throws InvalidFile.
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});
+
+/// The same in parts; null if the format is written in order.
+std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,
+                                               const SinkOptions& options = {});
 
 /// Throws InvalidFile if a file, or a folder of a format that stores a series in a folder, could
 /// not be created at `path` now. Leaves nothing behind.

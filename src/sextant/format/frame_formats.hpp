@@ -134,6 +134,9 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
 /// Cost      up to 256 MiB of samples are held, or one row of chunks of a frame.
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
+/// The same, in parts: layers of chunks.
+std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,
+                                              const SinkOptions& options);
 /// Throws InvalidFile if create_zarr could not create or replace a folder at `path` now.
 void require_writable_zarr(const std::string& path);
 

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -69,8 +71,10 @@ ZarrArray array_for(const FrameHeader& header) {
     const ImageShape shape = header.shape;
     const Bytes sample = size_of(header.sample), frame = shape.elements() * sample;
     std::int64_t depth = std::min(chunk_frames, header.frames);
-    while (depth > 1 && depth > most_layer_bytes / frame)
-        depth = (depth + 1) / 2;
+    if (depth > 1 && depth > most_layer_bytes / frame)
+        depth = std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(
+                                        std::max<Bytes>(1, most_layer_bytes / frame))) -
+                                    1);
     std::int64_t rows = 1, columns = 1;
     const auto fits = [&] { return 2 * depth * rows * columns * sample <= wanted_chunk_bytes; };
     while (fits() && (rows < shape.height || columns < shape.width)) {
@@ -137,38 +141,48 @@ std::string ome_text(const std::string& path, const FrameHeader& header, StackAx
     return Json{{"multiscales", Json::array({image})}}.text() + "\n";
 }
 
+/// Writes a file of the store at `path`, in the folder where it is being made. Errors name the
+/// store.
+void put(const std::string& path, const std::string& folder, const std::string& name,
+         std::string_view bytes) {
+    const fs::path file = fs::path(folder) / name;
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error)
+        throw InvalidFile(path, "cannot be written: " + error.message());
+    try {
+        write_file(file.string(), bytes);
+    } catch (const InvalidFile& failed) {
+        throw InvalidFile(path, std::string(failed.what()).substr(failed.path().size() + 2));
+    }
+}
+
+void put_metadata(const std::string& path, const std::string& folder, const FrameHeader& header,
+                  const ZarrArray& array, StackAxis axis) {
+    put(path, folder, ".zgroup", "{\n  \"zarr_format\": 2\n}\n");
+    put(path, folder, ".zattrs", ome_text(path, header, axis));
+    put(path, folder, "0/.zarray", zarr_array_text(array));
+}
+
+/// Writes the chunks of successive frames, which begin at a chunk.
 class ZarrSink : public FrameSink {
   public:
-    ZarrSink(const std::string& path, const FrameHeader& header, StackAxis axis)
+    /// `header`: with the number of frames to write.
+    ZarrSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
+             std::int64_t first_frame)
         : FrameSink(path, header),
-          folder_(new_store(path)),
-          array_(array_for(header)),
-          depth_(header.frames > 1 ? array_.chunk.front() : 1),
+          array_(array),
+          first_(first_frame),
+          depth_(array.sides.size() > 2 ? array_.chunk.front() : 1),
           rows_(array_.chunk[array_.chunk.size() - 2]),
           rows_held_(depth_ > 1 ? header.shape.height : rows_),
           held_(static_cast<std::size_t>(depth_ * rows_held_ * row_bytes())),
           threads_(zarr_threads(array_.chunk_bytes())),
-          buffers_(static_cast<std::size_t>(threads_)) {
-        put(".zgroup", "{\n  \"zarr_format\": 2\n}\n");
-        put(".zattrs", ome_text(path, header, axis));
-        put("0/.zarray", zarr_array_text(array_));
-    }
+          buffers_(static_cast<std::size_t>(threads_)) {}
 
   private:
-    /// Errors name the folder to be written, not the temporary one.
-    void put(const std::string& name, std::string_view bytes) {
-        const fs::path path = fs::path(folder_.temporary()) / name;
-        std::error_code error;
-        fs::create_directories(path.parent_path(), error);
-        if (error)
-            throw InvalidFile(this->path(), "cannot be written: " + error.message());
-        try {
-            write_file(path.string(), bytes);
-        } catch (const InvalidFile& failed) {
-            throw InvalidFile(this->path(),
-                              std::string(failed.what()).substr(failed.path().size() + 2));
-        }
-    }
+    /// The folder of the store that is being made.
+    virtual const std::string& folder() const = 0;
 
     void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
         const bool last_of_layer = frame % depth_ == depth_ - 1 || frame == header().frames - 1;
@@ -219,16 +233,14 @@ class ZarrSink : public FrameSink {
             return; // missing chunks consist of zeros
         encode_zarr_chunk(chunk, buffers.stored);
         std::vector<std::int64_t> position{band, column};
-        if (header().frames > 1)
-            position.insert(position.begin(), frame / depth_);
-        put("0/" + array_.chunk_name(position),
+        if (array_.sides.size() > 2)
+            position.insert(position.begin(), (first_ + frame) / depth_);
+        put(path(), folder(), "0/" + array_.chunk_name(position),
             {reinterpret_cast<const char*>(buffers.stored.data()), buffers.stored.size()});
     }
 
-    void finish() override { folder_.commit(); }
-
-    AtomicFolder folder_;
     ZarrArray array_;
+    std::int64_t first_;          ///< the first frame, in the series
     std::int64_t depth_;          ///< frames per chunk
     std::int64_t rows_;           ///< rows per chunk
     std::int64_t rows_held_;      ///< rows held of each frame
@@ -236,6 +248,85 @@ class ZarrSink : public FrameSink {
     int threads_;
     std::vector<Buffers> buffers_; ///< one per thread
 };
+
+/// A store that is written in order.
+class WholeZarrSink final : public ZarrSink {
+  public:
+    WholeZarrSink(const std::string& path, const FrameHeader& header, StackAxis axis)
+        : ZarrSink(path, header, array_for(header), 0), folder_(new_store(path)) {
+        put_metadata(path, folder(), header, array_for(header), axis);
+    }
+
+  private:
+    const std::string& folder() const override { return folder_.temporary(); }
+    void finish() override { folder_.commit(); }
+
+    AtomicFolder folder_;
+};
+
+class ZarrPartSink final : public ZarrSink {
+  public:
+    ZarrPartSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
+                 std::int64_t first, std::string folder)
+        : ZarrSink(path, header, array, first), folder_(std::move(folder)) {}
+
+  private:
+    const std::string& folder() const override { return folder_; }
+    void finish() override {}
+
+    std::string folder_;
+};
+
+/// Removes the temporary files that a process has left when it was killed.
+void remove_temporary_files(const std::string& folder) {
+    std::error_code unknown;
+    std::vector<fs::path> found;
+    for (fs::recursive_directory_iterator entry(folder, unknown), end; !unknown && entry != end;
+         entry.increment(unknown)) {
+        const std::string name = entry->path().filename().string();
+        if (name.starts_with(".sextant-") && name.ends_with(".tmp"))
+            found.push_back(entry->path());
+    }
+    for (const fs::path& file : found)
+        fs::remove(file, unknown);
+}
+
+class ZarrParts final : public FrameParts {
+  public:
+    ZarrParts(std::string path, const FrameHeader& header, StackAxis axis)
+        : path_(std::move(path)), header_(header), array_(array_for(header)), axis_(axis) {}
+
+    std::int64_t frames_per_part() const override {
+        return array_.sides.size() > 2 ? array_.chunk.front() : 1;
+    }
+    void create(const std::string& folder) override {
+        remove_temporary_files(folder);
+        put_metadata(path_, folder, header_, array_, axis_);
+    }
+    std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
+                                    std::int64_t count) override {
+        FrameHeader header = header_;
+        header.frames = count;
+        return std::make_unique<ZarrPartSink>(path_, header, array_, first, folder);
+    }
+    void commit(const std::string& folder) override {
+        const std::vector<std::string> names = replaceable_entries(path_);
+        AtomicFolder(path_, std::vector<std::string_view>(names.begin(), names.end()), folder)
+            .commit();
+    }
+
+  private:
+    std::string path_;
+    FrameHeader header_;
+    ZarrArray array_;
+    StackAxis axis_;
+};
+
+void check_zarr_sink(const std::string& path, const FrameHeader& header) {
+    check_sink(path, header,
+               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
+                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
+}
 
 } // namespace
 
@@ -245,10 +336,14 @@ void require_writable_zarr(const std::string& path) {
 
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
-    check_sink(path, header,
-               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
-                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
-    return std::make_unique<ZarrSink>(path, header, options.axis);
+    check_zarr_sink(path, header);
+    return std::make_unique<WholeZarrSink>(path, header, options.axis);
+}
+
+std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,
+                                              const SinkOptions& options) {
+    check_zarr_sink(path, header);
+    return std::make_unique<ZarrParts>(path, header, options.axis);
 }
 
 } // namespace sextant::format
