@@ -67,5 +67,4 @@ refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$wor
     --intensity "$work/large.npy"
 refuse "--fill-holes" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
 refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
-refuse "--report" label "$work/small.npy" -o "$work/x.npy" --report "$work/x.html"
 [ ! -e "$work/x.npy" ] && [ ! -e "$work/x.csv" ] || fail "an output of a failed run"

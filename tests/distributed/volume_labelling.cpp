@@ -5,6 +5,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory_frames.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 
 #include <cmath>
 #include <limits>
@@ -36,11 +37,48 @@ FrameHeader header_of(const VolumeShape& shape, Sample sample) {
 struct Made {
     std::vector<VolumeLabel> labels;
     VolumeLabelResult result;
+    std::vector<Body> table;
+};
+
+/// Collects planes and rows, which must come in order.
+class Collected : public VolumeLabelSink {
+  public:
+    Elements planes_per_part() const override { return per_part; }
+    Elements begin(const VolumeLabelResult& of, Elements first, Elements end) override {
+        result = of;
+        first_ = first;
+        end_ = end;
+        next_ = first + std::min(stored, end - first);
+        return next_ - first;
+    }
+    void rows(VolumeLabel first, std::span<const Body> bodies) override {
+        ASSERT_EQ(first, table.size() + 1);
+        table.insert(table.end(), bodies.begin(), bodies.end());
+    }
+    void planes(Elements plane, const VolumeLabels& some) override {
+        ASSERT_EQ(plane, next_);
+        std::visit(
+            [&](const auto& values) {
+                ASSERT_EQ(sizeof(values[0]) * 8, static_cast<std::size_t>(result.label_bits));
+                labels.insert(labels.end(), values.begin(), values.end());
+                next_ += std::ssize(values) / (result.shape.height * result.shape.width);
+            },
+            some);
+    }
+
+    Elements per_part = 0, stored = 0;
+    VolumeLabelResult result;
+    std::vector<Body> table;
+    std::vector<VolumeLabel> labels;
+
+  private:
+    Elements first_ = 0, end_ = 0, next_ = 0;
 };
 
 template <class Value>
 Made label(const std::vector<Value>& samples, Sample sample, const VolumeShape& shape, int ranks,
-           const VolumeLabelOptions& options, const std::vector<float>* intensity = nullptr) {
+           const VolumeLabelOptions& options, const std::vector<float>* intensity = nullptr,
+           Elements per_part = 0) {
     Made made;
     run_threads(ranks, [&](Communicator communicator) {
         MemoryFrames volume(header_of<Value>(shape, sample), std::as_bytes(std::span(samples)));
@@ -48,16 +86,13 @@ Made label(const std::vector<Value>& samples, Sample sample, const VolumeShape& 
         if (intensity)
             second.emplace(header_of<float>(shape, Sample::f32),
                            std::as_bytes(std::span(*intensity)));
-        std::vector<VolumeLabel> labels;
+        Collected sink;
+        sink.per_part = per_part;
         VolumeLabelResult result =
-            VolumeLabelling(communicator, options)
-                .run(volume, second ? &*second : nullptr,
-                     [&](Elements plane, std::span<const VolumeLabel> some) {
-                         ASSERT_EQ(plane * shape.height * shape.width, std::ssize(labels));
-                         labels.insert(labels.end(), some.begin(), some.end());
-                     });
+            VolumeLabelling(communicator, options).run(volume, second ? &*second : nullptr, sink);
+        const auto labels = all_gather_by_rank(communicator, sink.labels);
         if (communicator.rank() == 0)
-            made = {std::move(labels), std::move(result)};
+            made = {labels.values, std::move(result), sink.table};
     });
     return made;
 }
@@ -105,14 +140,21 @@ TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
             for (const int planes : {1, 3, 100}) {
                 options.threads = 1 + turn % 3;
                 options.memory = planes * ranks * shape.height * shape.width *
-                                 (2 + 4 + (options.by_value ? 5 : 3));
-                const Made made = label(samples, Sample::u16, shape, ranks, options, &intensity);
+                                 (2 + 4 +
+                                  (options.by_value                        ? 9
+                                   : options.neighbours == Neighbours::six ? 5
+                                                                           : 4));
+                options.most_narrow = planes == 3 ? 2 : 4294967295;
+                const Made made = label(samples, Sample::u16, shape, ranks, options, &intensity,
+                                        turn % 2 == 0 ? 0 : planes);
+                EXPECT_EQ(made.result.label_bits,
+                          made.result.components > options.most_narrow ? 64 : 32);
                 ASSERT_TRUE(std::ranges::equal(made.labels, expected))
                     << turn << ": " << ranks << " ranks, slabs of " << planes;
                 EXPECT_EQ(made.result.components, std::ssize(bodies));
-                ASSERT_EQ(made.result.table.size(), bodies.size());
+                ASSERT_EQ(made.table.size(), bodies.size());
                 for (std::size_t i = 0; i < bodies.size(); ++i)
-                    expect_equal(made.result.table[i], bodies[i]);
+                    expect_equal(made.table[i], bodies[i]);
                 if (planes == 1 && ranks == 1) {
                     EXPECT_EQ(made.result.slabs, shape.depth);
                 }
@@ -163,8 +205,8 @@ TEST(VolumeLabelling, small_components_are_removed_and_the_largest_kept) {
         EXPECT_THAT(some.labels,
                     testing::ElementsAre(0, 0, 1, 1, 0, 2, 2, 2, 0, 1, 1, 1, 1, 0, 2, 2));
         EXPECT_EQ(some.result.removed, 1);
-        ASSERT_EQ(some.result.table.size(), 2U);
-        EXPECT_EQ(some.result.table[1].voxels, 5);
+        ASSERT_EQ(some.table.size(), 2U);
+        EXPECT_EQ(some.table[1].voxels, 5);
         options.keep_largest = 1;
         const Made one = label(samples, Sample::u8, shape, ranks, options);
         EXPECT_THAT(one.labels,
@@ -212,7 +254,7 @@ TEST(VolumeLabelling, holes_are_filled_first) {
                 options.neighbours = neighbours;
                 options.fill_holes = true;
                 options.threads = 2;
-                options.memory = 2 * ranks * shape.height * shape.width * 6;
+                options.memory = 2 * ranks * shape.height * shape.width * 8;
                 const Made made = label(samples, Sample::u8, shape, ranks, options);
                 ASSERT_TRUE(std::ranges::equal(made.labels, expected)) << turn << ", " << ranks;
                 EXPECT_EQ(made.result.holes, holes);
@@ -239,13 +281,10 @@ TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {
                             std::as_bytes(std::span(samples)));
         MemoryFrames other(header_of<float>({3, 3, 4}, Sample::f32),
                            std::as_bytes(std::span(intensity)));
-        EXPECT_THAT(
-            [&] {
-                VolumeLabelling(communicator, options)
-                    .run(volume, &other, [](Elements, std::span<const VolumeLabel>) {});
-            },
-            testing::ThrowsMessage<AgreedFailure>(
-                testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
+        Collected sink;
+        EXPECT_THAT([&] { VolumeLabelling(communicator, options).run(volume, &other, sink); },
+                    testing::ThrowsMessage<AgreedFailure>(
+                        testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
     });
 }
 

@@ -267,13 +267,11 @@ void run_volume(const LabelCommand& command, const Call& call) {
                               command.reports};
     volume.label.neighbours = neighbours_named(command.neighbours);
     volume.label.by_value = command.label.by_value;
-    volume.label.measure = !command.table.empty();
+    volume.label.measure = !command.table.empty() || !command.reports.report.empty();
     volume.label.fill_holes = command.fill_holes;
     volume.label.min_size = command.min_size;
     volume.label.keep_largest = command.keep_largest;
     volume.label.memory = command.label.memory;
-    if (!command.reports.report.empty())
-        throw InvalidTask("--report: pages are made for images only");
     launch_ranks(call, static_cast<int>(command.ranks.value_or(1)),
                  [&](const Communicator& communicator) {
                      VolumeLabelCommand own = volume;

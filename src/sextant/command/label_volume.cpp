@@ -3,7 +3,9 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/command/label_volume_report.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/command/volume_files.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/text.hpp"
@@ -32,16 +34,18 @@ class LabelVolumeRun {
 
   private:
     bool is_root() const { return communicator_.rank() == 0; }
+    bool shows() const { return !command_.reports.report.empty(); }
     void open();
     void finish();
     std::string text() const;
     std::string json() const;
+    std::string page() const;
 
     const VolumeLabelCommand& command_;
     const Communicator& communicator_;
     Progress progress_;
     std::unique_ptr<FrameSource> volume_, intensity_;
-    std::unique_ptr<FrameSink> sink_;
+    std::optional<VolumeLabelFiles> files_;
     std::vector<std::string> remarks_;
     VolumeLabelResult result_;
 };
@@ -51,6 +55,7 @@ void LabelVolumeRun::open() {
     if (!command_.intensity.empty())
         intensity_ = format::open_frames(command_.intensity);
     remarks_ = volume_->header().remarks;
+    files_.emplace(communicator_, command_, *volume_, intensity_.get());
     if (!is_root())
         return;
     const auto outputs = files_named(
@@ -63,22 +68,12 @@ void LabelVolumeRun::open() {
     }
     keep_inputs(inputs, outputs);
     check_outputs(outputs);
-    FrameHeader header = volume_->header();
-    header.sample = Sample::u32;
-    header.channels = 1;
-    header.remarks = {};
-    header.hyperstack = {};
-    format::SinkOptions options;
-    options.axis = format::StackAxis::slices;
-    sink_ = format::create_frames(command_.output, header, options);
 }
 
 void LabelVolumeRun::finish() {
-    sink_->commit();
-    if (!command_.table.empty())
-        write_text(command_.table, body_table(result_.table, {}, intensity_ != nullptr));
     progress_.clear();
-    write_reports(command_.reports, remarks_, json(), text(), "");
+    write_reports(command_.reports, remarks_, json(), text(), shows() ? page() : "");
+    files_->remove_folder();
 }
 
 std::string LabelVolumeRun::text() const {
@@ -90,10 +85,11 @@ std::string LabelVolumeRun::text() const {
     std::string slabs;
     if (result_.slabs > 1)
         slabs = fmt::format(", in {} slabs of {} planes", result_.slabs, result_.slab_planes);
-    return fmt::format("{}: {} of {} voxels{}, on {} of {}{}\n"
+    const char* const bits = result_.label_bits == 64 ? ", with labels of 64 bits" : "";
+    return fmt::format("{}: {} of {} voxels{}{}, on {} of {}{}\n"
                        "read {:.1f} ms  label {:.1f} ms  write {:.1f} ms\n",
                        command_.output, report::counted(result_.components, "component"),
-                       shape_of(result_.shape), removed,
+                       shape_of(result_.shape), removed, bits,
                        report::counted(communicator_.size(), "rank"), transport_of(communicator_),
                        slabs, result_.read * 1e3, result_.label * 1e3, result_.write * 1e3);
 }
@@ -114,25 +110,32 @@ std::string LabelVolumeRun::json() const {
     return to_json(record);
 }
 
+std::string LabelVolumeRun::page() const {
+    return to_page({command_, result_, files_->sizes(), volume_->header(), *files_->slices(),
+                    remarks_, communicator_.size(), transport_of(communicator_)});
+}
+
 void LabelVolumeRun::run() {
     std::optional<VolumeLabelling> labelling;
+    VolumeLabelOptions options = command_.label;
     agree(communicator_, [&] {
         open();
-        labelling.emplace(communicator_, command_.label,
+        options.checkpoint = files_->folder();
+        options.identity = files_->identity();
+        labelling.emplace(communicator_, options,
                           RunControl{[&](std::string_view part, Elements done, Elements all) {
                               progress_.say(fmt::format("{} {} %", part, 100 * done / all));
                           }});
     });
-    VolumeLabelOptions options = command_.label;
-    naming_options(record_of(options), [&] {
-        result_ = labelling->run(
-            *volume_, intensity_.get(), [&](Elements, std::span<const VolumeLabel> labels) {
-                const auto plane = static_cast<std::size_t>(volume_->header().shape.elements());
-                for (; !labels.empty(); labels = labels.subspan(plane))
-                    sink_->write_samples(std::as_bytes(labels.first(plane)));
-            });
-    });
+    naming_options(record_of(options),
+                   [&] { result_ = labelling->run(*volume_, intensity_.get(), *files_); });
+    files_->commit();
     agree(communicator_, [&] {
+        if (result_.resumed > 0)
+            remarks_.push_back(
+                fmt::format("continued an earlier run: {} of {} slabs were labelled, {} planes "
+                            "written",
+                            result_.resumed, result_.slabs, files_->stored()));
         if (result_.nan > 0)
             remarks_.push_back(fmt::format("{} voxels are NaN: background", result_.nan));
         if (is_root())
@@ -142,31 +145,27 @@ void LabelVolumeRun::run() {
 
 } // namespace
 
-std::string body_table(const std::vector<kernel::Body>& bodies,
-                       const std::vector<std::string>& labels, bool has_intensity) {
+std::string body_columns(bool has_intensity) {
     std::string text = "label,voxels,z,y,x,depth,height,width,centroid_z,centroid_y,centroid_x,"
                        "axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,faces,at_border";
-    text += has_intensity ? ",sum,mean,minimum,maximum\n" : "\n";
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const kernel::Body& body = bodies[i];
-        const std::array<double, 3> centroid = body.centroid();
-        const kernel::BodyAxes axes = kernel::axes_of(body);
-        const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
-        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                            labels.empty() ? fmt::to_string(i + 1) : labels[i], body.voxels,
-                            body.low[0], body.low[1], body.low[2], side(0), side(1), side(2),
-                            centroid[0], centroid[1], centroid[2], axes.deviations[0],
-                            axes.deviations[1], axes.deviations[2], axes.directions[0][0],
-                            axes.directions[0][1], axes.directions[0][2], body.faces(),
-                            body.at_border ? 1 : 0);
-        if (has_intensity) {
-            const double sum = body.intensity_sum();
-            text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels),
-                                body.least, body.largest);
-        }
-        text += '\n';
+    return text + (has_intensity ? ",sum,mean,minimum,maximum\n" : "\n");
+}
+
+std::string body_row(const std::string& label, const kernel::Body& body, bool has_intensity) {
+    const std::array<double, 3> centroid = body.centroid();
+    const kernel::BodyAxes axes = kernel::axes_of(body);
+    const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
+    std::string text = fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", label, body.voxels, body.low[0],
+        body.low[1], body.low[2], side(0), side(1), side(2), centroid[0], centroid[1], centroid[2],
+        axes.deviations[0], axes.deviations[1], axes.deviations[2], axes.directions[0][0],
+        axes.directions[0][1], axes.directions[0][2], body.faces(), body.at_border ? 1 : 0);
+    if (has_intensity) {
+        const double sum = body.intensity_sum();
+        text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels), body.least,
+                            body.largest);
     }
-    return text;
+    return text + "\n";
 }
 
 bool is_volume(const SourceChoice& source) {

@@ -23,10 +23,12 @@ bool is_volume(const SourceChoice& source);
 /// Labels the volume; rank 0 writes the files. Collective.
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator);
 
-/// A table (CSV) of the components or regions of a volume, one row each. Coordinates are in voxels,
-/// axes in the order of their lengths.
-/// Input     `labels`: the label of each row; empty: 1, 2, …
-std::string body_table(const std::vector<kernel::Body>& bodies,
-                       const std::vector<std::string>& labels, bool has_intensity);
+// The table (CSV) of components or regions of a volume. Coordinates are in voxels, axes in the
+// order of their lengths.
+
+/// The first line, with the names of columns.
+std::string body_columns(bool has_intensity);
+/// The line of a component.
+std::string body_row(const std::string& label, const kernel::Body& body, bool has_intensity);
 
 } // namespace sextant::command

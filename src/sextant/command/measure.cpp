@@ -92,16 +92,17 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
                                     RunControl{[&](std::string_view, Elements done, Elements all) {
                                         progress.say(fmt::format("measure {} %", 100 * done / all));
                                     }});
-    VolumeLabelResult result;
+    VolumeRegions result;
     naming_options(sextant::record_of(options),
                    [&] { result = labelling.measure(*labels, intensity.get()); });
     agree(communicator, [&] {
         if (!is_root)
             return;
-        std::vector<std::string> names;
+        std::string table = body_columns(intensity != nullptr);
         for (const kernel::Body& region : result.table)
-            names.push_back(label_of(region.value, labels->header().sample));
-        write_text(command.output, body_table(result.table, names, intensity != nullptr));
+            table += body_row(label_of(region.value, labels->header().sample), region,
+                              intensity != nullptr);
+        write_text(command.output, table);
         progress.clear();
         Record record = {{"operation", "measure"},
                          {"image", command.source.image},

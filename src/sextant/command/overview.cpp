@@ -7,6 +7,7 @@
 #include "sextant/report/svg.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -33,13 +34,21 @@ RgbaF32 channels_of(const std::string& colour) {
     return {channel(1), channel(3), channel(5), 1};
 }
 
-/// Colours whose hues differ strongly between consecutive labels.
+/// Hues at multiples of the golden angle. Every 21st hue is similar, so the tone changes after 21.
 std::vector<RgbaF32> label_colours() {
-    constexpr int count = 24;
+    constexpr int count = 360;
     constexpr double golden_angle = 137.508;
+    constexpr std::array<float, 3> tones{1, .72F, .88F}, whiteness{0, 0, .3F};
     std::vector<RgbaF32> colours;
-    for (int i = 0; i < count; ++i)
-        colours.push_back(channels_of(report::colour_of_hue(i * golden_angle).dark));
+    for (int i = 0; i < count; ++i) {
+        RgbaF32 colour = channels_of(report::colour_of_hue(i * golden_angle).dark);
+        const std::size_t tone = static_cast<std::size_t>(i / 21) % tones.size();
+        for (float* const channel : {&colour.r, &colour.g, &colour.b}) {
+            const float value = *channel * tones[tone] * (1 - whiteness[tone]) + whiteness[tone];
+            *channel = std::round(value * 255) / 255;
+        }
+        colours.push_back(colour);
+    }
     return colours;
 }
 
@@ -136,16 +145,19 @@ void LabelOverview::add(Elements first, std::span<const std::int32_t> rows, Elem
 }
 
 std::vector<std::byte> LabelOverview::png() const {
-    const std::vector<RgbaF32> colours = label_colours();
     Image image(shape_, rgba_f32);
     const auto pixels = image.pixels<RgbaF32>();
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         const float shade = shades_[i];
-        pixels[i] = labels_[i] == 0
-                        ? RgbaF32{shade, shade, shade, 1}
-                        : colours[static_cast<std::size_t>(labels_[i]) % colours.size()];
+        pixels[i] = labels_[i] == 0 ? RgbaF32{shade, shade, shade, 1}
+                                    : colour_of_label(static_cast<std::uint64_t>(labels_[i]));
     }
     return png_of(image);
+}
+
+RgbaF32 colour_of_label(std::uint64_t label) {
+    static const std::vector<RgbaF32> colours = label_colours();
+    return colours[label % colours.size()];
 }
 
 std::vector<std::byte> png_of(const Image& image) {

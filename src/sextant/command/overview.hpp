@@ -62,6 +62,9 @@ class LabelOverview {
     std::vector<std::int32_t> labels_;
 };
 
+/// The colour of a label: one of 360, of which successive ones differ in hue.
+RgbaF32 colour_of_label(std::uint64_t label);
+
 /// An image of rgba_f32 as a PNG file.
 std::vector<std::byte> png_of(const Image& image);
 

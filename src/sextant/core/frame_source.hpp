@@ -40,6 +40,7 @@ struct FrameHeader {
     std::vector<std::string> remarks = {};
     Seconds frame_interval = 0; ///< time between frames; 0 if unknown
     Hyperstack hyperstack = {};
+    double slice_distance = 0; ///< between frames that are slices, in pixel.unit; 0 if unknown
 };
 
 /// The time between consecutive frames of this selection; 0 unless they are evenly spaced.

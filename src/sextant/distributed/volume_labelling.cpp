@@ -2,11 +2,13 @@
 #include "sextant/distributed/volume_labelling.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/volume_regions.hpp"
 #include "sextant/distributed/volume_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -38,10 +40,12 @@ Record record_of(VolumeLabelOptions& options) {
 
 Record record_of(const VolumeLabelResult& result) {
     return {{"components", result.components, "number of components"},
+            {"label_bits", result.label_bits, "bits of a label: 64 if there are too many for 32"},
             {"holes", result.holes, "holes that were filled"},
             {"removed", result.removed, "components that became background"},
             {"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
             {"slab_planes", result.slab_planes, "planes of a slab"},
+            {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
             {"nan", result.nan, "samples that are NaN, and therefore background"},
             {"bytes_sent", result.sent, "by rank 0, for joining components"},
             {"seconds",
@@ -51,56 +55,148 @@ Record record_of(const VolumeLabelResult& result) {
 
 namespace {
 
+using distributed::PlaneRange;
+using distributed::Planes;
+using distributed::VolumeCheckpoint;
+using distributed::VolumeComponents;
+using distributed::VolumePlanes;
+using distributed::VolumeRun;
+using distributed::VolumeSlabs;
+
+std::string shape_of(const kernel::VolumeShape& shape) {
+    return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
+}
+
+VolumeSlabs::Options slab_options(const Communicator& communicator,
+                                  const VolumeLabelOptions& options, const PlaneRange& planes) {
+    return {{options.neighbours,
+             options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
+            planes.begin,
+            planes.end,
+            options.memory,
+            communicator.size(),
+            options.threads,
+            0};
+}
+
+/// Opens this rank's checkpoint of a stage, if one is wanted and a rank has several slabs.
+/// Collective.
+VolumeCheckpoint checkpoint_of(const Communicator& communicator, const VolumeLabelOptions& options,
+                               const VolumeSlabs& slabs, std::string_view stage) {
+    const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());
+    if (options.checkpoint.empty() || *std::ranges::max_element(slabs_of) < 2)
+        return {};
+    agree(communicator, [&] {
+        std::error_code failed;
+        if (communicator.rank() == 0)
+            std::filesystem::create_directory(options.checkpoint, failed);
+        if (failed)
+            throw InvalidFile(options.checkpoint, "cannot be created: " + failed.message());
+    });
+    std::optional<VolumeCheckpoint> checkpoint;
+    agree(communicator, [&] {
+        VolumeLabelOptions listed = options;
+        const std::string identity = fmt::format(
+            "sextant: {}\n{}volume: {}\n{}ranks: {}\nslabs: {} of {} planes in {} parts\n",
+            version(), options.identity, shape_of(slabs.shape()),
+            record_of(listed).without("memory").settings(), communicator.size(), slabs.slabs(),
+            slabs.slab_planes(), slabs.parts_of_slab());
+        checkpoint.emplace(fmt::format("{}/{}.{}", options.checkpoint, stage, communicator.rank()),
+                           identity);
+    });
+    return std::move(*checkpoint);
+}
+
+VolumeLabelOptions dual(VolumeLabelOptions options) {
+    options.neighbours = options.neighbours == kernel::Neighbours::six
+                             ? kernel::Neighbours::twenty_six
+                             : kernel::Neighbours::six;
+    options.memory /= 2; // the rest is for labelling the filled volume
+    return options;
+}
+
 /// A volume whose holes are filled. Its planes are read in the slabs in which the background was
 /// labelled.
 class FilledPlanes final : public distributed::BitPlanes {
   public:
     /// Collective.
     FilledPlanes(const Communicator& communicator, const VolumeLabelOptions& options,
-                 const RunControl& control, distributed::Planes& volume)
+                 const RunControl& control, Planes& volume, const PlaneRange& range)
         : BitPlanes(volume.shape()),
-          background_planes_(volume),
-          background_(communicator, dual(options), control, background_planes_, nullptr) {
-        background_.find_all();
-        const std::vector<kernel::Body>& table = background_.gather_table();
-        std::vector<std::uint8_t> holes;
-        for (const kernel::Body& body : table)
-            holes.push_back(body.at_border ? 0 : 1);
-        is_hole_ = all_gather_by_rank(communicator, holes).values; // of rank 0, which has all
+          background_(volume),
+          slabs_(background_, nullptr, slab_options(communicator, dual(options), range)),
+          checkpoint_(checkpoint_of(communicator, options, slabs_, "holes")),
+          components_(communicator, slabs_, {.extents = true}, checkpoint_) {
+        components_.find(control);
+        Elements holes = 0;
+        for (const VolumeComponents::Part& part : components_.parts())
+            holes += part.enclosed;
+        for (const VolumeComponents::Set& set : components_.sets())
+            holes += set.leads && set.extent.at_border == 0 ? 1 : 0;
+        for (const Elements of_rank : communicator.all_gather(holes))
+            holes_ += of_rank;
     }
 
-    Elements holes() const { return std::ranges::count(is_hole_, 1); }
-    Elements nan() const { return background_.nan(); }
-    Elements slab_planes() const { return background_.slab_planes(); }
-    Bytes bytes_per_voxel() const override { return background_planes_.bytes_per_voxel() + 1; }
+    Elements holes() const { return holes_; }
+    const VolumeComponents& components() const { return components_; }
+    Elements slab_planes() const { return slabs_.slab_planes(); }
+    Bytes bytes_per_voxel() const override { return background_.bytes_per_voxel() + 1; }
 
     Elements read(Elements first, Elements count) override {
         const std::span<std::uint8_t> to = room(count);
         std::ranges::fill(to, std::uint8_t{1});
-        background_.each_run_again(
-            first, [&](Elements row, Elements begin, Elements end, VolumeLabel number) {
-                if (is_hole_[number - 1] == 0)
-                    std::fill(to.begin() + row * shape().width + begin,
-                              to.begin() + row * shape().width + end, std::uint8_t{0});
-            });
+        const Elements slab = (first - slabs_.first_of(0)) / slabs_.slab_planes();
+        slabs_.read(slab, false);
+        slabs_.find();
+        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+            clear_outside(slab * static_cast<Elements>(slabs_.parts_of_slab()) +
+                              static_cast<Elements>(index),
+                          part, first, to);
+        });
         return 0;
     }
 
   private:
-    static VolumeLabelOptions dual(VolumeLabelOptions options) {
-        options.neighbours = options.neighbours == kernel::Neighbours::six
-                                 ? kernel::Neighbours::twenty_six
-                                 : kernel::Neighbours::six;
-        options.measure = true;
-        options.min_size = options.keep_largest = 0;
-        options.memory /= 2; // the rest is for labelling the filled volume
-        return options;
+    /// Sets the background of a part to 0, except holes.
+    void clear_outside(Elements number, const VolumeSlabs::Part& part, Elements first,
+                       std::span<std::uint8_t> to) const {
+        std::vector<kernel::Extent> extents =
+            kernel::extents_of(part.labeller, part.first, shape());
+        const std::span<const kernel::Label> edges = components_.edges(number);
+        for (std::size_t edge = 0; edge < edges.size(); ++edge) {
+            const Elements set = components_.set_of(number, static_cast<Elements>(edge));
+            extents[edges[edge] - 1] = components_.sets()[static_cast<std::size_t>(set)].extent;
+        }
+        const Elements first_row = (part.first - first) * shape().height;
+        for (Elements row = 0; row < part.labeller.rows(); ++row)
+            kernel::each_run(part.labeller.runs_of(row), shape().width,
+                             [&](Elements begin, Elements end, kernel::Label label) {
+                                 if (extents[label - 1].at_border == 0)
+                                     return;
+                                 const auto at = to.begin() + (first_row + row) * shape().width;
+                                 std::fill(at + begin, at + end, std::uint8_t{0});
+                             });
     }
 
-    distributed::BackgroundPlanes background_planes_;
-    distributed::VolumeRun background_;
-    std::vector<std::uint8_t> is_hole_; // [number − 1]
+    distributed::BackgroundPlanes background_;
+    VolumeSlabs slabs_;
+    VolumeCheckpoint checkpoint_;
+    VolumeComponents components_;
+    Elements holes_ = 0;
 };
+
+/// Opens a volume and, if there is one, the intensities of the same shape.
+void open(FrameSource& volume, FrameSource* intensity, std::optional<VolumePlanes>& planes,
+          std::optional<VolumePlanes>& intensities) {
+    planes.emplace(volume, VolumePlanes::Use::comparison);
+    if (!intensity)
+        return;
+    intensities.emplace(*intensity, VolumePlanes::Use::computation);
+    const kernel::VolumeShape &own = planes->shape(), &other = intensities->shape();
+    if (!(own == other))
+        throw InvalidTask(fmt::format("{} has {} voxels, expected {}, as {}", intensity->path(),
+                                      shape_of(other), shape_of(own), volume.path()));
+}
 
 } // namespace
 
@@ -110,73 +206,66 @@ VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions o
       options_(std::move(options)),
       control_(std::move(control)) {}
 
-/// Opens a volume and, if there is one, the intensities of the same shape.
-void VolumeLabelling::open(FrameSource& volume, FrameSource* intensity,
-                           std::optional<distributed::VolumePlanes>& planes,
-                           std::optional<distributed::VolumePlanes>& intensities) const {
-    using Use = distributed::VolumePlanes::Use;
-    planes.emplace(volume, Use::comparison);
-    if (!intensity)
-        return;
-    intensities.emplace(*intensity, Use::computation);
-    const kernel::VolumeShape &own = planes->shape(), &other = intensities->shape();
-    if (!(own == other))
-        throw InvalidTask(fmt::format("{} has {}x{}x{} voxels, expected {}x{}x{}, as {}",
-                                      intensity->path(), other.depth, other.height, other.width,
-                                      own.depth, own.height, own.width, volume.path()));
-}
-
 VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
-                                       const VolumeLabelSink& write) const {
+                                       VolumeLabelSink& sink) const {
     VolumeLabelOptions options = options_;
     require_same(communicator_, options);
-    std::optional<distributed::VolumePlanes> planes, second;
+    std::optional<VolumePlanes> planes, second;
+    PlaneRange range;
     agree(communicator_, [&] {
         open(volume, options.measure ? intensity : nullptr, planes, second);
+        if (options.measure)
+            kernel::check_measurable(planes->shape());
         if (options.fill_holes && options.by_value)
             throw InvalidTask("fill_holes: holes have no value, so that voxels cannot be connected "
                               "by_value");
+        range = distributed::planes_of(communicator_.rank(), communicator_.size(),
+                                       planes->shape().depth,
+                                       std::max<Elements>(1, sink.planes_per_part()));
     });
-    distributed::Planes* const intensities = second ? &*second : nullptr;
-    if (!options.fill_holes)
-        return distributed::VolumeRun(communicator_, options, control_, *planes, intensities)
-            .run(write);
-    FilledPlanes filled(communicator_, options, control_, *planes);
-    VolumeLabelResult result = distributed::VolumeRun(communicator_, options, control_, filled,
-                                                      intensities, filled.slab_planes())
-                                   .run(write);
-    result.holes = filled.holes();
-    result.nan = filled.nan();
-    return result;
+    std::optional<FilledPlanes> filled;
+    if (options.fill_holes) {
+        agree(communicator_, [&] { // that of a slab of the background, before any message
+            VolumeSlabs(*planes, nullptr, slab_options(communicator_, dual(options), range));
+        });
+        filled.emplace(communicator_, options, control_, *planes, range);
+    }
+    std::optional<VolumeSlabs> slabs;
+    agree(communicator_, [&] {
+        VolumeSlabs::Options own = slab_options(communicator_, options, range);
+        own.slab_planes = filled ? filled->slab_planes() : 0;
+        slabs.emplace(filled ? static_cast<Planes&>(*filled) : *planes, second ? &*second : nullptr,
+                      own);
+    });
+    VolumeCheckpoint checkpoint = checkpoint_of(communicator_, options, *slabs, "labels");
+    VolumeRun labelling(communicator_, options, control_, *slabs, checkpoint);
+    if (filled)
+        labelling.set_holes(filled->holes(), filled->components().nan());
+    return labelling.run(sink);
 }
 
-VolumeLabelResult VolumeLabelling::measure(FrameSource& labels, FrameSource* intensity) const {
+VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensity) const {
     VolumeLabelOptions options;
     options.memory = options_.memory;
     options.threads = options_.threads;
     options.neighbours = kernel::Neighbours::six; // the cheapest: parts are added up by value
-    options.by_value = options.measure = true;
+    options.by_value = true;
     require_same(communicator_, options);
-    std::optional<distributed::VolumePlanes> planes, second;
+    std::optional<VolumePlanes> planes, second;
+    std::optional<VolumeSlabs> slabs;
     agree(communicator_, [&] {
         open(labels, intensity, planes, second);
+        kernel::check_measurable(planes->shape());
         const Sample sample = labels.header().sample;
         if (sample == Sample::f16 || sample == Sample::f32 || sample == Sample::f64)
             throw InvalidTask(fmt::format("{} holds {}, expected labels, which are integers",
                                           labels.path(), name(sample)));
+        const PlaneRange range = distributed::planes_of(communicator_.rank(), communicator_.size(),
+                                                        planes->shape().depth);
+        slabs.emplace(*planes, second ? &*second : nullptr,
+                      slab_options(communicator_, options, range));
     });
-    VolumeLabelResult result = distributed::VolumeRun(communicator_, options, control_, *planes,
-                                                      second ? &*second : nullptr)
-                                   .measure();
-    std::ranges::stable_sort(result.table, {}, &kernel::Body::value);
-    std::vector<kernel::Body> regions;
-    for (const kernel::Body& part : result.table) {
-        if (regions.empty() || regions.back().value != part.value)
-            regions.emplace_back();
-        regions.back().add(part);
-    }
-    result.table = std::move(regions);
-    return result;
+    return distributed::measure_regions(communicator_, control_, *slabs);
 }
 
 } // namespace sextant

@@ -9,19 +9,16 @@
 #include "sextant/kernel/label/bodies.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <variant>
 #include <vector>
 
 namespace sextant {
 
-namespace distributed {
-class VolumePlanes;
-}
-
 /// The number of a component of a volume, from 1; 0 is the background.
-using VolumeLabel = std::uint32_t;
+using VolumeLabel = std::uint64_t;
 
 /// Options for labelling volumes. They must be the same on every rank, but for `threads`.
 struct VolumeLabelOptions {
@@ -38,8 +35,16 @@ struct VolumeLabelOptions {
     /// of planes.
     Bytes memory = Bytes{1} << 30;
     int threads = 1; ///< of each rank
+    /// A folder that all ranks can access, for runs in several slabs: what is found is kept there,
+    /// one file per rank, and the same run continues from it after an interruption. The caller
+    /// removes it when all results are stored. "": in memory.
+    std::string checkpoint = {};
+    /// Describes the volume's content to recognise the same run, in lines "name: value".
+    std::string identity = {};
+    /// Labels have 64 bits if there are more components than this.
+    Elements most_narrow = 4294967295;
 };
-Record record_of(VolumeLabelOptions& options);
+Record record_of(VolumeLabelOptions& options); ///< a record of all options but the last three
 
 /// The result of labelling a volume. The same on every rank unless stated otherwise.
 struct VolumeLabelResult {
@@ -49,16 +54,47 @@ struct VolumeLabelResult {
     Elements removed = 0; ///< components that became background
     Elements slabs = 1;   ///< of this rank
     Elements slab_planes = 0;
-    std::vector<kernel::Body> table;        ///< [label − 1]; on rank 0 with `measure`
+    int label_bits = 32;
+    bool resumable = false; ///< what was found is kept in the checkpoint
+    Elements resumed = 0;   ///< slabs of this rank taken from the checkpoint
     Elements nan = 0;                       ///< samples that are NaN, and therefore background
     Bytes sent = 0;                         ///< by this rank, for joining components
     Seconds read = 0, label = 0, write = 0; ///< on this rank
 };
-/// Returns a record of the result without the table.
 Record record_of(const VolumeLabelResult& result);
 
-/// Receives whole planes of labels in order, starting at `plane`.
-using VolumeLabelSink = std::function<void(Elements plane, std::span<const VolumeLabel> labels)>;
+/// Labels of successive planes, in 32 or 64 bits.
+using VolumeLabels = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
+
+/// Receives the results of VolumeLabelling. An exception ends the run on all ranks.
+class VolumeLabelSink {
+  public:
+    VolumeLabelSink() = default;
+    virtual ~VolumeLabelSink() = default;
+    VolumeLabelSink(const VolumeLabelSink&) = delete;
+    VolumeLabelSink& operator=(const VolumeLabelSink&) = delete;
+
+    /// If positive, each rank passes its own planes, which begin at multiples of this number;
+    /// otherwise rank 0 passes those of all ranks. The same on every rank.
+    virtual Elements planes_per_part() const { return 0; }
+    /// With `measure`, on rank 0, first: the measures of components `first`, first + 1, …
+    virtual void rows(VolumeLabel first, std::span<const kernel::Body> bodies) {
+        (void)first, (void)bodies;
+    }
+    /// All components are known. `first`, `end`: the planes that this rank will pass. Returns the
+    /// number of them that are stored already; these are not passed. Collective: if it fails, it
+    /// throws on every rank (agree()).
+    virtual Elements begin(const VolumeLabelResult& result, Elements first, Elements end) = 0;
+    /// Whole planes of labels in order, from `plane` on.
+    virtual void planes(Elements plane, const VolumeLabels& labels) = 0;
+};
+
+/// The regions of a labelled volume, by ascending Body::value; empty on ranks other than 0.
+struct VolumeRegions {
+    kernel::VolumeShape shape;
+    std::vector<kernel::Body> table;
+    Seconds read = 0, label = 0; ///< on this rank
+};
 
 /// Labels the connected components of a volume, whose planes are the frames of a series. Ranks have
 /// successive planes. Each reads its planes in slabs, twice: components are complete only after the
@@ -67,19 +103,18 @@ using VolumeLabelSink = std::function<void(Elements plane, std::span<const Volum
 /// Input     a series that every rank can read, from a source of its own; grey. With `measure`, a
 ///           second series of the same shape with intensities, or null.
 /// Output    labels 1, 2, … in the order of the components' first voxels, row by row and plane by
-///           plane; 0 is the background, where samples are 0 or NaN. Rank 0 passes all planes to
-///           `write`.
+///           plane; 0 is the background, where samples are 0 or NaN.
 /// Throws    on every rank AgreedFailure, if options differ, series have different shapes or are
-/// not
-///           grey, the memory cannot hold a plane per thread, a rank cannot read or write, or there
-///           are 2³¹ components or more before slabs and ranks are joined; Cancelled.
+///           not grey, the memory cannot hold a plane per thread, a rank cannot read or write, the
+///           checkpoint belongs to another run, or 2³¹ components or more touch borders between
+///           parts of slabs; Cancelled.
 /// Collective.
-/// Cost      kernel::Labeller for each slab, twice, and two or three times more to fill holes; on
-/// each
-///           rank memory for a slab, 4 bytes per
-///           component of each of its slabs, and 8 per component of a rank, of all ranks; with
-///           `measure` about 200 bytes per component. Rank r sends its last plane to rank r + 1,
-///           and pairs of components that touch to all.
+/// Cost      kernel::Labeller for each slab, twice, and two or three times more to fill holes.
+///           Memory on each rank: a slab, and about 40 bytes (with `measure` 250) for each
+///           component that touches a border between the parts of slabs. Measures of other
+///           components are kept in the checkpoint, if there is one; with `keep_largest`, only
+///           those of the largest so far. Rank r sends its last plane to rank r + 1, and pairs of
+///           components that touch to all.
 /// Deterministic  the same labels and measures for every memory, number of ranks and threads.
 class VolumeLabelling {
   public:
@@ -87,22 +122,18 @@ class VolumeLabelling {
     explicit VolumeLabelling(Communicator communicator, VolumeLabelOptions options = {},
                              RunControl control = {});
 
-    VolumeLabelResult run(FrameSource& volume, FrameSource* intensity,
-                          const VolumeLabelSink& write) const;
+    VolumeLabelResult run(FrameSource& volume, FrameSource* intensity, VolumeLabelSink& sink) const;
 
     /// Measures the voxels of each value, connected or not: the regions of a labelled volume.
     /// Options other than memory and threads have no effect.
     ///
     /// Input     a volume of integers; intensities or null, as above.
-    /// Output    a table of regions by ascending Body::value, on rank 0; no labels.
-    /// Throws    as above. Collective. Cost  as above, but the volume is read once.
-    VolumeLabelResult measure(FrameSource& labels, FrameSource* intensity) const;
+    /// Throws    as above. Collective. Cost  as above, but the volume is read once; memory for a
+    /// slab
+    ///           and for the measures of all regions.
+    VolumeRegions measure(FrameSource& labels, FrameSource* intensity) const;
 
   private:
-    void open(FrameSource& volume, FrameSource* intensity,
-              std::optional<distributed::VolumePlanes>& planes,
-              std::optional<distributed::VolumePlanes>& intensities) const;
-
     Communicator communicator_;
     VolumeLabelOptions options_;
     RunControl control_;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/volume_run.hpp"
 
-#include "sextant/core/error.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace sextant::distributed {
 
 using kernel::Body;
-using kernel::JoinedParts;
+using kernel::Extent;
 using kernel::Label;
-using kernel::PlaneRuns;
-using kernel::TouchingLabels;
+using Candidate = VolumeComponents::Candidate;
+using Set = VolumeComponents::Set;
 
 namespace {
 
@@ -23,348 +22,404 @@ std::size_t at(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// The voxels of a component, for choosing the largest.
-struct Size {
-    Elements number, voxels;
-};
+auto position_of(const Candidate& candidate) {
+    return std::pair(candidate.part, candidate.label);
+}
+
+VolumeComponents::Options wanted(const VolumeLabelOptions& options) {
+    VolumeComponents::Options wanted;
+    wanted.extents = options.min_size > 0 || options.keep_largest > 0;
+    wanted.bodies = options.measure;
+    wanted.min_size = options.min_size;
+    wanted.most_candidates = options.keep_largest;
+    wanted.memory = std::max<Bytes>(Bytes{1} << 20, options.memory / 16);
+    return wanted;
+}
 
 } // namespace
 
-void VolumeRun::divide(Elements slab_planes) {
-    result_.shape = volume_.shape();
-    if (measures())
-        kernel::check_measurable(result_.shape);
-    const Elements ranks = communicator_.size(), rank = communicator_.rank();
-    begin_ = result_.shape.depth * rank / ranks;
-    end_ = result_.shape.depth * (rank + 1) / ranks;
-    // A voxel takes its sample, two bits, and at most half a run, or a run by value.
-    const Bytes voxel = volume_.bytes_per_voxel() +
-                        (intensity_ ? intensity_->bytes_per_voxel() : 0) +
-                        (options_.by_value ? 5 : 3);
-    const Bytes plane = voxel * result_.shape.height * result_.shape.width;
-    const Elements planes = slab_planes > 0 ? slab_planes : options_.memory / ranks / plane;
-    constexpr double mebibyte = 1 << 20;
-    if (planes < 1)
-        throw InvalidTask(fmt::format(
-            "memory {:g} MiB is too small: a plane of {}x{} voxels and its labels takes {:.1f} MiB "
-            "on each of {} ranks",
-            static_cast<double>(options_.memory) / mebibyte, result_.shape.width,
-            result_.shape.height, static_cast<double>(plane) / mebibyte, ranks));
-    result_.slab_planes = std::clamp<Elements>(planes, 1, std::max<Elements>(1, end_ - begin_));
-    result_.slabs = slabs();
-    team_.emplace(static_cast<int>(std::min<Elements>(options_.threads, result_.slab_planes)));
-    for (int thread = 0; thread < team_->size(); ++thread)
-        parts_.push_back({kernel::Labeller(connection_), 0, 0, 0, {}});
+PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit) {
+    const Elements units = (depth + unit - 1) / unit;
+    const auto cut = [&](Elements r) { return std::min(depth, units * r / ranks * unit); };
+    return {cut(rank), cut(rank + 1)};
 }
 
-/// Reads a slab of this rank; empty beyond the last.
-void VolumeRun::read(Elements slab) {
-    slab_first_ = std::min(end_, begin_ + slab * result_.slab_planes);
-    slab_planes_ = std::min(result_.slab_planes, end_ - slab_first_);
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-        const auto cut = [&](std::size_t k) {
-            return slab_planes_ * static_cast<Elements>(k) / static_cast<Elements>(parts_.size());
-        };
-        parts_[part].first = cut(part);
-        parts_[part].planes = cut(part + 1) - cut(part);
-    }
-    timed(result_.read, [&] {
-        result_.nan += volume_.read(slab_first_, slab_planes_);
-        if (intensity_ && numbers_.empty())
-            intensity_->read(slab_first_, slab_planes_);
-    });
+VolumeRun::VolumeRun(const Communicator& communicator, const VolumeLabelOptions& options,
+                     const RunControl& control, VolumeSlabs& slabs, VolumeCheckpoint& checkpoint)
+    : communicator_(communicator),
+      options_(options),
+      control_(control),
+      slabs_(slabs),
+      checkpoint_(checkpoint),
+      components_(communicator, slabs, wanted(options), checkpoint) {}
+
+bool VolumeRun::is_kept(const Extent& extent) const {
+    return static_cast<Elements>(extent.voxels) >= options_.min_size;
 }
 
-/// Labels the parts of the slab.
-void VolumeRun::find() {
-    run_parts(&*team_, static_cast<int>(parts_.size()), [&](int index, int) {
-        Part& part = parts_[static_cast<std::size_t>(index)];
-        part.labeller.find(volume_.view(part.first, part.planes));
-    });
-}
-
-void VolumeRun::join(const PlaneRuns& front, const PlaneRuns& back, Elements front_before,
-                     Elements back_before) {
-    const kernel::ValueView::First type = volume_.view(0, 0).first;
-    for (const TouchingLabels& pair : kernel::touching(front, back, connection_, type))
-        own_.join(front_before + pair.front - 1, back_before + pair.back - 1);
-    if (measures())
-        kernel::each_contact(front, back, connection_.sameness, type,
-                             [&](Label label, Elements contacts) {
-                                 bodies_[at(back_before + label - 1)].contacts += contacts;
-                             });
-}
-
-/// Adds the components of the slab to those of this rank.
-void VolumeRun::add_slab() {
-    if (measures())
-        run_parts(&*team_, static_cast<int>(parts_.size()), [&](int index, int) {
-            Part& part = parts_[static_cast<std::size_t>(index)];
-            const kernel::ValueView view = volume_.view(part.first, part.planes);
-            std::optional<kernel::ValueView> intensity;
-            if (intensity_)
-                intensity = intensity_->view(part.first, part.planes);
-            part.bodies.assign(at(part.labeller.count()), {});
-            kernel::measure(part.labeller, connection_, view, slab_first_ + part.first,
-                            result_.shape, intensity ? &*intensity : nullptr, part.bodies);
-        });
-    for (Part& part : parts_) {
-        part.before = own_.add(part.labeller.count());
-        befores_.push_back(part.before);
-        bodies_.insert(bodies_.end(), part.bodies.begin(), part.bodies.end());
-        if (part.planes == 0)
-            continue;
-        const kernel::ValueView view = volume_.view(part.first, part.planes);
-        PlaneRuns front = kernel::runs_of_plane(part.labeller, view, 0, connection_.sameness);
-        if (last_plane_)
-            join(*last_plane_, front, last_before_, part.before);
-        else
-            first_plane_ = std::move(front);
-        last_plane_ =
-            kernel::runs_of_plane(part.labeller, view, part.planes - 1, connection_.sameness);
-        last_before_ = part.before;
-    }
-}
-
-/// Adds up the measures of parts of components. Call after the components are numbered.
-void VolumeRun::add_up() {
-    if (!measures())
-        return;
-    std::vector<Body> sums(numbers_.size());
-    for (Elements i = 0; i < own_.count(); ++i)
-        sums[at(own_[i] - 1)].add(bodies_[at(i)]);
-    bodies_ = std::move(sums);
-}
-
-/// Joins the components of successive ranks. A rank sends its last plane to the next rank that has
-/// planes, which finds the pairs that touch; every rank then numbers the components of all.
-void VolumeRun::join_ranks() {
-    const Elements own_count = own_.number();
-    numbers_.resize(at(own_count));
-    add_up();
-    const auto relabel = [&](std::optional<PlaneRuns>& plane, Elements before) {
-        if (!plane)
-            return;
-        for (Label& label : plane->labels)
-            label = static_cast<Label>(own_[before + label - 1]);
-    };
-    const Elements first_before = befores_.empty() ? 0 : befores_.front();
-    relabel(first_plane_, first_before);
-    relabel(last_plane_, last_before_);
-    const int ranks = communicator_.size(), rank = communicator_.rank();
-    const std::vector<Elements> counts = communicator_.all_gather(own_count);
-    const std::vector<int> have = communicator_.all_gather(last_plane_ ? 1 : 0);
-    std::vector<std::vector<std::byte>> to(at(ranks));
-    const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
-    if (last_plane_ && next != have.end()) {
-        std::vector<std::byte>& list = to[at(next - have.begin())];
-        list = kernel::packed(*last_plane_);
-        result_.sent += static_cast<Bytes>(list.size());
-    }
-    const ByRank<std::byte> came = all_to_all_lists(communicator_, to);
-    struct Pair {
-        Elements front, back;
-    };
-    std::vector<Pair> pairs;
-    std::vector<Elements> before(counts.size() + 1, 0);
-    std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
-    agree(communicator_, [&] {
-        if (came.values.empty() || !first_plane_)
-            return;
-        const auto from = std::find_if(came.counts.begin(), came.counts.end(),
-                                       [](Elements count) { return count > 0; }) -
-                          came.counts.begin();
-        const PlaneRuns front = kernel::unpacked(came.values);
-        const kernel::ValueView::First type = volume_.view(0, 0).first;
-        for (const TouchingLabels& pair : kernel::touching(front, *first_plane_, connection_, type))
-            pairs.push_back({before[at(from)] + pair.front - 1, before[at(rank)] + pair.back - 1});
-        if (measures())
-            kernel::each_contact(front, *first_plane_, connection_.sameness, type,
-                                 [&](Label label, Elements contacts) {
-                                     bodies_[at(label - 1)].contacts += contacts;
-                                 });
-    });
-    result_.sent += static_cast<Bytes>(pairs.size() * sizeof(Pair)) * (ranks - 1);
-    const ByRank<Pair> all_pairs = all_gather_by_rank(communicator_, pairs);
-    agree(communicator_, [&] {
-        JoinedParts all("ranks");
-        all.add(before.back());
-        for (const Pair& pair : all_pairs.values)
-            all.join(pair.front, pair.back);
-        result_.components = all.number();
-        for (Elements i = 0; i < own_count; ++i)
-            numbers_[at(i)] = static_cast<VolumeLabel>(all[before[at(rank)] + i]);
-    });
-}
-
-const std::vector<Body>& VolumeRun::gather_table() {
-    struct Measured {
-        Elements number;
-        Body body;
-    };
-    std::vector<std::vector<Measured>> to(at(communicator_.size()));
-    for (std::size_t i = 0; i < bodies_.size(); ++i)
-        to[0].push_back({static_cast<Elements>(numbers_[i]), bodies_[i]});
-    bodies_ = {};
-    const ByRank<Measured> all = all_to_all_lists(communicator_, to);
-    to = {};
-    agree(communicator_, [&] {
-        if (communicator_.rank() != 0)
-            return;
-        std::vector<Body>& table = result_.table;
-        table.resize(at(result_.components));
-        for (const Measured& part : all.values)
-            table[at(part.number - 1)].add(part.body);
-    });
-    return result_.table;
-}
-
-/// Removes components that are too small.
+/// Decides which components are kept. If only the largest are, every rank lists as many of its
+/// largest; those among the largest of all are the first ones of each list.
 void VolumeRun::choose() {
-    if (!measures())
+    const std::vector<Set>& sets = components_.sets();
+    set_kept_.assign(sets.size(), true);
+    for (std::size_t set = 0; set < sets.size(); ++set)
+        set_kept_[set] = options_.min_size == 0 || is_kept(sets[set].extent);
+    if (!chooses_largest())
         return;
-    gather_table();
-    std::vector<VolumeLabel> kept; // [number − 1]: 0, or the new number
+    std::vector<Candidate> largest;
+    std::vector<Elements> sizes;
     agree(communicator_, [&] {
-        if (communicator_.rank() != 0)
-            return;
-        std::vector<Body>& table = result_.table;
-        if (options_.min_size == 0 && options_.keep_largest == 0)
-            return;
-        std::vector<Size> sizes;
-        for (Elements i = 0; i < result_.components; ++i) {
-            if (table[at(i)].voxels >= options_.min_size)
-                sizes.push_back({i, table[at(i)].voxels});
+        largest = components_.candidates();
+        for (std::size_t set = 0; set < sets.size(); ++set) {
+            if (sets[set].leads && set_kept_[set])
+                largest.push_back({static_cast<Elements>(sets[set].extent.voxels), sets[set].part,
+                                   sets[set].label});
         }
-        if (options_.keep_largest > 0 && std::ssize(sizes) > options_.keep_largest) {
-            std::ranges::stable_sort(sizes, std::ranges::greater{}, &Size::voxels);
-            sizes.resize(at(options_.keep_largest));
-            std::ranges::sort(sizes, {}, &Size::number);
-        }
-        kept.assign(table.size(), 0);
-        std::vector<Body> left;
-        for (const Size& size : sizes) {
-            left.push_back(table[at(size.number)]);
-            kept[at(size.number)] = static_cast<VolumeLabel>(left.size());
-        }
-        table = std::move(left);
+        std::sort(largest.begin(), largest.end());
+        largest.resize(std::min(largest.size(), at(options_.keep_largest)));
+        for (const Candidate& candidate : largest)
+            sizes.push_back(candidate.voxels);
     });
-    if (options_.min_size > 0 || options_.keep_largest > 0) {
-        const ByRank<VolumeLabel> chosen = all_gather_by_rank(communicator_, kept);
-        const Elements left =
-            std::ranges::count_if(chosen.values, [](VolumeLabel n) { return n > 0; });
-        result_.removed = result_.components - left;
-        result_.components = left;
-        for (VolumeLabel& number : numbers_)
-            number = chosen.values[number - 1];
+    struct Listed {
+        Elements voxels;
+        int rank;
+    };
+    const ByRank<Elements> all = all_gather_by_rank(communicator_, sizes);
+    agree(communicator_, [&] {
+        std::vector<Listed> listed;
+        std::size_t next = 0;
+        for (int rank = 0; rank < communicator_.size(); ++rank) {
+            for (Elements i = 0; i < all.counts[at(rank)]; ++i)
+                listed.push_back({all.values[next++], rank});
+        }
+        std::ranges::stable_sort(listed, std::ranges::greater{}, &Listed::voxels);
+        listed.resize(std::min(listed.size(), at(options_.keep_largest)));
+        largest.resize(at(std::ranges::count(listed, communicator_.rank(), &Listed::rank)));
+        const auto chosen = [&](const Candidate& candidate) {
+            return !largest.empty() && !(largest.back() < candidate);
+        };
+        for (const Candidate& candidate : components_.candidates()) {
+            if (chosen(candidate))
+                kept_.push_back(candidate);
+        }
+        std::ranges::sort(kept_, {}, position_of);
+        for (std::size_t set = 0; set < sets.size(); ++set)
+            set_kept_[set] =
+                set_kept_[set] && chosen({static_cast<Elements>(sets[set].extent.voxels),
+                                          sets[set].part, sets[set].label});
+    });
+}
+
+/// The interior components of a part that are kept, if only the largest are.
+std::span<const Candidate> VolumeRun::kept_of(Elements part) const {
+    const auto range = std::ranges::equal_range(kept_, part, {}, &Candidate::part);
+    return {range.begin(), range.end()};
+}
+
+/// Numbers the components that are kept, in the order of their first voxels.
+void VolumeRun::number() {
+    const std::vector<Set>& sets = components_.sets();
+    Number next = 1;
+    Elements all = 0;
+    numbers_.assign(sets.size(), 0);
+    std::size_t set = 0;
+    for (Elements part = 0; part < std::ssize(components_.parts()); ++part) {
+        const VolumeComponents::Part& own = components_.parts()[at(part)];
+        const std::span<const Candidate> kept = kept_of(part);
+        first_.push_back(next);
+        Number leading = 0;
+        for (; set < sets.size() && sets[set].part == part; ++set) {
+            if (!sets[set].leads)
+                continue;
+            ++all;
+            if (!set_kept_[set])
+                continue;
+            const auto before =
+                chooses_largest()
+                    ? static_cast<Number>(
+                          std::ranges::lower_bound(kept, sets[set].label, {}, &Candidate::label) -
+                          kept.begin())
+                    : sets[set].before;
+            numbers_[set] = next + before + leading++;
+        }
+        next += leading + (chooses_largest() ? kept.size() : own.interior);
+        all += own.components - std::ssize(components_.edges(part));
     }
-    if (!options_.measure)
-        result_.table = {};
+    struct Counts {
+        Elements kept, all;
+    };
+    const std::vector<Counts> counts =
+        communicator_.all_gather(Counts{static_cast<Elements>(next - 1), all});
+    Number before = 0;
+    for (int rank = 0; rank < communicator_.size(); ++rank) {
+        before += rank < communicator_.rank() ? static_cast<Number>(counts[at(rank)].kept) : 0;
+        result_.components += counts[at(rank)].kept;
+        result_.removed += counts[at(rank)].all - counts[at(rank)].kept;
+    }
+    for (Number& number : numbers_)
+        number += number > 0 ? before : 0;
+    for (Number& first : first_)
+        first += before;
+    components_.share(numbers_);
 }
 
-/// Reads and labels a slab again.
-void VolumeRun::find_again(Elements slab) {
-    read(slab);
-    timed(result_.label, [&] { find(); });
-    written_ = 0;
-    for (std::size_t part = 0; part < parts_.size(); ++part)
-        parts_[part].before = befores_[at(slab) * parts_.size() + part];
-}
+/// The measures of this rank's components, in the order of their numbers.
+class VolumeRun::Rows {
+  public:
+    explicit Rows(VolumeRun& run) : run_(run), lists_(run.checkpoint_.lists()) {}
 
-/// Writes the final labels of the next planes of the slab.
-void VolumeRun::fill_next(std::vector<VolumeLabel>& labels) {
-    const Elements width = result_.shape.width, height = result_.shape.height;
-    const Elements planes = std::min(planes_at_once(), slab_planes_ - written_);
-    labels.resize(at(planes * height * width));
-    run_parts(&*team_, static_cast<int>(planes), [&](int index, int) {
-        const Elements plane = written_ + index;
-        const auto part = std::ranges::find_if(parts_, [plane](const Part& p) {
-            return plane >= p.first && plane < p.first + p.planes;
-        });
-        for (Elements y = 0; y < height; ++y) {
-            const kernel::LabelledRuns runs =
-                part->labeller.runs_of((plane - part->first) * height + y);
-            VolumeLabel* const to = labels.data() + (index * height + y) * width;
-            std::fill_n(to, width, 0);
-            kernel::each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-                std::fill(to + begin, to + end, number_of(*part, label));
+    /// Takes the next rows.
+    std::vector<Body> next(std::size_t most) {
+        std::vector<Body> rows;
+        while (rows.size() < most) {
+            find_interior();
+            find_set();
+            const std::vector<Set>& sets = run_.components_.sets();
+            const bool has_interior = i_ < interior_.labels.size(), has_set = set_ < sets.size();
+            if (!has_interior && !has_set)
+                break;
+            const bool take_set =
+                has_set && (!has_interior || std::pair(sets[set_].part, sets[set_].label) <
+                                                 std::pair(interior_.part, interior_.labels[i_]));
+            rows.push_back(take_set ? run_.components_.body(static_cast<Elements>(set_++))
+                                    : interior_.bodies[i_++]);
+        }
+        return rows;
+    }
+
+  private:
+    void find_interior() {
+        for (;; ++i_) {
+            while (i_ >= interior_.labels.size()) {
+                if (list_ == lists_)
+                    return;
+                interior_ = run_.checkpoint_.list(list_++);
+                i_ = 0;
+                kept_ = run_.kept_of(interior_.part);
+            }
+            if (!run_.chooses_largest() ||
+                std::ranges::binary_search(kept_, interior_.labels[i_], {}, &Candidate::label))
+                return;
+        }
+    }
+    void find_set() {
+        const std::vector<Set>& sets = run_.components_.sets();
+        while (set_ < sets.size() && !(sets[set_].leads && run_.set_kept_[set_]))
+            ++set_;
+    }
+
+    VolumeRun& run_;
+    const std::size_t lists_;
+    std::size_t list_ = 0;
+    InteriorBodies interior_;
+    std::span<const Candidate> kept_;
+    std::size_t i_ = 0, set_ = 0;
+};
+
+/// Passes the rows of all ranks to the sink on rank 0, in order.
+void VolumeRun::pass_rows(VolumeLabelSink& sink) {
+    constexpr std::size_t rows_at_once = 4096;
+    Rows own(*this);
+    VolumeLabel number = 1;
+    for (int rank = 0; rank < communicator_.size(); ++rank) {
+        for (Elements passed = 1; passed > 0;) {
+            std::vector<std::vector<Body>> to(at(communicator_.size()));
+            agree(communicator_, [&] {
+                control_.check();
+                if (communicator_.rank() == rank)
+                    to[0] = own.next(rows_at_once);
             });
+            passed = communicator_.all_gather(std::ssize(to[0]))[at(rank)];
+            if (passed == 0)
+                break;
+            if (rank > 0)
+                to[0] = all_to_all_lists(communicator_, to).values;
+            agree(communicator_, [&] {
+                if (communicator_.rank() == 0)
+                    sink.rows(number, to[0]);
+            });
+            number += static_cast<VolumeLabel>(passed);
+        }
+    }
+}
+
+/// Numbers the components of a part that is labelled.
+template <class Value>
+void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
+                            std::vector<Value>& numbers) const {
+    const std::span<const Label> edges = components_.edges(part);
+    const std::span<const Candidate> kept = kept_of(part);
+    std::vector<Extent> extents;
+    const bool by_size = !chooses_largest() && options_.min_size > 0;
+    if (by_size)
+        extents = kernel::extents_of(labelled.labeller, labelled.first, slabs_.shape());
+    Number next = first_[at(part)];
+    std::size_t edge = 0, largest = 0;
+    numbers.resize(labelled.labeller.count());
+    for (Label label = 1; label <= labelled.labeller.count(); ++label) {
+        Value& number = numbers[label - 1];
+        if (edge < edges.size() && edges[edge] == label) {
+            const Elements set = components_.set_of(part, static_cast<Elements>(edge++));
+            number = static_cast<Value>(numbers_[at(set)]);
+            if (number == next)
+                ++next;
+            continue;
+        }
+        bool is_numbered = !by_size || is_kept(extents[label - 1]);
+        if (chooses_largest()) {
+            is_numbered = largest < kept.size() && kept[largest].label == label;
+            largest += is_numbered ? 1 : 0;
+        }
+        number = is_numbered ? static_cast<Value>(next++) : 0;
+    }
+}
+
+/// Reads and labels a slab again, and numbers its components.
+template <class Value>
+void VolumeRun::find_again(Elements slab) {
+    timed(result_.read, [&] { slabs_.read(slab, false); });
+    timed(result_.label, [&] {
+        slabs_.find();
+        auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
+        numbers.resize(slabs_.parts_of_slab());
+        const Elements first = slab * std::ssize(numbers);
+        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+            number_part(first + static_cast<Elements>(index), part, numbers[index]);
+        });
+    });
+}
+
+/// Writes the labels of planes of the slab.
+template <class Value>
+void VolumeRun::fill(Elements first, Elements planes, std::vector<Value>& labels) {
+    const Elements width = result_.shape.width, height = result_.shape.height;
+    labels.resize(at(planes * height * width));
+    const auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
+    run_parts(&slabs_.team(), static_cast<int>(planes), [&](int index, int) {
+        const Elements plane = first + index;
+        std::size_t i = 0;
+        while (plane >= slabs_.parts()[i].end())
+            ++i;
+        const VolumeSlabs::Part& part = slabs_.parts()[i];
+        for (Elements y = 0; y < height; ++y) {
+            Value* const to = labels.data() + (index * height + y) * width;
+            std::fill_n(to, width, Value{0});
+            kernel::each_run(part.labeller.runs_of((plane - part.first) * height + y), width,
+                             [&](Elements begin, Elements end, Label label) {
+                                 std::fill(to + begin, to + end, numbers[i][label - 1]);
+                             });
         }
     });
-    written_ += planes;
 }
 
-/// Passes the labels of all ranks to `to` on rank 0, in order, a few planes at a time.
-void VolumeRun::write_all(const VolumeLabelSink& to) {
-    const std::vector<Elements> planes_of = communicator_.all_gather(end_ - begin_);
+/// The number of planes whose labels are in memory at once.
+Elements VolumeRun::planes_at_once() const {
+    constexpr Bytes most = Bytes{16} << 20;
+    const Bytes plane = result_.shape.height * result_.shape.width * (result_.label_bits / 8);
+    return std::max<Elements>(1, most / plane);
+}
+
+/// Passes the planes of a slab, from plane `first` on, a few at a time.
+template <class Value, class Take>
+void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
+    find_again<Value>(slab);
+    std::vector<Value> labels;
+    const Elements end = slabs_.first_of(slab + 1);
+    while (first < end) {
+        control_.check();
+        const Elements planes = std::min(planes_at_once(), end - first);
+        timed(result_.label, [&] { fill(first, planes, labels); });
+        timed(result_.write, [&] { take(first, labels); });
+        first += planes;
+    }
+}
+
+/// Passes this rank's planes to its own sink.
+template <class Value>
+void VolumeRun::write_own(VolumeLabelSink& sink, Elements stored) {
+    const Elements begin = slabs_.first_of(0), end = slabs_.first_of(slabs_.slabs());
+    const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
+    for (Elements slab = 0; slab < *std::ranges::max_element(slabs_of); ++slab) {
+        agree(communicator_, [&] {
+            if (slab >= slabs_.slabs() || slabs_.first_of(slab + 1) <= begin + stored)
+                return;
+            const Elements first = std::max(slabs_.first_of(slab), begin + stored);
+            each_planes<Value>(slab, first, [&](Elements plane, const std::vector<Value>& labels) {
+                if (communicator_.rank() == 0)
+                    control_.report("write", plane - begin, end - begin);
+                sink.planes(plane, std::span(labels));
+            });
+        });
+    }
+}
+
+/// Passes the planes of all ranks to the sink of rank 0, in order.
+template <class Value>
+void VolumeRun::write_by_root(VolumeLabelSink& sink) {
+    const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     const bool is_root = communicator_.rank() == 0;
-    std::vector<std::vector<VolumeLabel>> lists(at(communicator_.size()));
-    Elements done = 0;
-    for (int rank = 0; rank < communicator_.size(); ++rank) {
+    const auto write = [&](Elements plane, const std::vector<Value>& labels) {
+        control_.report("write", plane, result_.shape.depth);
+        sink.planes(plane, std::span(labels));
+    };
+    for (Elements slab = 0; slab < slabs_of[0]; ++slab)
+        agree(communicator_, [&] {
+            if (is_root)
+                each_planes<Value>(slab, slabs_.first_of(slab), write);
+        });
+    for (int rank = 1; rank < communicator_.size(); ++rank) {
+        const PlaneRange range = planes_of(rank, communicator_.size(), result_.shape.depth);
         Elements slab = -1;
-        for (const Elements end = done + planes_of[at(rank)]; done < end;) {
+        for (Elements plane = range.begin; plane < range.end;) {
+            std::vector<std::vector<Value>> to(at(communicator_.size()));
             agree(communicator_, [&] {
                 control_.check();
                 if (communicator_.rank() != rank)
                     return;
-                if (slab < 0 || written_ == slab_planes_)
-                    find_again(++slab);
-                timed(result_.label, [&] { fill_next(lists[0]); });
+                if (slab < 0 || plane == slabs_.first_of(slab + 1))
+                    find_again<Value>(++slab);
+                const Elements planes =
+                    std::min(planes_at_once(), slabs_.first_of(slab + 1) - plane);
+                timed(result_.label, [&] { fill(plane, planes, to[0]); });
             });
-            ByRank<VolumeLabel> came;
-            if (rank > 0)
-                came = all_to_all_lists(communicator_, lists);
-            else
-                came.values = std::move(lists[0]);
-            lists[0].clear();
-            const std::vector<VolumeLabel>& labels = came.values;
-            Elements planes = 0;
+            const std::vector<Value> labels = all_to_all_lists(communicator_, to).values;
             agree(communicator_, [&] {
-                if (!is_root)
-                    return;
-                control_.report("write", done, result_.shape.depth);
-                timed(result_.write, [&] { to(done, labels); });
-                planes = std::ssize(labels) / (result_.shape.height * result_.shape.width);
+                if (is_root)
+                    timed(result_.write, [&] { write(plane, labels); });
             });
-            done += communicator_.all_gather(planes)[0];
+            const Elements voxels = communicator_.all_gather(std::ssize(labels))[0];
+            plane += voxels / (result_.shape.height * result_.shape.width);
         }
     }
 }
 
-void VolumeRun::find_all() {
-    const std::vector<Elements> slabs_of = communicator_.all_gather(slabs());
-    const Elements most = *std::ranges::max_element(slabs_of);
-    for (Elements slab = 0; slab < most; ++slab) {
-        if (communicator_.rank() == 0)
-            control_.report("label", slab, most);
-        agree(communicator_, [&] {
-            control_.check();
-            if (slab >= slabs() || begin_ == end_)
-                return;
-            read(slab);
-            timed(result_.label, [&] {
-                find();
-                add_slab();
-            });
-        });
-    }
-    const std::vector<Elements> all_nan = communicator_.all_gather(result_.nan);
-    nan_ = std::accumulate(all_nan.begin(), all_nan.end(), Elements{0});
-    timed(result_.label, [&] { join_ranks(); });
-}
-
-VolumeLabelResult VolumeRun::measure() {
-    find_all();
-    timed(result_.label, [&] { gather_table(); });
-    result_.nan = nan_;
-    return std::move(result_);
-}
-
-VolumeLabelResult VolumeRun::run(const VolumeLabelSink& write) {
-    find_all();
-    timed(result_.label, [&] { choose(); });
-    write_all(write);
-    result_.nan = nan_;
+VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
+    result_.shape = slabs_.shape();
+    result_.slabs = slabs_.slabs();
+    result_.slab_planes = slabs_.slab_planes();
+    components_.find(control_);
+    timed(result_.label, [&] {
+        choose();
+        number();
+    });
+    result_.read = components_.reading();
+    result_.label += components_.labelling();
+    result_.nan += components_.nan();
+    result_.sent = components_.sent();
+    result_.resumable = checkpoint_.has_file();
+    result_.resumed = components_.resumed();
+    const bool wide = result_.components > options_.most_narrow;
+    result_.label_bits = wide ? 64 : 32;
+    const bool by_rank = sink.planes_per_part() > 0;
+    if (options_.measure)
+        pass_rows(sink);
+    const Elements begin = by_rank ? slabs_.first_of(0) : 0;
+    const Elements end = by_rank ? slabs_.first_of(slabs_.slabs()) : result_.shape.depth;
+    const Elements stored = sink.begin(result_, begin, end);
+    if (by_rank)
+        wide ? write_own<std::uint64_t>(sink, stored) : write_own<std::uint32_t>(sink, stored);
+    else
+        wide ? write_by_root<std::uint64_t>(sink) : write_by_root<std::uint32_t>(sink);
     return std::move(result_);
 }
 

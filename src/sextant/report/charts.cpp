@@ -140,11 +140,27 @@ class ColumnPicture {
     }
 
     void grid() {
-        for (const double share : {0.0, 0.5, 1.0}) {
-            const double y = top_ + height * (1 - share);
-            svg_.line(left, y, left + plot, y, "grid");
-            svg_.text(left - 8, y + 4, "quiet end", chart_.text(share * most_));
+        if (chart_.counts) {
+            svg_.line(left, top_ + height, left + plot, top_ + height, "grid");
+            const double decades = std::floor(std::log10(std::max(most_, 1.)));
+            const double step = std::floor(decades / 6) + 1; // labels are legible
+            for (double power = 0; power <= decades; power += step)
+                grid_line(share_of(std::pow(10, power)), std::pow(10, power));
+            return;
         }
+        for (const double share : {0.0, 0.5, 1.0})
+            grid_line(share, share * most_);
+    }
+
+    void grid_line(double share, double value) {
+        const double y = top_ + height * (1 - share);
+        svg_.line(left, y, left + plot, y, "grid");
+        svg_.text(left - 8, y + 4, "quiet end", chart_.text(value));
+    }
+
+    /// The height of a column, from 0 to 1. On a logarithmic axis, the axis begins at 1/2.
+    double share_of(double value) const {
+        return chart_.counts ? std::log2(2 * value) / std::log2(2 * most_) : value / most_;
     }
 
     /// Returns the position with the largest value in a column.
@@ -165,7 +181,7 @@ class ColumnPicture {
         const double each = 0.84 * width_ / static_cast<double>(chart_.kinds.size());
         const double x = left + static_cast<double>(column) * width_ + 0.08 * width_ +
                          static_cast<double>(kind) * each;
-        const double tall = std::max(height * value / most_, 0.5);
+        const double tall = std::max(height * share_of(value), 0.5);
         svg_.add(fmt::format("<rect class=\"column kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\"><title>{}</title></rect>\n",
                              kind, x, top_ + height - tall, std::max(each - 0.4, 0.4), tall,

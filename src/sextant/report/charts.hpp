@@ -61,6 +61,7 @@ struct ColumnChart {
     std::vector<Kind> kinds;         ///< one to four
     std::function<std::string(double)> text; ///< formats a value
     std::vector<KeyFigure> figures;
+    bool counts = false; ///< true if values are counts, to be drawn on a logarithmic axis
 };
 
 /// Returns the chart as SVG. If there are more than a few hundred positions, neighbouring ones are

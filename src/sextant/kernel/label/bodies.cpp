@@ -178,15 +178,32 @@ void check_measurable(const VolumeShape& shape) {
                                       shape.depth, shape.height, shape.width));
 }
 
+std::vector<Extent> extents_of(const Labeller& labeller, Elements first_plane,
+                               const VolumeShape& volume) {
+    std::vector<Extent> extents(static_cast<std::size_t>(labeller.count()));
+    for (Elements row = 0; row < labeller.rows(); ++row) {
+        const Elements z = first_plane + row / volume.height, y = row % volume.height;
+        const bool edge = z == 0 || y == 0 || z == volume.depth - 1 || y == volume.height - 1;
+        each_run(labeller.runs_of(row), volume.width,
+                 [&](Elements begin, Elements end, Label label) {
+                     Extent& extent = extents[label - 1];
+                     extent.voxels += static_cast<std::uint64_t>(end - begin);
+                     extent.at_border |= edge || begin == 0 || end == volume.width ? 1U : 0U;
+                 });
+    }
+    return extents;
+}
+
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
-             std::span<Body> bodies) {
+             std::span<const Label> slots, std::span<Body> bodies) {
     const Elements height = input.tile.height, width = input.tile.width;
     const bool by_value = connection.sameness == Sameness::value;
     const Elements words = words_for(width);
     std::vector<std::uint64_t> both(static_cast<std::size_t>(words)), equal(both.size());
-    const auto body = [&](Label label) -> Body& {
-        return bodies[static_cast<std::size_t>(label - 1)];
+    const auto body = [&](Label label) -> Body* {
+        const Label slot = slots[label - 1];
+        return slot == 0 ? nullptr : &bodies[slot - 1];
     };
     // Voxels whose neighbour in an earlier row, straight up or to the front, is of the same
     // component.
@@ -205,24 +222,27 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
                 both[word] &= equal[word];
         }
         each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-            body(label).contacts += count_bits(both.data(), begin, end);
+            if (Body* const all = body(label))
+                all->contacts += count_bits(both.data(), begin, end);
         });
     };
     for (Elements row = 0; row < labeller.rows() && width > 0; ++row) {
         const Elements z = first_plane + row / height, y = row % height;
         const LabelledRuns runs = labeller.runs_of(row);
         each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-            Body& all = body(label);
+            Body* const all = body(label);
+            if (!all)
+                return;
             Body run = of_run(z, y, begin, end, volume);
             if (by_value)
                 run.value = std::visit(
                     [&](const auto* first) { return value_code(row_of(input, first, row)[begin]); },
                     input.first);
-            all.add(run);
+            all->add(run);
             if (intensity)
                 std::visit(
                     [&](const auto* first) {
-                        add_intensities(all, row_of(*intensity, first, row) + begin, end - begin);
+                        add_intensities(*all, row_of(*intensity, first, row) + begin, end - begin);
                     },
                     intensity->first);
         });

@@ -62,11 +62,28 @@ BodyAxes axes_of(const Body& body);
 /// Throws InvalidTask if sums for a volume of this shape could exceed 64 bits.
 void check_measurable(const VolumeShape& shape);
 
-/// Measures the components of the planes that a labeller has labelled last.
+/// The size of a component, and whether it touches the border of the volume.
+struct Extent {
+    std::uint64_t voxels : 63 = 0, at_border : 1 = 0;
+
+    void add(const Extent& other) {
+        voxels += other.voxels;
+        at_border |= other.at_border;
+    }
+};
+
+/// Returns the extents of the components of the planes that a labeller has labelled last: [label −
+/// 1]. `first_plane`: position of the first of these planes in the volume.
+/// Requires  whole planes. Cost  O(voxels / 64 + runs).
+std::vector<Extent> extents_of(const Labeller& labeller, Elements first_plane,
+                               const VolumeShape& volume);
+
+/// Measures components of the planes that a labeller has labelled last.
 ///
 /// Input     what was labelled; the position of its first plane in the volume; intensities of the
-///           same planes, or a view without samples.
-/// Output    added to bodies[label − 1].
+///           same planes, or null. slots[label − 1]: position in `bodies`, counted from 1, of a
+///           component to measure; 0 for other components.
+/// Output    added to `bodies`.
 /// Requires  whole planes; intensities as floats or unsigned integers. A NaN makes the sum NaN, and
 ///           is no extreme.
 /// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities.
@@ -74,6 +91,6 @@ void check_measurable(const VolumeShape& shape);
 ///           precision of double, so that parts give the same result in any order, but for ties.
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
-             std::span<Body> bodies);
+             std::span<const Label> slots, std::span<Body> bodies);
 
 } // namespace sextant::kernel

@@ -103,44 +103,23 @@ PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elemen
     return runs;
 }
 
-std::vector<std::byte> packed(const PlaneRuns& plane) {
-    std::vector<std::byte> bytes;
-    const auto append = [&](std::span<const std::byte> more) {
-        bytes.insert(bytes.end(), more.begin(), more.end());
-    };
-    const auto append_all = [&](const auto& values) {
-        const auto size = static_cast<Elements>(values.size());
-        append(std::as_bytes(std::span(&size, 1)));
-        append(std::as_bytes(std::span(values)));
-    };
-    append(std::as_bytes(std::span(&plane.width, 1)));
-    append(std::as_bytes(std::span(&plane.height, 1)));
-    append_all(plane.bits);
-    append_all(plane.before);
-    append_all(plane.labels);
-    append_all(plane.samples);
-    return bytes;
+void pack(Packer& packer, const PlaneRuns& plane) {
+    packer.add(plane.width);
+    packer.add(plane.height);
+    packer.add_all(plane.bits);
+    packer.add_all(plane.before);
+    packer.add_all(plane.labels);
+    packer.add_all(plane.samples);
 }
 
-PlaneRuns unpacked(std::span<const std::byte> bytes) {
+PlaneRuns unpack_plane(Unpacker& unpacker) {
     PlaneRuns plane;
-    const auto take = [&](void* to, std::size_t size) {
-        std::memcpy(to, bytes.data(), size);
-        bytes = bytes.subspan(size);
-    };
-    const auto take_all = [&](auto& values) {
-        Elements size = 0;
-        take(&size, sizeof(size));
-        values.resize(at(size));
-        if (size > 0)
-            take(values.data(), values.size() * sizeof(values[0]));
-    };
-    take(&plane.width, sizeof(plane.width));
-    take(&plane.height, sizeof(plane.height));
-    take_all(plane.bits);
-    take_all(plane.before);
-    take_all(plane.labels);
-    take_all(plane.samples);
+    plane.width = unpacker.take<Elements>();
+    plane.height = unpacker.take<Elements>();
+    plane.bits = unpacker.take_all<std::uint64_t>();
+    plane.before = unpacker.take_all<Label>();
+    plane.labels = unpacker.take_all<Label>();
+    plane.samples = unpacker.take_all<std::byte>();
     return plane;
 }
 
@@ -195,8 +174,13 @@ std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& ba
     return pairs;
 }
 
-void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
-                  const ValueView::First& type, const std::function<void(Label, Elements)>& count) {
+namespace {
+
+/// Calls `count(row, first column, label, voxels)` for each run of the back plane with voxels whose
+/// neighbours straight in front belong to the same component.
+template <class Count>
+void each_run_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
+                      const ValueView::First& type, const Count& count) {
     check_alike(front, back);
     const Elements words = words_for(front.width);
     EqualRows equal(front, back, type);
@@ -214,9 +198,33 @@ void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness samene
                                 back.labels.data() + back.before[at(y)]};
         each_run(runs, back.width, [&](Elements begin, Elements end, Label label) {
             if (const Elements voxels = count_bits(both.data(), begin, end); voxels > 0)
-                count(label, voxels);
+                count(y, begin, label, voxels);
         });
     }
+}
+
+} // namespace
+
+void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
+                  const ValueView::First& type, const std::function<void(Label, Elements)>& count) {
+    each_run_contact(
+        front, back, sameness, type,
+        [&](Elements, Elements, Label label, Elements voxels) { count(label, voxels); });
+}
+
+void each_contact_by_value(const PlaneRuns& front, const PlaneRuns& back,
+                           const ValueView::First& type,
+                           const std::function<void(std::uint64_t, Elements)>& count) {
+    each_run_contact(front, back, Sameness::value, type,
+                     [&](Elements y, Elements x, Label, Elements voxels) {
+                         std::visit(
+                             [&](const auto* of_type) {
+                                 const auto* const samples =
+                                     reinterpret_cast<decltype(of_type)>(back.samples.data());
+                                 count(value_code(samples[y * back.width + x]), voxels);
+                             },
+                             type);
+                     });
 }
 
 } // namespace sextant::kernel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/packing.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cstddef>
@@ -26,9 +27,9 @@ struct PlaneRuns {
 PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elements plane,
                         Sameness sameness);
 
-/// The plane as bytes, and back.
-std::vector<std::byte> packed(const PlaneRuns& plane);
-PlaneRuns unpacked(std::span<const std::byte> bytes);
+/// Adds a plane to a message or record, and takes it from one.
+void pack(Packer& packer, const PlaneRuns& plane);
+PlaneRuns unpack_plane(Unpacker& unpacker);
 
 /// Two components that touch: labels in the front plane and in the plane behind it.
 struct TouchingLabels {
@@ -47,5 +48,9 @@ std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& ba
 /// neighbours straight in front belong to the same component.
 void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
                   const ValueView::First& type, const std::function<void(Label, Elements)>& count);
+/// The same for components by value: calls `count(value_code(), voxels)`.
+void each_contact_by_value(const PlaneRuns& front, const PlaneRuns& back,
+                           const ValueView::First& type,
+                           const std::function<void(std::uint64_t, Elements)>& count);
 
 } // namespace sextant::kernel

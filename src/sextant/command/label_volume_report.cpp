@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page of `sextant label --report` for volumes.
+#include "sextant/command/label_volume_report.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/overview.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/report/charts.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/slices_section.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+using kernel::Body;
+
+/// The voxel nearest to the centroid of the largest component, or to the centre of the volume.
+std::array<Elements, 3> centre_of(const kernel::VolumeShape& shape, const ComponentSizes& sizes) {
+    if (sizes.largest().empty())
+        return {shape.depth / 2, shape.height / 2, shape.width / 2};
+    std::array<Elements, 3> voxel{};
+    const auto centroid = sizes.largest().front().body.centroid();
+    std::ranges::transform(centroid, voxel.begin(), [](double at) { return std::llround(at); });
+    return voxel;
+}
+
+std::string of_voxels(const kernel::VolumeShape& shape) {
+    return fmt::format("{}x{}x{} voxels", shape.depth, shape.height, shape.width);
+}
+
+std::string percent_of(Elements part, Elements all) {
+    return fmt::format("{:.3g} %", 100 * static_cast<double>(part) / static_cast<double>(all));
+}
+
+/// The drawn size of a voxel along z, y and x, and its unit.
+struct VoxelSize {
+    std::array<double, 3> sides{1, 1, 1};
+    std::string unit = "voxels";
+    std::string words = "unknown: drawn as cubes";
+};
+
+VoxelSize voxel_of(const FrameHeader& header) {
+    if (!header.pixel.known())
+        return {};
+    const PixelSize& pixel = header.pixel;
+    const double z = header.slice_distance > 0 ? header.slice_distance : pixel.x;
+    std::string words = fmt::format("{:.4g} x {:.4g} x {:.4g} {}", z, pixel.y, pixel.x, pixel.unit);
+    if (header.slice_distance <= 0)
+        words = fmt::format("{:.4g} x {:.4g} {}; the distance of planes is unknown, and drawn as "
+                            "the width of a voxel",
+                            pixel.y, pixel.x, pixel.unit);
+    return {{z, pixel.y, pixel.x}, pixel.unit, words};
+}
+
+report::Section pictures_of(const VolumeLabelSummary& summary) {
+    const SliceGrid& grid = summary.slices.grey().grid();
+    const VoxelSize voxel = voxel_of(summary.header);
+    report::SlicedVolume sliced;
+    sliced.title = "Slices through the largest component";
+    if (summary.result.components == 0)
+        sliced.title = "Slices through the centre";
+    sliced.unit = voxel.unit;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const Elements drawn = grid.count[axis] * grid.step[axis];
+        sliced.lengths[axis] = static_cast<double>(drawn) * voxel.sides[axis];
+        sliced.through[axis] =
+            (static_cast<double>(grid.through[axis]) + .5) / static_cast<double>(drawn);
+        sliced.positions[axis] = fmt::format("{} = {}", "zyx"[axis], grid.through[axis]);
+    }
+    SlicePngs grey = grey_pngs(summary.slices.grey()), labels = label_pngs(summary.slices.labels());
+    const std::string& shown = summary.command.intensity.empty() ? summary.command.source.image
+                                                                 : summary.command.intensity;
+    sliced.volumes = {{shown, std::move(grey.xy), std::move(grey.xz), std::move(grey.zy)},
+                      {"Labels", std::move(labels.xy), std::move(labels.xz), std::move(labels.zy)}};
+    sliced.caption =
+        fmt::format("Slices at {}, {} and {}, {}. Each component has its colour; with "
+                    "many components, some colours are similar. Background is black.",
+                    sliced.positions[0], sliced.positions[1], sliced.positions[2],
+                    summary.result.components > 0 ? "the centre of the largest component"
+                                                  : "the centre of the volume");
+    const Elements most_step = *std::ranges::max_element(grid.step);
+    if (most_step > 1)
+        sliced.caption += fmt::format(" One voxel in {}, {} and {} along z, y and x is shown.",
+                                      grid.step[0], grid.step[1], grid.step[2]);
+    return report::slices_section(sliced);
+}
+
+std::string key_of(VolumeLabel label) {
+    const RgbaF32 colour = colour_of_label(label);
+    const auto byte = [](float channel) { return static_cast<int>(std::lround(channel * 255)); };
+    return fmt::format("<span class=\"key\" style=\"background:#{:02x}{:02x}{:02x}\"></span>",
+                       byte(colour.r), byte(colour.g), byte(colour.b));
+}
+
+report::Section largest_section(const VolumeLabelSummary& summary) {
+    const ComponentSizes& sizes = summary.sizes;
+    if (sizes.count() == 0)
+        return {};
+    const bool means = !summary.command.intensity.empty();
+    std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Label</th>";
+    for (const char* column : {"Voxels", "Share", "Box (z, y, x)", "Centre (z, y, x)", "Faces"})
+        html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", column);
+    html += "<th scope=\"col\" class=\"centred\">At border</th>";
+    if (means)
+        html += "<th scope=\"col\" class=\"number\">Mean</th>";
+    html += "</tr></thead>\n<tbody>\n";
+    for (const auto& [label, body] : sizes.largest()) {
+        const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
+        const std::array<double, 3> centre = body.centroid();
+        html += fmt::format("<tr><td class=\"keyed\">{}{}</td>", key_of(label), label);
+        const auto add = [&](const std::string& text) {
+            html += fmt::format("<td class=\"number\">{}</td>", text);
+        };
+        add(report::grouped(body.voxels));
+        add(percent_of(body.voxels, sizes.voxels()));
+        add(fmt::format("{} × {} × {}", side(0), side(1), side(2)));
+        add(fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]));
+        add(report::grouped(body.faces()));
+        html += fmt::format("<td class=\"centred\">{}</td>", body.at_border ? "yes" : "");
+        if (means)
+            add(fmt::format("{:.4g}", body.intensity_sum() / static_cast<double>(body.voxels)));
+        html += "</tr>\n";
+    }
+    html += "</tbody>\n</table></div>\n";
+    const Elements others = sizes.count() - std::ssize(sizes.largest());
+    if (others > 0)
+        html += fmt::format("<p>{} smaller components are not listed; --table writes all.</p>\n",
+                            report::grouped(others));
+    return {others > 0 ? "The largest components" : "Components", html};
+}
+
+report::Section sizes_section(const ComponentSizes& sizes) {
+    if (sizes.count() == 0)
+        return {};
+    report::ColumnChart chart;
+    chart.title = "Components by size";
+    chart.subtitle = "each column begins at its number of voxels and ends before the next; the "
+                     "vertical axis is logarithmic";
+    chart.text = [](double count) { return report::grouped(std::llround(count)); };
+    chart.counts = true;
+    report::ColumnChart::Kind components{"components", {}};
+    const auto bits = [](Elements size) {
+        return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(size)));
+    };
+    const Elements most = sizes.largest().front().body.voxels;
+    for (std::size_t bit = bits(sizes.least()); bit <= bits(most); ++bit) {
+        components.values.push_back(static_cast<double>(sizes.by_bits()[bit]));
+        chart.places.push_back(report::grouped(Elements{1} << (bit - 1)));
+    }
+    chart.kinds = {std::move(components)};
+    chart.figures = {{report::grouped(sizes.count()), "components"},
+                     {report::grouped(sizes.least()), "voxels at least"},
+                     {report::grouped(sizes.voxels() / sizes.count()), "voxels (mean)"},
+                     {report::grouped(most), "voxels at most"}};
+    return {"Sizes", to_html(report::Figure{report::columns(chart), ""})};
+}
+
+std::string slabs_of(const VolumeLabelSummary& summary) {
+    const VolumeLabelResult& result = summary.result;
+    const std::string memory =
+        fmt::format("{:g} MiB", static_cast<double>(summary.command.label.memory) / (1 << 20));
+    const std::string planes = report::counted(result.slab_planes, "plane");
+    if (result.slabs == 1)
+        return fmt::format("one per rank, of {}, because they fit in {} (--memory)", planes,
+                           memory);
+    return fmt::format("{} of {} on rank 0, as many as fit in {} for all ranks (--memory)",
+                       result.slabs, planes, memory);
+}
+
+std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
+    const VolumeLabelOptions& label = summary.command.label;
+    const VolumeLabelResult& result = summary.result;
+    const auto neighbours =
+        static_cast<int>(label.neighbours == kernel::Neighbours::six        ? 6
+                         : label.neighbours == kernel::Neighbours::eighteen ? 18
+                                                                            : 26);
+    std::vector<report::Fact> facts = {
+        {"Volume", fmt::format("{}: {}, {}", summary.command.source.image, of_voxels(result.shape),
+                               name(summary.header.sample))},
+        {"Size of a voxel", voxel_of(summary.header).words},
+        {"Connected",
+         fmt::format("{} neighbours{}", neighbours, label.by_value ? " of equal value" : "")},
+        {"Components", report::grouped(result.components)}};
+    if (label.fill_holes)
+        facts.push_back({"Holes", fmt::format("{} filled", report::grouped(result.holes))});
+    if (label.min_size > 0 || label.keep_largest > 0)
+        facts.push_back({"Removed", report::counted(result.removed, "component")});
+    facts.push_back(
+        {"Labelled",
+         fmt::format("{} voxels, {} of the volume", report::grouped(summary.sizes.voxels()),
+                     percent_of(summary.sizes.voxels(), result.shape.elements()))});
+    facts.push_back({"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)});
+    facts.push_back({"Slabs", slabs_of(summary)});
+    facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
+    for (const std::string& remark : summary.remarks)
+        facts.push_back({"Warning", remark});
+    return facts;
+}
+
+} // namespace
+
+void ComponentSizes::add(VolumeLabel first, std::span<const Body> bodies) {
+    const auto before = [](const Listed& a, const Listed& b) {
+        return a.body.voxels != b.body.voxels ? a.body.voxels > b.body.voxels : a.label < b.label;
+    };
+    for (const Body& body : bodies) {
+        least_ = count_ == 0 ? body.voxels : std::min(least_, body.voxels);
+        ++count_;
+        voxels_ += body.voxels;
+        ++by_bits_[static_cast<std::size_t>(
+            std::bit_width(static_cast<std::uint64_t>(body.voxels)))];
+        const Listed listed{first++, body};
+        if (largest_.size() == most_listed && !before(listed, largest_.back()))
+            continue;
+        largest_.insert(std::ranges::upper_bound(largest_, listed, before), listed);
+        if (largest_.size() > most_listed)
+            largest_.pop_back();
+    }
+}
+
+LabelledSlices::LabelledSlices(const Communicator& communicator, const VolumeLabelResult& found,
+                               const ComponentSizes& sizes, FrameSource& shown) {
+    timed(seconds_, [&] {
+        std::vector<std::array<Elements, 3>> centre; // on rank 0, which has the sizes
+        agree(communicator, [&] {
+            if (communicator.rank() == 0)
+                centre = {centre_of(found.shape, sizes)};
+        });
+        const SliceGrid grid(found.shape, all_gather_by_rank(communicator, centre).values.front());
+        grey_.emplace(slices_of(communicator, shown, grid));
+        labels_.emplace(grid);
+    });
+}
+
+std::string to_page(const VolumeLabelSummary& summary) {
+    const VolumeLabelResult& result = summary.result;
+    report::Page page;
+    page.title = "Sextant: " + summary.command.output;
+    page.subtitle =
+        fmt::format("{}: {} in {}", summary.command.source.image,
+                    report::counted(result.components, "component"), of_voxels(result.shape));
+    page.shown = {pictures_of(summary), largest_section(summary), sizes_section(summary.sizes)};
+    page.facts = facts_of(summary);
+    page.phases = {{"read", result.read},
+                   {"label", result.label},
+                   {"write", result.write},
+                   {"slices for this page", summary.slices.seconds()}};
+    page.next_steps = {{"All components, with axes and extremes",
+                        fmt::format("sextant label {} -o {} --table components.csv",
+                                    summary.command.source.image, summary.command.output)},
+                       {"All options", "sextant label --help"}};
+    return report::render(page);
+}
+
+} // namespace sextant::command

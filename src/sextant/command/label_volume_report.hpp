@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/command/label_volume.hpp"
+#include "sextant/command/volume_slices.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::command {
+
+/// The sizes of all components, and the measures of the largest.
+class ComponentSizes {
+  public:
+    static constexpr std::size_t most_listed = 20;
+
+    struct Listed {
+        VolumeLabel label = 0;
+        kernel::Body body = {};
+    };
+
+    /// Adds components `first`, first + 1, …
+    void add(VolumeLabel first, std::span<const kernel::Body> bodies);
+
+    Elements count() const { return count_; }
+    Elements voxels() const { return voxels_; } ///< of all components
+    Elements least() const { return least_; }
+    /// Largest first; of equal ones, the lowest label first.
+    const std::vector<Listed>& largest() const { return largest_; }
+    /// [b]: components whose number of voxels has b bits.
+    const std::array<Elements, 64>& by_bits() const { return by_bits_; }
+
+  private:
+    Elements count_ = 0, voxels_ = 0, least_ = 0;
+    std::vector<Listed> largest_;
+    std::array<Elements, 64> by_bits_{};
+};
+
+/// Slices through the largest component, collected while a volume is labelled.
+class LabelledSlices {
+  public:
+    /// Call when components are known, with their sizes on rank 0. Reads slices of `shown`.
+    /// Throws AgreedFailure. Collective.
+    LabelledSlices(const Communicator& communicator, const VolumeLabelResult& found,
+                   const ComponentSizes& sizes, FrameSource& shown);
+
+    /// True if the slices have voxels of this plane.
+    bool wants(Elements plane) const { return labels_->grid().wants(plane); }
+    /// Adds a plane of labels; any rank may.
+    template <class Label>
+    void add(Elements plane, std::span<const Label> labels) {
+        if (wants(plane))
+            labels_->add(plane, 0, std::vector<VolumeLabel>(labels.begin(), labels.end()));
+    }
+    /// Adds those of other ranks, on rank 0. Collective.
+    void gather(const Communicator& communicator) { labels_->gather(communicator); }
+
+    Seconds seconds() const { return seconds_; } ///< for reading
+    const VolumeSlices<float>& grey() const { return *grey_; }
+    const VolumeSlices<VolumeLabel>& labels() const { return *labels_; }
+
+  private:
+    Seconds seconds_ = 0;
+    std::optional<VolumeSlices<float>> grey_;
+    std::optional<VolumeSlices<VolumeLabel>> labels_;
+};
+
+/// What the page of `sextant label --report` shows of a volume.
+struct VolumeLabelSummary {
+    const VolumeLabelCommand& command;
+    const VolumeLabelResult& result;
+    const ComponentSizes& sizes;
+    const FrameHeader& header; ///< of the volume
+    const LabelledSlices& slices;
+    const std::vector<std::string>& remarks;
+    int ranks = 1;
+    std::string transport;
+};
+
+/// A self-contained HTML page: slices, the largest components, a histogram of sizes, and what ran.
+std::string to_page(const VolumeLabelSummary& summary);
+
+} // namespace sextant::command

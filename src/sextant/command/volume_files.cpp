@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/volume_files.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+format::SinkOptions sink_options() {
+    format::SinkOptions options;
+    options.axis = format::StackAxis::slices;
+    return options;
+}
+
+/// The size and the time of change of a file, or the time of a folder.
+std::string state_of(const std::string& path) {
+    std::error_code unknown;
+    const auto time = fs::last_write_time(path, unknown).time_since_epoch();
+    const auto size = fs::is_regular_file(path, unknown) ? fs::file_size(path, unknown) : 0;
+    return fmt::format("{}, {} bytes, changed at {}", path, size,
+                       std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+} // namespace
+
+VolumeLabelFiles::VolumeLabelFiles(const Communicator& communicator,
+                                   const VolumeLabelCommand& command, FrameSource& volume,
+                                   FrameSource* intensity)
+    : communicator_(communicator),
+      command_(command),
+      volume_(volume),
+      intensity_(intensity),
+      header_(volume.header()) {
+    header_.sample = Sample::u32;
+    header_.channels = 1;
+    header_.remarks = {};
+    header_.hyperstack = {};
+    parts_ = format::create_frame_parts(command.output, header_, sink_options());
+}
+
+VolumeLabelFiles::~VolumeLabelFiles() {
+    if (is_root() && opened_ && !resumable_)
+        remove_folder();
+}
+
+std::string VolumeLabelFiles::identity() const {
+    std::string text;
+    for (const std::string& name : {command_.source.image, command_.intensity}) {
+        if (name.empty())
+            continue;
+        for (const std::string& file : format::files_of_frames(name))
+            text += fmt::format("input: {}\n", state_of(file));
+    }
+    return text;
+}
+
+/// Ranks write parts of their own if there is at least one part for each.
+Elements VolumeLabelFiles::planes_per_part() const {
+    if (!parts_)
+        return 0;
+    const Elements planes = parts_->frames_per_part();
+    return (header_.frames + planes - 1) / planes >= communicator_.size() ? planes : 0;
+}
+
+std::string VolumeLabelFiles::written(int rank) const {
+    return fmt::format("{}/written.{}", folder(), rank);
+}
+
+/// Opens this rank's parts. An earlier run's parts are kept if its list of them is that of this
+/// run: rank 0 removes the lists, its own last, before the parts appear at the output.
+void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements first, Elements end) {
+    opened_ = true;
+    resumable_ = result.resumable;
+    VolumeLabelOptions options = command_.label;
+    const std::string text =
+        fmt::format("{}{}labels: {} bits\nplanes: {} to {}\n", identity(),
+                    record_of(options).without("memory").settings(), result.label_bits, first, end);
+    if (is_root()) {
+        std::error_code unknown;
+        const bool continues =
+            resumable_ && fs::exists(written(0)) && Journal::open(written(0)).text() == text;
+        if (!continues) {
+            fs::remove_all(store(), unknown);
+            for (int rank = communicator_.size() - 1; rank >= 0; --rank)
+                fs::remove(written(rank), unknown);
+        }
+        parts_->create(store());
+    }
+    if (resumable_) {
+        progress_.emplace(
+            Journal::append_to(written(communicator_.rank()), text,
+                               [&](const RecordPlace&, std::span<const std::byte> record) {
+                                   if (record.size() == sizeof stored_)
+                                       std::memcpy(&stored_, record.data(), sizeof stored_);
+                               }));
+        if (progress_->text() != text)
+            throw InvalidTask(fmt::format("{}: belongs to another run; remove {} to start from "
+                                          "scratch",
+                                          progress_->path(), folder()));
+    }
+    noted_ = stored_;
+    if (first + stored_ < end)
+        sink_ = parts_->part(store(), first + stored_, end - first - stored_);
+}
+
+Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first, Elements end) {
+    header_.sample = result.label_bits == 32 ? Sample::u32 : Sample::u64;
+    const bool by_rank = planes_per_part() > 0;
+    if (result.label_bits != 32 || !by_rank)
+        parts_ = by_rank ? format::create_frame_parts(command_.output, header_, sink_options())
+                         : nullptr;
+    if (by_rank) {
+        agree(communicator_, [&] { // in two steps, because other ranks write in rank 0's folder
+            if (is_root())
+                open_parts(result, first, end);
+        });
+        agree(communicator_, [&] {
+            if (!is_root())
+                open_parts(result, first, end);
+        });
+    } else {
+        agree(communicator_, [&] {
+            if (!is_root())
+                return;
+            check_frames_name(command_.output, header_.sample);
+            sink_ = format::create_frames(command_.output, header_, sink_options());
+        });
+    }
+    if (!command_.reports.report.empty()) {
+        slices_.emplace(communicator_, result, sizes_, intensity_ ? *intensity_ : volume_);
+        agree(communicator_, [&] { show_stored(first); });
+    }
+    return stored_;
+}
+
+/// Adds planes that an earlier run has stored to the slices.
+void VolumeLabelFiles::show_stored(Elements first) {
+    if (stored_ == 0)
+        return;
+    const auto stored = format::open_frames(store());
+    std::vector<std::byte> plane(
+        static_cast<std::size_t>(header_.shape.elements() * size_of(header_.sample)));
+    for (Elements z = first; z < first + stored_; ++z) {
+        if (!slices_->wants(z))
+            continue;
+        stored->read_samples(z, {0, header_.shape.height}, plane);
+        const auto count = static_cast<std::size_t>(header_.shape.elements());
+        if (header_.sample == Sample::u32)
+            slices_->add(z, std::span(reinterpret_cast<const std::uint32_t*>(plane.data()), count));
+        else
+            slices_->add(z, std::span(reinterpret_cast<const std::uint64_t*>(plane.data()), count));
+    }
+}
+
+void VolumeLabelFiles::rows(VolumeLabel first, std::span<const kernel::Body> bodies) {
+    sizes_.add(first, bodies);
+    if (command_.table.empty())
+        return;
+    std::string text;
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+        text += body_row(fmt::to_string(first + i), bodies[i], intensity_ != nullptr);
+    write_table(text);
+}
+
+/// Adds rows to the table; the names of columns go first.
+void VolumeLabelFiles::write_table(const std::string& rows) {
+    const std::string text =
+        std::exchange(has_columns_, true) ? rows : body_columns(intensity_ != nullptr) + rows;
+    if (command_.table == standard_output)
+        return write_text(command_.table, text);
+    if (!table_)
+        table_.emplace(command_.table);
+    table_->write(text);
+}
+
+void VolumeLabelFiles::planes(Elements plane, const VolumeLabels& labels) {
+    std::visit(
+        [&](const auto& values) {
+            const auto size = static_cast<std::size_t>(header_.shape.elements());
+            for (std::size_t at = 0; at < values.size(); at += size, ++plane) {
+                if (slices_)
+                    slices_->add(plane, values.subspan(at, size));
+                sink_->write_samples(std::as_bytes(values.subspan(at, size)));
+                ++passed_;
+            }
+        },
+        labels);
+    if (!progress_)
+        return;
+    const Elements unit = parts_->frames_per_part();
+    const Elements stored =
+        stored_ + (passed_ == sink_->header().frames ? passed_ : passed_ / unit * unit);
+    if (stored > noted_)
+        progress_->append(std::as_bytes(std::span(&stored, 1)));
+    noted_ = stored;
+}
+
+void VolumeLabelFiles::commit() {
+    agree(communicator_, [&] {
+        if (sink_)
+            sink_->commit();
+        progress_.reset();
+    });
+    agree(communicator_, [&] {
+        if (!is_root())
+            return;
+        if (parts_) {
+            for (int rank = communicator_.size() - 1; rank >= 0; --rank) {
+                std::error_code missing;
+                fs::remove(written(rank), missing);
+            }
+            parts_->commit(store());
+        }
+        if (!command_.table.empty())
+            write_table("");
+        if (table_)
+            table_->commit();
+    });
+    if (slices_)
+        slices_->gather(communicator_);
+}
+
+void VolumeLabelFiles::remove_folder() const {
+    std::error_code unknown;
+    fs::remove_all(folder(), unknown);
+}
+
+} // namespace sextant::command

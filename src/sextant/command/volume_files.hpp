@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/command/label_volume.hpp"
+#include "sextant/command/label_volume_report.hpp"
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/journal.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace sextant::command {
+
+/// The files of a labelled volume: labels, the table, and what a page shows of them.
+///
+/// Labels in a format that is written in parts are written by every rank. A run in several slabs
+/// keeps its results in the folder OUTPUT.partial until all files are complete: the same run
+/// continues from them after an interruption.
+class VolumeLabelFiles final : public VolumeLabelSink {
+  public:
+    /// Nothing is written yet. `intensity` may be null; all ranks pass a source.
+    VolumeLabelFiles(const Communicator& communicator, const VolumeLabelCommand& command,
+                     FrameSource& volume, FrameSource* intensity);
+    ~VolumeLabelFiles() override;
+
+    /// The folder for an interrupted run.
+    std::string folder() const { return command_.output + ".partial"; }
+    /// The text that identifies the content of the inputs.
+    std::string identity() const;
+
+    Elements planes_per_part() const override;
+    Elements begin(const VolumeLabelResult& result, Elements first, Elements end) override;
+    void rows(VolumeLabel first, std::span<const kernel::Body> bodies) override;
+    void planes(Elements plane, const VolumeLabels& labels) override;
+
+    /// Makes all files appear. Collective.
+    void commit();
+    /// Removes the folder, after all other outputs are complete. Call on rank 0.
+    void remove_folder() const;
+
+    /// Planes that an earlier run had stored, on this rank.
+    Elements stored() const { return stored_; }
+    const ComponentSizes& sizes() const { return sizes_; } ///< on rank 0
+    /// Empty without a page.
+    const std::optional<LabelledSlices>& slices() const { return slices_; }
+
+  private:
+    bool is_root() const { return communicator_.rank() == 0; }
+    std::string store() const { return folder() + "/labels.zarr"; }
+    std::string written(int rank) const;
+    void open_parts(const VolumeLabelResult& result, Elements first, Elements end);
+    void write_table(const std::string& rows);
+    void show_stored(Elements first);
+
+    const Communicator communicator_;
+    const VolumeLabelCommand& command_;
+    FrameSource& volume_;
+    FrameSource* const intensity_;
+    FrameHeader header_; // of the labels
+    std::unique_ptr<FrameSink> sink_;
+    std::unique_ptr<format::FrameParts> parts_; // labels of 32 bits, until their number is known
+    std::optional<Journal> progress_;           // numbers of planes stored, in slabs
+    bool resumable_ = false, opened_ = false;
+    Elements stored_ = 0, passed_ = 0, noted_ = 0;
+    bool has_columns_ = false;
+    std::optional<AtomicFile> table_; // unless it is standard output
+    ComponentSizes sizes_;
+    std::optional<LabelledSlices> slices_;
+};
+
+} // namespace sextant::command

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/volume_slices.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/command/overview.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace sextant::command {
+
+SliceGrid::SliceGrid(const kernel::VolumeShape& shape, const std::array<Elements, 3>& voxel,
+                     Elements most)
+    : sides{shape.depth, shape.height, shape.width}, through(voxel), step{}, count{} {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        step[axis] = std::max<Elements>(1, (sides[axis] + most - 1) / most);
+        count[axis] = (sides[axis] + step[axis] - 1) / step[axis];
+    }
+}
+
+template <class Sample>
+VolumeSlices<Sample>::VolumeSlices(const SliceGrid& grid) : grid_(grid) {
+    samples_.resize(size(1, 2) + size(0, 2) + size(1, 0));
+}
+
+template <class Sample>
+void VolumeSlices<Sample>::add(Elements z, Elements first, std::span<const Sample> rows) {
+    const auto [planes, height, width] = grid_.count;
+    const Elements row_length = grid_.sides[2];
+    const auto take_row = [&](Elements y, Elements to) {
+        const Sample* const row = rows.data() + (y - first) * row_length;
+        for (Elements x = 0; x < width; ++x)
+            samples_[static_cast<std::size_t>(to + x)] = row[x * grid_.step[2]];
+    };
+    const Elements end = first + static_cast<Elements>(rows.size()) / row_length;
+    const Elements xz = height * width, zy = xz + planes * width;
+    const bool has_column = z % grid_.step[0] == 0;
+    for (Elements y = first; y < end; ++y) {
+        if (has_column && y == grid_.through[1])
+            take_row(y, xz + z / grid_.step[0] * width);
+        if (y % grid_.step[1] != 0)
+            continue;
+        const Elements row = y / grid_.step[1];
+        if (z == grid_.through[0])
+            take_row(y, row * width);
+        if (has_column)
+            samples_[static_cast<std::size_t>(zy + row * planes + z / grid_.step[0])] =
+                rows[static_cast<std::size_t>((y - first) * row_length + grid_.through[2])];
+    }
+}
+
+template <class Sample>
+void VolumeSlices<Sample>::gather(const Communicator& communicator) {
+    std::vector<std::vector<Sample>> to(static_cast<std::size_t>(communicator.size()));
+    if (communicator.rank() > 0)
+        to[0] = samples_;
+    const ByRank<Sample> other = all_to_all_lists(communicator, to);
+    for (std::size_t i = 0; i < other.values.size(); ++i) // 0 where a rank added nothing
+        samples_[i % samples_.size()] += other.values[i];
+}
+
+template class VolumeSlices<float>;
+template class VolumeSlices<std::uint64_t>;
+
+VolumeSlices<float> slices_of(const Communicator& communicator, FrameSource& volume,
+                              const SliceGrid& grid) {
+    VolumeSlices<float> slices(grid);
+    const Elements ranks = communicator.size(), rank = communicator.rank();
+    const auto [depth, height, width] = grid.sides;
+    agree(communicator, [&] {
+        constexpr Elements samples_at_once = 1 << 20;
+        const Elements rows = std::clamp<Elements>(samples_at_once / width, 1, height);
+        std::vector<float> samples;
+        for (Elements z = depth * rank / ranks; z < depth * (rank + 1) / ranks; ++z) {
+            for (Elements y = 0; grid.wants(z) && y < height; y += rows) {
+                const Elements end = std::min(y + rows, height);
+                samples.resize(static_cast<std::size_t>((end - y) * width));
+                volume.read_rows(z, {y, end}, samples);
+                slices.add(z, y, samples);
+            }
+        }
+    });
+    slices.gather(communicator);
+    return slices;
+}
+
+namespace {
+
+/// The values to show as black and white.
+struct GreyRange {
+    double black, white;
+};
+
+GreyRange grey_range(std::span<const float> samples) {
+    constexpr double beyond = .003;
+    std::vector<double> values;
+    for (const float sample : samples) {
+        if (std::isfinite(sample))
+            values.push_back(static_cast<double>(sample));
+    }
+    if (values.empty())
+        return {0, 1};
+    const auto [least, most] = std::ranges::minmax(values);
+    const GreyRange usual{quantile(values, beyond), quantile(values, 1 - beyond)};
+    if (usual.black < usual.white)
+        return usual;
+    // Masks may be nearly all of one value.
+    return least < most ? GreyRange{least, most}
+                        : GreyRange{std::min(least, 0.), std::max(least, 0.)};
+}
+
+template <class Sample>
+SlicePngs pngs_of(const VolumeSlices<Sample>& slices,
+                  const std::function<RgbaF32(Sample)>& colour) {
+    const auto png = [&](std::span<const Sample> samples, std::size_t rows, std::size_t columns) {
+        Image image({slices.grid().count[columns], slices.grid().count[rows]}, rgba_f32);
+        std::ranges::transform(samples, image.pixels<RgbaF32>().begin(), colour);
+        return png_of(image);
+    };
+    return {png(slices.xy(), 1, 2), png(slices.xz(), 0, 2), png(slices.zy(), 1, 0)};
+}
+
+} // namespace
+
+SlicePngs grey_pngs(const VolumeSlices<float>& slices) {
+    const GreyRange range = grey_range(slices.all());
+    return pngs_of<float>(slices, [range](float sample) {
+        const double part = (static_cast<double>(sample) - range.black) /
+                            std::max(range.white - range.black, 1e-300);
+        const float shade = std::isnan(sample) ? 0 : static_cast<float>(std::clamp(part, 0., 1.));
+        return RgbaF32{shade, shade, shade, 1};
+    });
+}
+
+SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices) {
+    return pngs_of<std::uint64_t>(slices, [](std::uint64_t label) {
+        return label == 0 ? RgbaF32{0, 0, 0, 1} : colour_of_label(label);
+    });
+}
+
+} // namespace sextant::command

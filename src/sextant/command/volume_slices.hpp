@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/kernel/label/bodies.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sextant::command {
+
+/// The positions of the pixels of three slices through a voxel. Along each axis, every step-th
+/// voxel from 0 on is taken. Axes are (z, y, x).
+struct SliceGrid {
+    /// `most`: the largest number of pixels per side.
+    SliceGrid(const kernel::VolumeShape& shape, const std::array<Elements, 3>& through,
+              Elements most = 700);
+
+    std::array<Elements, 3> sides, through, step, count; ///< `count`: pixels along each axis
+
+    /// True if the slices have pixels in this plane.
+    bool wants(Elements z) const { return z == through[0] || z % step[0] == 0; }
+};
+
+/// The samples of three slices of a volume, collected while its planes pass in any order.
+template <class Sample>
+class VolumeSlices {
+  public:
+    explicit VolumeSlices(const SliceGrid& grid);
+
+    const SliceGrid& grid() const { return grid_; }
+    /// Adds whole rows of a plane, from row `first` on.
+    void add(Elements z, Elements first, std::span<const Sample> rows);
+    /// Adds what other ranks have collected, on rank 0. No two ranks may have added the same row.
+    /// Collective.
+    void gather(const Communicator& communicator);
+
+    std::span<const Sample> all() const { return samples_; }
+    /// The slice with rows y and columns x.
+    std::span<const Sample> xy() const { return all().first(size(1, 2)); }
+    /// The slice with rows z and columns x.
+    std::span<const Sample> xz() const { return all().subspan(size(1, 2), size(0, 2)); }
+    /// The slice with rows y and columns z.
+    std::span<const Sample> zy() const { return all().last(size(1, 0)); }
+
+  private:
+    std::size_t size(std::size_t rows, std::size_t columns) const {
+        return static_cast<std::size_t>(grid_.count[rows] * grid_.count[columns]);
+    }
+
+    SliceGrid grid_;
+    std::vector<Sample> samples_; // xy, xz, zy
+};
+
+/// Reads slices of a series of planes. Every rank reads some of the planes; rank 0 returns them
+/// all. Throws AgreedFailure. Collective.
+VolumeSlices<float> slices_of(const Communicator& communicator, FrameSource& volume,
+                              const SliceGrid& grid);
+
+/// Three slices as PNG files.
+struct SlicePngs {
+    std::vector<std::byte> xy, xz, zy;
+};
+/// In grey, with the few darkest and brightest pixels clipped; NaN is black.
+SlicePngs grey_pngs(const VolumeSlices<float>& slices);
+/// Labels in their colours, on black.
+SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices);
+
+} // namespace sextant::command

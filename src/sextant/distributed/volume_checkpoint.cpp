@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/volume_checkpoint.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/packing.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::distributed {
+
+namespace {
+
+/// The kinds of records. That of a slab states how many records of bodies before it belong to it:
+/// others are left by a run that was interrupted.
+enum class RecordKind : std::uint8_t { bodies, slab };
+
+std::vector<std::byte> packed(const InteriorBodies& bodies) {
+    Packer packer;
+    packer.add(RecordKind::bodies);
+    packer.add(bodies.part);
+    packer.add_all(bodies.labels);
+    packer.add_all(bodies.bodies);
+    return packer.bytes();
+}
+
+InteriorBodies unpacked_bodies(Unpacker& unpacker) {
+    InteriorBodies bodies;
+    bodies.part = unpacker.take<Elements>();
+    bodies.labels = unpacker.take_all<kernel::Label>();
+    bodies.bodies = unpacker.take_all<kernel::Body>();
+    return bodies;
+}
+
+/// The first line of a text, which is removed from it.
+std::string_view take_line(std::string_view& text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    return line;
+}
+
+void require_same_run(const std::string& path, std::string_view theirs, std::string_view expected) {
+    while (!theirs.empty() || !expected.empty()) {
+        const std::string_view line = take_line(theirs), own = take_line(expected);
+        if (line != own)
+            throw InvalidTask(fmt::format("{}: belongs to another run, with '{}', expected '{}'; "
+                                          "remove it to start from scratch",
+                                          path, line, own));
+    }
+}
+
+} // namespace
+
+VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& identity) {
+    journal_.emplace(Journal::append_to(
+        path, identity, [&](const RecordPlace& place, std::span<const std::byte> record) {
+            visit(place, record);
+        }));
+    if (journal_->text())
+        require_same_run(path, *journal_->text(), identity);
+    lists_.resize(lists_.size() - of_slab_);
+    of_slab_ = 0;
+}
+
+void VolumeCheckpoint::visit(const RecordPlace& place, std::span<const std::byte> record) {
+    Unpacker unpacker(record);
+    if (unpacker.take<RecordKind>() == RecordKind::bodies) {
+        const InteriorBodies bodies = unpacked_bodies(unpacker);
+        lists_.push_back({bodies.part, bodies.labels.at(0), place, {}});
+        ++of_slab_;
+        return;
+    }
+    const auto own = static_cast<std::size_t>(unpacker.take<std::uint64_t>());
+    if (own > of_slab_)
+        throw InvalidFile(journal_ ? journal_->path() : "checkpoint", "is damaged");
+    lists_.erase(lists_.end() - static_cast<std::ptrdiff_t>(of_slab_),
+                 lists_.end() - static_cast<std::ptrdiff_t>(own));
+    of_slab_ = 0;
+    slabs_.push_back(place);
+}
+
+std::optional<std::vector<std::byte>> VolumeCheckpoint::next_slab() {
+    if (next_ == slabs_.size())
+        return std::nullopt;
+    std::vector<std::byte> record = journal_->read(slabs_[next_++]);
+    record.erase(record.begin(), record.begin() + sizeof(RecordKind) + sizeof(std::uint64_t));
+    return record;
+}
+
+void VolumeCheckpoint::add(InteriorBodies bodies) {
+    if (bodies.labels.empty())
+        return;
+    List list{bodies.part, bodies.labels.front(), {}, {}};
+    if (journal_)
+        list.place = journal_->append(packed(bodies));
+    else
+        list.bodies = std::move(bodies);
+    lists_.push_back(std::move(list));
+    ++of_slab_;
+}
+
+void VolumeCheckpoint::add_slab(std::span<const std::byte> record) {
+    if (journal_) {
+        Packer packer;
+        packer.add(RecordKind::slab);
+        packer.add(static_cast<std::uint64_t>(of_slab_));
+        std::vector<std::byte> bytes = packer.bytes();
+        bytes.insert(bytes.end(), record.begin(), record.end());
+        journal_->append(bytes);
+    }
+    of_slab_ = 0;
+}
+
+std::size_t VolumeCheckpoint::lists() {
+    std::ranges::stable_sort(lists_, {},
+                             [](const List& list) { return std::pair(list.part, list.first); });
+    return lists_.size();
+}
+
+InteriorBodies VolumeCheckpoint::list(std::size_t i) const {
+    if (!journal_)
+        return lists_[i].bodies;
+    const std::vector<std::byte> record = journal_->read(lists_[i].place);
+    Unpacker unpacker(record);
+    unpacker.take<RecordKind>();
+    return unpacked_bodies(unpacker);
+}
+
+} // namespace sextant::distributed

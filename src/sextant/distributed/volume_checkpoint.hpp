@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/journal.hpp"
+#include "sextant/kernel/label/bodies.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::distributed {
+
+/// Measured components of a part of a volume that touch no other part, by ascending label.
+struct InteriorBodies {
+    Elements part = 0; ///< of this rank
+    std::vector<kernel::Label> labels = {};
+    std::vector<kernel::Body> bodies = {};
+};
+
+/// What one rank has found in its slabs, kept in a file, from which an interrupted run continues;
+/// without a file, in memory.
+class VolumeCheckpoint {
+  public:
+    VolumeCheckpoint() = default;
+    /// Creates or continues a file. Throws InvalidTask, naming the first difference, if it belongs
+    /// to a run with other lines in `identity` ("name: value\n" each).
+    VolumeCheckpoint(const std::string& path, const std::string& identity);
+
+    bool has_file() const { return journal_.has_value(); }
+    /// The next slab's record that an earlier run has left; empty if there is none.
+    std::optional<std::vector<std::byte>> next_slab();
+    /// Adds bodies of the next slab, then its record.
+    void add(InteriorBodies bodies);
+    void add_slab(std::span<const std::byte> record);
+
+    /// After the last slab: the number of lists of bodies that were added, and list i of these, by
+    /// ascending part and label.
+    std::size_t lists();
+    InteriorBodies list(std::size_t i) const;
+
+  private:
+    struct List {
+        Elements part;
+        kernel::Label first;
+        RecordPlace place;     // in the file
+        InteriorBodies bodies; // without a file
+    };
+
+    void visit(const RecordPlace& place, std::span<const std::byte> record);
+
+    std::optional<Journal> journal_;
+    std::vector<RecordPlace> slabs_; // left by an earlier run
+    std::size_t next_ = 0;
+    std::vector<List> lists_;
+    std::size_t of_slab_ = 0; // the last lists, which belong to the next slab
+};
+
+} // namespace sextant::distributed

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/volume_components.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/packing.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+namespace sextant::distributed {
+
+using kernel::Body;
+using kernel::Extent;
+using kernel::JoinedParts;
+using kernel::Label;
+using kernel::PlaneRuns;
+using kernel::TouchingLabels;
+
+namespace {
+
+std::size_t at(Elements i) {
+    return static_cast<std::size_t>(i);
+}
+
+} // namespace
+
+/// What is found in a part of a slab. Components with voxels in a plane next to another part are
+/// its edges; they are numbered from 1 in planes and pairs.
+struct VolumeComponents::FoundPart {
+    Elements planes = 0;
+    Label components = 0, interior = 0, enclosed = 0;
+    std::vector<Label> edges = {}, before = {}; // [edge]
+    std::vector<Extent> extents = {};           // [edge]
+    std::vector<Body> bodies = {};              // [edge]
+    std::vector<Candidate> candidates = {};
+    std::vector<TouchingLabels> pairs = {}; // with edges of the part before
+    std::optional<PlaneRuns> front = {}, back = {};
+
+    // Not in records:
+    std::vector<Extent> all_extents = {}; // [label − 1]
+    std::vector<Label> edge_of = {};      // [label − 1]: number of the edge, or 0
+
+    void pack(Packer& packer) const;
+    static FoundPart unpacked(Unpacker& unpacker);
+};
+
+struct VolumeComponents::FoundSlab {
+    Elements nan = 0;
+    std::vector<FoundPart> parts = {};
+
+    std::vector<std::byte> packed() const;
+    static FoundSlab unpacked(std::span<const std::byte> record);
+};
+
+void VolumeComponents::FoundPart::pack(Packer& packer) const {
+    packer.add(planes);
+    packer.add(components);
+    packer.add(interior);
+    packer.add(enclosed);
+    packer.add_all(edges);
+    packer.add_all(before);
+    packer.add_all(extents);
+    packer.add_all(bodies);
+    packer.add_all(candidates);
+    packer.add_all(pairs);
+    for (const std::optional<PlaneRuns>& plane : {front, back}) {
+        packer.add(plane.has_value());
+        if (plane)
+            kernel::pack(packer, *plane);
+    }
+}
+
+VolumeComponents::FoundPart VolumeComponents::FoundPart::unpacked(Unpacker& unpacker) {
+    FoundPart part;
+    part.planes = unpacker.take<Elements>();
+    part.components = unpacker.take<Label>();
+    part.interior = unpacker.take<Label>();
+    part.enclosed = unpacker.take<Label>();
+    part.edges = unpacker.take_all<Label>();
+    part.before = unpacker.take_all<Label>();
+    part.extents = unpacker.take_all<Extent>();
+    part.bodies = unpacker.take_all<Body>();
+    part.candidates = unpacker.take_all<Candidate>();
+    part.pairs = unpacker.take_all<TouchingLabels>();
+    for (std::optional<PlaneRuns>* plane : {&part.front, &part.back}) {
+        if (unpacker.take<bool>())
+            *plane = kernel::unpack_plane(unpacker);
+    }
+    return part;
+}
+
+std::vector<std::byte> VolumeComponents::FoundSlab::packed() const {
+    Packer packer;
+    packer.add(nan);
+    for (const FoundPart& part : parts)
+        part.pack(packer);
+    return packer.bytes();
+}
+
+VolumeComponents::FoundSlab
+VolumeComponents::FoundSlab::unpacked(std::span<const std::byte> record) {
+    Unpacker unpacker(record);
+    FoundSlab slab;
+    slab.nan = unpacker.take<Elements>();
+    while (!unpacker.empty())
+        slab.parts.push_back(FoundPart::unpacked(unpacker));
+    return slab;
+}
+
+/// Finds the edges of a part that is labelled, and the planes where it meets other parts.
+void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found) const {
+    found.planes = part.planes;
+    found.components = part.labeller.count();
+    if (part.planes == 0)
+        return;
+    const kernel::ValueView view = slabs_.view(part);
+    const kernel::Sameness sameness = slabs_.options().connection.sameness;
+    found.edge_of.assign(found.components, 0);
+    if (part.first > 0)
+        found.front = kernel::runs_of_plane(part.labeller, view, 0, sameness);
+    if (part.end() < slabs_.shape().depth)
+        found.back = kernel::runs_of_plane(part.labeller, view, part.planes - 1, sameness);
+    for (std::optional<PlaneRuns>* plane : {&found.front, &found.back}) {
+        if (*plane)
+            for (const Label label : (*plane)->labels)
+                found.edge_of[label - 1] = 1;
+    }
+    if (options_.extents)
+        found.all_extents = kernel::extents_of(part.labeller, part.first, slabs_.shape());
+    for (Label label = 1; label <= found.components; ++label) {
+        Label& edge = found.edge_of[label - 1];
+        if (edge == 0) {
+            found.interior += options_.min_size == 0 ||
+                                      static_cast<Elements>(found.all_extents[label - 1].voxels) >=
+                                          options_.min_size
+                                  ? 1U
+                                  : 0U;
+            found.enclosed +=
+                options_.extents && found.all_extents[label - 1].at_border == 0 ? 1U : 0U;
+            continue;
+        }
+        found.edges.push_back(label);
+        found.before.push_back(found.interior);
+        if (options_.extents)
+            found.extents.push_back(found.all_extents[label - 1]);
+        edge = static_cast<Label>(found.edges.size());
+    }
+    for (std::optional<PlaneRuns>* plane : {&found.front, &found.back}) {
+        if (*plane)
+            for (Label& label : (*plane)->labels)
+                label = found.edge_of[label - 1];
+    }
+}
+
+/// Adds the interior components of a part to the largest.
+void VolumeComponents::offer(Elements part, FoundPart& found) {
+    const auto consider = [&](const Candidate& candidate) {
+        if (std::ssize(candidates_) == options_.most_candidates) {
+            if (!(candidate < candidates_.front()))
+                return false;
+            std::pop_heap(candidates_.begin(), candidates_.end());
+            candidates_.pop_back();
+        }
+        candidates_.push_back(candidate);
+        std::push_heap(candidates_.begin(), candidates_.end());
+        return true;
+    };
+    if (options_.most_candidates == 0)
+        return;
+    if (found.all_extents.empty()) { // from a record
+        for (const Candidate& candidate : found.candidates)
+            consider(candidate);
+        return;
+    }
+    for (Label label = 1; label <= found.components; ++label) {
+        const auto voxels = static_cast<Elements>(found.all_extents[label - 1].voxels);
+        if (found.edge_of[label - 1] == 0 && voxels >= options_.min_size &&
+            consider({voxels, part, label}))
+            found.candidates.push_back({voxels, part, label});
+    }
+}
+
+/// Measures the edges of the slab's parts, and the interior components that may be kept, as many at
+/// a time as fit in memory.
+void VolumeComponents::measure(std::vector<FoundPart>& found) {
+    const auto first_part = std::ssize(parts_);
+    std::vector<std::vector<Label>> large(found.size());
+    for (const Candidate& candidate : candidates_) {
+        if (candidate.part >= first_part)
+            large[at(candidate.part - first_part)].push_back(candidate.label);
+    }
+    const auto most = static_cast<std::size_t>(std::max<Bytes>(
+        1, options_.memory / std::ssize(found) / static_cast<Bytes>(sizeof(Body) + 8)));
+    std::mutex one_at_a_time;
+    slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+        FoundPart& own = found[index];
+        if (own.components == 0)
+            return;
+        std::ranges::sort(large[index]);
+        const auto wanted = [&](Label label) {
+            if (own.edge_of[label - 1] > 0)
+                return true;
+            if (options_.most_candidates > 0)
+                return std::ranges::binary_search(large[index], label);
+            return options_.min_size == 0 ||
+                   static_cast<Elements>(own.all_extents[label - 1].voxels) >= options_.min_size;
+        };
+        own.bodies.resize(own.edges.size());
+        const kernel::ValueView view = slabs_.view(part);
+        const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
+        std::vector<Label> slots(own.components, 0);
+        for (Label next = 1; next <= own.components;) {
+            std::vector<Label> labels;
+            for (; next <= own.components && labels.size() < most; ++next) {
+                if (wanted(next)) {
+                    labels.push_back(next);
+                    slots[next - 1] = static_cast<Label>(labels.size());
+                }
+            }
+            std::vector<Body> bodies(labels.size());
+            kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
+                            slabs_.shape(), intensity ? &*intensity : nullptr, slots, bodies);
+            InteriorBodies interior;
+            interior.part = first_part + static_cast<Elements>(index);
+            for (std::size_t i = 0; i < labels.size(); ++i) {
+                slots[labels[i] - 1] = 0;
+                if (const Label edge = own.edge_of[labels[i] - 1]; edge > 0) {
+                    own.bodies[edge - 1] = bodies[i];
+                } else {
+                    interior.labels.push_back(labels[i]);
+                    interior.bodies.push_back(bodies[i]);
+                }
+            }
+            const std::lock_guard lock(one_at_a_time);
+            checkpoint_.add(std::move(interior));
+        }
+    });
+}
+
+/// Reads and labels a slab.
+VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
+    FoundSlab found;
+    timed(reading_, [&] { found.nan = slabs_.read(slab, options_.bodies); });
+    timed(labelling_, [&] {
+        slabs_.find();
+        found.parts.resize(slabs_.parts_of_slab());
+        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+            describe(part, found.parts[index]);
+        });
+        const auto first_part = std::ssize(parts_);
+        for (std::size_t i = 0; i < found.parts.size(); ++i)
+            offer(first_part + static_cast<Elements>(i), found.parts[i]);
+        if (options_.bodies)
+            measure(found.parts);
+        const std::optional<PlaneRuns>* before = &last_plane_;
+        for (FoundPart& part : found.parts) {
+            if (part.planes == 0)
+                continue;
+            if (*before) {
+                const auto type = slabs_.type();
+                const kernel::Connection connection = slabs_.options().connection;
+                part.pairs = kernel::touching(**before, *part.front, connection, type);
+                if (options_.bodies)
+                    kernel::each_contact(**before, *part.front, connection.sameness, type,
+                                         [&](Label edge, Elements contacts) {
+                                             part.bodies[edge - 1].contacts += contacts;
+                                         });
+                part.front.reset();
+            }
+            before = &part.back;
+        }
+        for (FoundPart& part : found.parts) {
+            if (&part.back != before)
+                part.back.reset();
+        }
+    });
+    return found;
+}
+
+/// Adds what was found in the next slab.
+void VolumeComponents::keep(FoundSlab& found) {
+    nan_ += found.nan;
+    for (FoundPart& part : found.parts) {
+        const Elements first_node = pieces_.add(std::ssize(part.edges));
+        for (const TouchingLabels& pair : part.pairs)
+            pieces_.join(last_node_ + pair.front - 1, first_node + pair.back - 1);
+        parts_.push_back({part.components, part.interior, part.enclosed, first_node});
+        const auto append = [](auto& all, const auto& more) {
+            all.insert(all.end(), more.begin(), more.end());
+        };
+        append(piece_label_, part.edges);
+        append(piece_before_, part.before);
+        append(piece_extent_, part.extents);
+        append(bodies_, part.bodies);
+        if (part.planes == 0)
+            continue;
+        if (part.front)
+            first_plane_ = std::move(part.front);
+        last_node_ = first_node;
+        if (part.back)
+            last_plane_ = std::move(part.back);
+    }
+}
+
+std::span<const Label> VolumeComponents::edges(Elements part) const {
+    const auto first = parts_[at(part)].first_node;
+    const auto end =
+        part + 1 < std::ssize(parts_) ? parts_[at(part + 1)].first_node : std::ssize(piece_label_);
+    return std::span(piece_label_).subspan(at(first), at(end - first));
+}
+
+void VolumeComponents::make_sets() {
+    sets_.resize(pieces_.number());
+    std::vector<Body> bodies(options_.bodies ? sets_.size() : 0);
+    std::vector<bool> seen(sets_.size(), false);
+    for (Elements part = 0; part < std::ssize(parts_); ++part) {
+        const Elements first = parts_[at(part)].first_node;
+        for (Elements piece = first; piece < first + std::ssize(edges(part)); ++piece) {
+            const std::size_t set = pieces_[piece] - 1;
+            if (!seen[set]) {
+                sets_[set].part = part;
+                sets_[set].label = piece_label_[at(piece)];
+                sets_[set].before = piece_before_[at(piece)];
+                seen[set] = true;
+            }
+            if (options_.extents)
+                sets_[set].extent.add(piece_extent_[at(piece)]);
+            if (options_.bodies)
+                bodies[set].add(bodies_[at(piece)]);
+        }
+    }
+    piece_before_ = {};
+    piece_extent_ = {};
+    bodies_ = std::move(bodies);
+}
+
+/// Joins the sets of successive ranks. A rank sends its last plane to the next rank that has
+/// planes, which finds the pairs that touch; every rank then forms the groups of all.
+void VolumeComponents::join_ranks() {
+    struct Pair {
+        Elements front, back; // numbers of sets, through all ranks
+    };
+    const int ranks = communicator_.size(), rank = communicator_.rank();
+    const std::vector<Elements> counts = communicator_.all_gather(std::ssize(sets_));
+    const std::vector<int> have = communicator_.all_gather(parts_.empty() ? 0 : 1);
+    std::vector<Elements> before(counts.size() + 1, 0);
+    std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
+    const Elements own = before[at(rank)];
+    std::vector<std::vector<std::byte>> to(at(ranks));
+    const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
+    const auto relabel = [&](PlaneRuns& plane, Elements first_node) {
+        for (Label& label : plane.labels)
+            label = pieces_[first_node + label - 1];
+    };
+    if (last_plane_ && next != have.end()) {
+        relabel(*last_plane_, last_node_);
+        Packer packer;
+        kernel::pack(packer, *last_plane_);
+        to[at(next - have.begin())] = packer.bytes();
+        sent_ += std::ssize(packer.bytes());
+    }
+    const ByRank<std::byte> came = all_to_all_lists(communicator_, to);
+    to = {};
+    std::vector<Pair> pairs;
+    agree(communicator_, [&] {
+        if (came.values.empty() || !first_plane_)
+            return;
+        relabel(*first_plane_, 0);
+        const auto from = std::find_if(came.counts.begin(), came.counts.end(),
+                                       [](Elements count) { return count > 0; }) -
+                          came.counts.begin();
+        Unpacker unpacker(came.values);
+        const PlaneRuns front = kernel::unpack_plane(unpacker);
+        const kernel::Connection connection = slabs_.options().connection;
+        for (const TouchingLabels& pair :
+             kernel::touching(front, *first_plane_, connection, slabs_.type()))
+            pairs.push_back({before[at(from)] + pair.front - 1, own + pair.back - 1});
+        if (options_.bodies)
+            kernel::each_contact(
+                front, *first_plane_, connection.sameness, slabs_.type(),
+                [&](Label set, Elements contacts) { bodies_[set - 1].contacts += contacts; });
+    });
+    const ByRank<Pair> all_pairs = all_gather_by_rank(communicator_, pairs);
+    sent_ += static_cast<Bytes>(pairs.size() * sizeof(Pair)) * (ranks - 1);
+
+    struct Share {
+        Elements group;
+        Extent extent;
+    };
+    std::vector<Share> shares;
+    struct Measured {
+        Elements set; // of the rank that leads
+        Body body;
+    };
+    std::vector<std::vector<Measured>> measured(at(ranks));
+    agree(communicator_, [&] {
+        std::vector<Elements> joined; // the sets that are in groups
+        for (const Pair& pair : all_pairs.values) {
+            joined.push_back(pair.front);
+            joined.push_back(pair.back);
+        }
+        std::ranges::sort(joined);
+        joined.erase(std::ranges::unique(joined).begin(), joined.end());
+        const auto position = [&](Elements set) {
+            return std::ranges::lower_bound(joined, set) - joined.begin();
+        };
+        JoinedParts groups("ranks");
+        groups.add(std::ssize(joined));
+        for (const Pair& pair : all_pairs.values)
+            groups.join(position(pair.front), position(pair.back));
+        std::vector<Elements> leaders(groups.number(), -1); // [group]
+        for (Elements i = 0; i < std::ssize(joined); ++i) {
+            Elements& leader = leaders[groups[i] - 1];
+            leader = leader < 0 ? joined[at(i)] : leader;
+        }
+        const auto rank_of = [&](Elements set) {
+            return std::ranges::upper_bound(before, set) - before.begin() - 1;
+        };
+        groups_ = std::ssize(leaders);
+        for (Elements i = position(own);
+             i < std::ssize(joined) && joined[at(i)] < own + std::ssize(sets_); ++i) {
+            const Elements set = joined[at(i)] - own, group = groups[i] - 1;
+            const Elements leader = leaders[at(group)];
+            grouped_.push_back(set);
+            sets_[at(set)].group = group;
+            sets_[at(set)].leads = leader == joined[at(i)];
+            shares.push_back({group, sets_[at(set)].extent});
+            if (options_.bodies && !sets_[at(set)].leads)
+                measured[at(rank_of(leader))].push_back(
+                    {leader - before[at(rank_of(leader))], bodies_[at(set)]});
+        }
+    });
+    if (options_.extents) {
+        const ByRank<Share> all_shares = all_gather_by_rank(communicator_, shares);
+        sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (ranks - 1);
+        std::vector<Extent> extents(at(groups_));
+        for (const Share& share : all_shares.values)
+            extents[at(share.group)].add(share.extent);
+        for (const Elements set : grouped_)
+            sets_[at(set)].extent = extents[at(sets_[at(set)].group)];
+    }
+    if (options_.bodies) {
+        for (const std::vector<Measured>& list : measured)
+            sent_ += static_cast<Bytes>(list.size() * sizeof(Measured));
+        for (const Measured& more : all_to_all_lists(communicator_, measured).values)
+            bodies_[at(more.set)].add(more.body);
+    }
+}
+
+void VolumeComponents::find(const RunControl& control) {
+    const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
+    const Elements most = *std::ranges::max_element(slabs_of);
+    for (Elements slab = 0; slab < most; ++slab) {
+        if (communicator_.rank() == 0)
+            control.report("label", slab, most);
+        agree(communicator_, [&] {
+            control.check();
+            if (slab >= slabs_.slabs())
+                return;
+            FoundSlab found;
+            if (const auto record = checkpoint_.next_slab()) {
+                found = FoundSlab::unpacked(*record);
+                for (std::size_t i = 0; i < found.parts.size(); ++i)
+                    offer(std::ssize(parts_) + static_cast<Elements>(i), found.parts[i]);
+                ++resumed_;
+            } else {
+                found = label(slab);
+                checkpoint_.add_slab(slabs_.slabs() > 1 ? found.packed()
+                                                        : std::vector<std::byte>{});
+            }
+            keep(found);
+        });
+    }
+    const std::vector<Elements> all_nan = communicator_.all_gather(nan_);
+    nan_ = std::accumulate(all_nan.begin(), all_nan.end(), Elements{0});
+    timed(labelling_, [&] {
+        agree(communicator_, [&] { make_sets(); });
+        if (communicator_.size() > 1)
+            join_ranks();
+    });
+    first_plane_.reset();
+    last_plane_.reset();
+}
+
+void VolumeComponents::share(std::vector<Number>& numbers) {
+    if (communicator_.size() == 1)
+        return;
+    struct Share {
+        Elements group;
+        Number number;
+    };
+    std::vector<Share> shares;
+    for (const Elements set : grouped_) {
+        if (sets_[at(set)].leads)
+            shares.push_back({sets_[at(set)].group, numbers[at(set)]});
+    }
+    const ByRank<Share> all = all_gather_by_rank(communicator_, shares);
+    sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (communicator_.size() - 1);
+    std::vector<Number> of_group(at(groups_), 0);
+    for (const Share& share : all.values)
+        of_group[at(share.group)] = share.number;
+    for (const Elements set : grouped_)
+        numbers[at(set)] = of_group[at(sets_[at(set)].group)];
+}
+
+} // namespace sextant::distributed

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/distributed/volume_checkpoint.hpp"
+#include "sextant/distributed/volume_slabs.hpp"
+#include "sextant/kernel/label/joined_parts.hpp"
+#include "sextant/kernel/label/plane_seam.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace sextant::distributed {
+
+/// The number of a component of a volume, from 1; 0: none.
+using Number = std::uint64_t;
+
+/// The components of a volume, whose planes ranks have labelled in slabs. Components that touch no
+/// other part of their slab are only counted. The others are joined: pieces of a component form a
+/// set on each rank, and sets of several ranks form a group. The set that holds a component's first
+/// voxel leads its group.
+class VolumeComponents {
+  public:
+    /// What to find out about components.
+    struct Options {
+        bool extents = false;          ///< sizes, and whether they touch the border
+        bool bodies = false;           ///< measures
+        Elements min_size = 0;         ///< do not count interior components of fewer voxels
+        Elements most_candidates = 0;  ///< keep a list of this many of the largest; 0: of none
+        Bytes memory = Bytes{1} << 24; ///< for bodies that are being measured
+    };
+
+    /// Keeps references.
+    VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs, const Options& options,
+                     VolumeCheckpoint& checkpoint)
+        : communicator_(communicator), slabs_(slabs), options_(options), checkpoint_(checkpoint) {}
+
+    /// Labels all slabs of all ranks, and joins their components. Collective.
+    void find(const RunControl& control);
+
+    /// A part of a slab, after it was labelled.
+    struct Part {
+        kernel::Label components = 0;
+        kernel::Label interior = 0; ///< interior components of min_size voxels or more
+        kernel::Label enclosed = 0; ///< interior components that do not touch the border
+        Elements first_node = 0;    ///< number of pieces of sets in the parts before
+    };
+    /// A set of pieces; `part` and `label` are those of its first piece.
+    struct Set {
+        Elements part = 0;
+        kernel::Label label = 0;
+        /// Interior components of the part that have min_size voxels and smaller labels.
+        kernel::Label before = 0;
+        bool leads = true;
+        Elements group = -1;        ///< −1 for a set on one rank
+        kernel::Extent extent = {}; ///< of the whole group
+    };
+    /// An interior component that is among the largest.
+    struct Candidate {
+        Elements voxels = 0, part = 0;
+        kernel::Label label = 0;
+        /// True if this one is larger or, among components of equal size, comes first.
+        bool operator<(const Candidate& other) const {
+            return voxels != other.voxels ? voxels > other.voxels
+                   : part != other.part   ? part < other.part
+                                          : label < other.label;
+        }
+    };
+
+    const std::vector<Part>& parts() const { return parts_; }
+    /// In the order of their first pieces.
+    const std::vector<Set>& sets() const { return sets_; }
+    const std::vector<Candidate>& candidates() const { return candidates_; }
+    /// The labels of a part whose components belong to sets, ascending.
+    std::span<const kernel::Label> edges(Elements part) const;
+    /// The set of each of these.
+    Elements set_of(Elements part, Elements edge) const {
+        return pieces_[parts_[static_cast<std::size_t>(part)].first_node + edge] - 1;
+    }
+    /// The measures of a leading set's component.
+    const kernel::Body& body(Elements set) const { return bodies_[static_cast<std::size_t>(set)]; }
+
+    /// Given a number of each leading set, sets those of the sets that it leads. Collective.
+    void share(std::vector<Number>& numbers);
+
+    Elements nan() const { return nan_; } ///< of all ranks
+    /// Slabs of this rank that an earlier run has labelled.
+    Elements resumed() const { return resumed_; }
+    Bytes sent() const { return sent_; }
+    Seconds reading() const { return reading_; }
+    Seconds labelling() const { return labelling_; }
+
+  private:
+    struct FoundPart;
+    struct FoundSlab;
+
+    FoundSlab label(Elements slab);
+    void describe(const VolumeSlabs::Part& part, FoundPart& found) const;
+    void offer(Elements part, FoundPart& found);
+    void measure(std::vector<FoundPart>& found);
+    void join(FoundPart& found);
+    void keep(FoundSlab& found);
+    void make_sets();
+    void join_ranks();
+
+    const Communicator& communicator_;
+    VolumeSlabs& slabs_;
+    const Options options_;
+    VolumeCheckpoint& checkpoint_;
+
+    std::vector<Part> parts_;
+    kernel::JoinedParts pieces_{"slabs"};    // pieces of sets
+    std::vector<kernel::Label> piece_label_; // [piece]: label in its part
+    std::vector<kernel::Label> piece_before_;
+    std::vector<kernel::Extent> piece_extent_;
+    std::vector<kernel::Body> bodies_;  // [piece], later [set]
+    std::vector<Candidate> candidates_; // a heap, whose first is the smallest
+    std::optional<kernel::PlaneRuns> first_plane_, last_plane_; // of this rank, with edges
+    Elements last_node_ = 0;                                    // the first piece of the last part
+    std::vector<Set> sets_;
+    std::vector<Elements> grouped_; // the sets that are in groups
+    Elements groups_ = 0;           // of all ranks
+    Elements resumed_ = 0;
+    Elements nan_ = 0;
+    Bytes sent_ = 0;
+    Seconds reading_ = 0, labelling_ = 0;
+};
+
+} // namespace sextant::distributed

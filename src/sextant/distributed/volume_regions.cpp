@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/volume_regions.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/packing.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/kernel/label/plane_seam.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace sextant::distributed {
+
+using kernel::Body;
+using kernel::Label;
+using kernel::PlaneRuns;
+
+namespace {
+
+using Regions = std::unordered_map<std::uint64_t, Body>; // [value]
+
+void add(Regions& regions, const Body& body) {
+    regions[body.value].add(body);
+}
+
+/// One rank's part in measuring regions.
+class RegionRun {
+  public:
+    explicit RegionRun(VolumeSlabs& slabs) : slabs_(slabs) {}
+
+    void add_slab(Elements slab, VolumeRegions& result);
+    /// Adds the contacts of this rank's first plane with the plane before it, of another rank.
+    void add_contacts(const PlaneRuns& before);
+
+    const std::optional<PlaneRuns>& last_plane() const { return last_; }
+    bool has_first_plane() const { return first_.has_value(); }
+    Regions& regions() { return regions_; }
+
+  private:
+    void add_part(const VolumeSlabs::Part& part, Regions& regions) const;
+    void add_contacts(const PlaneRuns& front, const PlaneRuns& back);
+
+    VolumeSlabs& slabs_;
+    Regions regions_;
+    std::optional<PlaneRuns> first_, last_; // planes of this rank
+};
+
+/// Measures the components of a part, some at a time, and adds them to their regions.
+void RegionRun::add_part(const VolumeSlabs::Part& part, Regions& regions) const {
+    constexpr Label most = 1 << 16;
+    const kernel::ValueView view = slabs_.view(part);
+    const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
+    std::vector<Label> slots(part.labeller.count(), 0);
+    std::vector<Body> bodies;
+    for (Label first = 0; first < part.labeller.count(); first += most) {
+        const Label end = std::min(first + most, part.labeller.count());
+        for (Label label = first; label < end; ++label)
+            slots[label] = label - first + 1;
+        bodies.assign(end - first, {});
+        kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
+                        slabs_.shape(), intensity ? &*intensity : nullptr, slots, bodies);
+        std::fill(slots.begin() + first, slots.begin() + end, 0);
+        for (const Body& body : bodies)
+            add(regions, body);
+    }
+}
+
+void RegionRun::add_slab(Elements slab, VolumeRegions& result) {
+    timed(result.read, [&] { slabs_.read(slab, true); });
+    timed(result.label, [&] {
+        slabs_.find();
+        std::vector<Regions> parts(slabs_.parts_of_slab());
+        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+            add_part(part, parts[index]);
+        });
+        for (const Regions& part : parts) {
+            for (const auto& [value, body] : part)
+                add(regions_, body);
+        }
+        for (const VolumeSlabs::Part& part : slabs_.parts()) {
+            if (part.planes == 0)
+                continue;
+            const auto plane = [&](Elements z) {
+                return kernel::runs_of_plane(part.labeller, slabs_.view(part), z,
+                                             kernel::Sameness::value);
+            };
+            PlaneRuns front = plane(0);
+            if (last_)
+                add_contacts(*last_, front);
+            else
+                first_ = std::move(front);
+            last_ = plane(part.planes - 1);
+        }
+    });
+}
+
+void RegionRun::add_contacts(const PlaneRuns& before) {
+    add_contacts(before, *first_);
+}
+
+void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
+    kernel::each_contact_by_value(
+        front, back, slabs_.type(),
+        [&](std::uint64_t value, Elements contacts) { regions_.at(value).contacts += contacts; });
+}
+
+} // namespace
+
+VolumeRegions measure_regions(const Communicator& communicator, const RunControl& control,
+                              VolumeSlabs& slabs) {
+    const auto at = [](Elements i) { return static_cast<std::size_t>(i); };
+    VolumeRegions result;
+    result.shape = slabs.shape();
+    RegionRun run(slabs);
+    const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());
+    const Elements most = *std::ranges::max_element(slabs_of);
+    for (Elements slab = 0; slab < most; ++slab) {
+        if (communicator.rank() == 0)
+            control.report("measure", slab, most);
+        agree(communicator, [&] {
+            control.check();
+            if (slab < slabs.slabs())
+                run.add_slab(slab, result);
+        });
+    }
+    // A rank sends its last plane to the next rank that has planes.
+    std::vector<std::vector<std::byte>> planes(at(communicator.size()));
+    const auto next = std::find_if(slabs_of.begin() + communicator.rank() + 1, slabs_of.end(),
+                                   [](Elements count) { return count > 0; });
+    if (run.last_plane() && next != slabs_of.end()) {
+        Packer packer;
+        kernel::pack(packer, *run.last_plane());
+        planes[at(next - slabs_of.begin())] = packer.bytes();
+    }
+    const std::vector<std::byte> came = all_to_all_lists(communicator, planes).values;
+    std::vector<std::vector<Body>> to(at(communicator.size()));
+    agree(communicator, [&] {
+        if (!came.empty() && run.has_first_plane()) {
+            Unpacker unpacker(came);
+            run.add_contacts(kernel::unpack_plane(unpacker));
+        }
+        for (const auto& [value, body] : run.regions())
+            to[0].push_back(body);
+        std::ranges::sort(to[0], {}, &Body::value);
+    });
+    const std::vector<Body> all = all_to_all_lists(communicator, to).values;
+    agree(communicator, [&] {
+        Regions regions;
+        for (const Body& body : all)
+            add(regions, body);
+        for (const auto& [value, body] : regions)
+            result.table.push_back(body);
+        std::ranges::sort(result.table, {}, &Body::value);
+    });
+    return result;
+}
+
+} // namespace sextant::distributed

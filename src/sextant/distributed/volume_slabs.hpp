@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/distributed/volume_planes.hpp"
+#include "sextant/kernel/label/bodies.hpp"
+#include "sextant/kernel/label/labels.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace sextant::distributed {
+
+/// Successive planes of a volume in slabs that fit in memory. The planes of a slab are divided into
+/// parts, which threads label independently.
+class VolumeSlabs {
+  public:
+    struct Options {
+        kernel::Connection connection = {};
+        Elements begin = 0, end = 0; ///< the planes to label
+        /// Memory for the samples and labels of a slab; `ranks` is for errors.
+        Bytes memory = 0;
+        int ranks = 1;
+        int threads = 1;
+        Elements slab_planes = 0; ///< planes of a slab; 0: as many as fit in memory
+    };
+
+    /// `intensity` may be null. Throws InvalidTask if the memory cannot hold a plane.
+    VolumeSlabs(Planes& volume, Planes* intensity, const Options& options);
+
+    /// Planes of a slab that are labelled by one thread.
+    struct Part {
+        kernel::Labeller labeller;
+        Elements first = 0, planes = 0; ///< `first` counts from the first plane of the volume
+
+        Elements end() const { return first + planes; }
+    };
+
+    const kernel::VolumeShape& shape() const { return volume_.shape(); }
+    const Options& options() const { return options_; }
+    Elements slab_planes() const { return slab_planes_; }
+    Elements slabs() const;
+    /// The first plane of a slab.
+    Elements first_of(Elements slab) const;
+    std::size_t parts_of_slab() const { return parts_.size(); }
+
+    /// Reads a slab, with intensities if wanted. Returns the number of samples that are NaN.
+    Elements read(Elements slab, bool with_intensity);
+    /// Labels the parts of the slab that was read.
+    void find();
+
+    std::vector<Part>& parts() { return parts_; }
+    kernel::ValueView view(const Part& part) const {
+        return volume_.view(part.first - first_, part.planes);
+    }
+    /// Empty unless intensities were read.
+    std::optional<kernel::ValueView> intensity(const Part& part) const;
+    /// The type of samples.
+    kernel::ValueView::First type() const { return volume_.view(0, 0).first; }
+
+    /// Calls body(index, part) for each part of the slab, in threads.
+    template <class Body>
+    void each_part(const Body& body) {
+        run_parts(&team_, static_cast<int>(parts_.size()), [&](int index, int) {
+            const auto i = static_cast<std::size_t>(index);
+            body(i, parts_[i]);
+        });
+    }
+    Team& team() { return team_; }
+
+  private:
+    Planes& volume_;
+    Planes* const intensity_;
+    const Options options_;
+    Elements slab_planes_;
+    Team team_;
+    std::vector<Part> parts_;
+    Elements first_ = 0;
+    bool has_intensity_ = false;
+};
+
+} // namespace sextant::distributed
