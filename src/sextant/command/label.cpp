@@ -30,7 +30,7 @@ struct LabelCommand {
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
     std::string intensity;
     std::int64_t min_size = 0, keep_largest = 0;
-    bool fill_holes = false;
+    bool fill_holes = false, pyramid = false;
     std::optional<std::int64_t> ranks;
     Reports reports;
 };
@@ -48,6 +48,8 @@ Record record_of(LabelCommand& command) {
         .add("table", command.table, "FILE",
              "write a table of the components (CSV): sizes, boxes, centroids")
         .file();
+    record.add("pyramid", command.pyramid,
+               "OME-Zarr: also write levels of half the resolution, for viewers");
     record
         .add("neighbours", command.neighbours, "N",
              "connectivity; default: 8 in images, 26 in volumes")
@@ -159,7 +161,10 @@ void LabelRun::open() {
     header.shape = shape();
     header.sample = Sample::u32;
     header.pixel = source_->header().pixel;
-    sink_ = format::create_frames(command_.output, header);
+    format::SinkOptions options;
+    options.label_image = true;
+    options.pyramid = command_.pyramid;
+    sink_ = format::create_frames(command_.output, header, options);
     if (shows())
         overview_.emplace(overview_of(*open_image(command_.source)));
 }
@@ -263,8 +268,8 @@ void run_volume(const LabelCommand& command, const Call& call) {
     if (command.neighbours == "4" || command.neighbours == "8")
         throw InvalidTask(fmt::format("--neighbours {}: {} is a volume, expected 6, 18 or 26",
                                       command.neighbours, command.source.image));
-    VolumeLabelCommand volume{command.source, command.output, command.table, command.intensity, {},
-                              command.reports};
+    VolumeLabelCommand volume{command.source,  command.output, command.table, command.intensity, {},
+                              command.reports, command.pyramid};
     volume.label.neighbours = neighbours_named(command.neighbours);
     volume.label.by_value = command.label.by_value;
     volume.label.measure = !command.table.empty() || !command.reports.report.empty();

@@ -15,6 +15,7 @@ struct VolumeLabelCommand {
     std::string output, table, intensity;
     VolumeLabelOptions label;
     Reports reports;
+    bool pyramid = false;
 };
 
 /// True if the source is a series of several frames of which none is chosen.

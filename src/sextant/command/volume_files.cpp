@@ -19,9 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-format::SinkOptions sink_options() {
+format::SinkOptions sink_options(const VolumeLabelCommand& command) {
     format::SinkOptions options;
     options.axis = format::StackAxis::slices;
+    options.label_image = true;
+    options.pyramid = command.pyramid;
     return options;
 }
 
@@ -48,7 +50,7 @@ VolumeLabelFiles::VolumeLabelFiles(const Communicator& communicator,
     header_.channels = 1;
     header_.remarks = {};
     header_.hyperstack = {};
-    parts_ = format::create_frame_parts(command.output, header_, sink_options());
+    parts_ = format::create_frame_parts(command.output, header_, sink_options(command));
 }
 
 VolumeLabelFiles::~VolumeLabelFiles() {
@@ -120,8 +122,9 @@ Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first
     header_.sample = result.label_bits == 32 ? Sample::u32 : Sample::u64;
     const bool by_rank = planes_per_part() > 0;
     if (result.label_bits != 32 || !by_rank)
-        parts_ = by_rank ? format::create_frame_parts(command_.output, header_, sink_options())
-                         : nullptr;
+        parts_ = by_rank
+                     ? format::create_frame_parts(command_.output, header_, sink_options(command_))
+                     : nullptr;
     if (by_rank) {
         agree(communicator_, [&] { // in two steps, because other ranks write in rank 0's folder
             if (is_root())
@@ -136,7 +139,7 @@ Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first
             if (!is_root())
                 return;
             check_frames_name(command_.output, header_.sample);
-            sink_ = format::create_frames(command_.output, header_, sink_options());
+            sink_ = format::create_frames(command_.output, header_, sink_options(command_));
         });
     }
     if (!command_.reports.report.empty()) {

@@ -41,7 +41,7 @@ constexpr std::array frame_formats{
     FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
                 "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5},
     FrameFormat{"Zarr", ".zarr", "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
-                open_zarr, create_zarr, "any", require_writable_zarr, create_zarr_parts},
+                open_zarr, create_zarr, "any", require_writable_zarr, create_zarr_parts, true},
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},
@@ -156,6 +156,10 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
     const FrameFormat& format = known_format(path);
     if (!format.create)
         throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
+    if (options.pyramid && !format.has_pyramids)
+        throw InvalidFile(path, fmt::format("{} files have no levels of lower resolution for a "
+                                            "pyramid, expected .zarr",
+                                            format.name));
     return format.create(path, header, options);
 }
 

@@ -21,6 +21,8 @@ struct SinkOptions {
     /// A label for each frame, such as "frame 17"; empty for none. TIFF files for ImageJ show them
     /// as slice labels; other files do not store them.
     std::vector<std::string> labels = {};
+    bool label_image = false; ///< samples are labels of components or regions: they have no mean
+    bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
 };
 
 /// The channel and slice of a hyperstack to read, counted from 0; default: the first.
@@ -78,6 +80,8 @@ struct FrameFormat {
     /// formats that are written in order.
     std::unique_ptr<FrameParts> (*create_parts)(const std::string& path, const FrameHeader& header,
                                                 const SinkOptions& options) = nullptr;
+
+    bool has_pyramids = false; ///< true if `create` can write levels of half the resolution
 
     bool is_folder() const { return require_writable != nullptr; }
 };

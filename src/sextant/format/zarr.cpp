@@ -310,6 +310,12 @@ FrameHeader zarr_header(const std::string& path, const ZarrSeries& series,
     checked_frames(path, header);
     remark_on_axes(lengths, header);
     header.pixel = believable(series.pixel, header.remarks);
+    const bool slices = axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front();
+    if (slices && header.pixel.known())
+        header.slice_distance =
+            believable({series.slice_distance, series.slice_distance, series.pixel.unit},
+                       header.remarks)
+                .x;
     return header;
 }
 

@@ -4,17 +4,18 @@
 #include "sextant/core/json_value.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_formats.hpp"
+#include "sextant/format/halving.hpp"
 #include "sextant/format/zarr_array.hpp"
+#include "sextant/format/zarr_array_sink.hpp"
 #include "sextant/format/zarr_chunks.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cctype>
 #include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -63,35 +64,6 @@ AtomicFolder new_store(const std::string& path) {
     return {path, entries};
 }
 
-constexpr std::int64_t chunk_frames = 64;
-constexpr Bytes wanted_chunk_bytes = Bytes{1} << 22, most_layer_bytes = Bytes{1} << 28;
-
-/// Returns an array of frames, or of rows and columns for one frame, in chunks of about 4 MiB.
-ZarrArray array_for(const FrameHeader& header) {
-    const ImageShape shape = header.shape;
-    const Bytes sample = size_of(header.sample), frame = shape.elements() * sample;
-    std::int64_t depth = std::min(chunk_frames, header.frames);
-    if (depth > 1 && depth > most_layer_bytes / frame)
-        depth = std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(
-                                        std::max<Bytes>(1, most_layer_bytes / frame))) -
-                                    1);
-    std::int64_t rows = 1, columns = 1;
-    const auto fits = [&] { return 2 * depth * rows * columns * sample <= wanted_chunk_bytes; };
-    while (fits() && (rows < shape.height || columns < shape.width)) {
-        const bool grow_rows = rows < shape.height && (rows < columns || columns == shape.width);
-        std::int64_t& side = grow_rows ? rows : columns;
-        side = std::min(2 * side, grow_rows ? shape.height : shape.width);
-    }
-    ZarrArray array{{shape.height, shape.width}, {rows, columns}, header.sample};
-    if (header.frames > 1) {
-        array.sides.insert(array.sides.begin(), header.frames);
-        array.chunk.insert(array.chunk.begin(), depth);
-    }
-    array.separator = '/'; // as OME-Zarr requires
-    array.codec = ZarrCodec::zstd;
-    return array;
-}
-
 /// The name of a unit in OME-Zarr, which is that of UDUNITS-2.
 std::string ome_unit(const std::string& unit) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
@@ -114,37 +86,108 @@ Json ome_axis(const char* name, const char* type, const std::string& unit) {
     return axis;
 }
 
+/// The axes of an array, frames first.
+struct Axes {
+    bool stack;  ///< has frames
+    bool slices; ///< frames are slices of a volume
+};
+
+/// An array of the store: level 0 has all samples, and each further level half of them along each
+/// axis.
+struct Level {
+    std::int64_t frames;
+    ImageShape shape;
+    std::int64_t z = 1, y = 1, x = 1; ///< the distance of samples, in samples of level 0
+};
+
+/// The next level of a pyramid; none if the largest side is small enough.
+std::optional<Level> next_level(const Level& level, Axes axes) {
+    constexpr std::int64_t small = 256;
+    const std::int64_t planes = axes.slices ? level.frames : 1;
+    if (std::max({planes, level.shape.height, level.shape.width}) <= small)
+        return std::nullopt;
+    Level next = level;
+    const auto halve = [](std::int64_t& side, std::int64_t& distance) {
+        distance *= side > 1 ? 2 : 1;
+        side = (side + 1) / 2;
+    };
+    if (axes.slices)
+        halve(next.frames, next.z);
+    halve(next.shape.height, next.y);
+    halve(next.shape.width, next.x);
+    return next;
+}
+
+std::vector<Level> levels_of(const FrameHeader& header, Axes axes, bool pyramid) {
+    std::vector<Level> levels{{header.frames, header.shape}};
+    for (auto next = next_level(levels[0], axes); pyramid && next;
+         next = next_level(levels.back(), axes))
+        levels.push_back(*next);
+    return levels;
+}
+
+/// The distances of frames, rows and columns; 1 if unknown.
+struct Spacing {
+    double frames = 1, y = 1, x = 1;
+};
+
+/// A level in the metadata of OME-Zarr. Means are between the voxels of level 0.
+Json ome_dataset(std::size_t number, const Level& level, const Spacing& spacing, Axes axes,
+                 bool means) {
+    Json scale = Json::array(), shift = Json::array();
+    const auto add = [&](double distance, std::int64_t factor) {
+        scale.add(distance * static_cast<double>(factor));
+        shift.add(distance * static_cast<double>(factor - 1) / 2);
+    };
+    if (axes.stack)
+        add(spacing.frames, level.z);
+    add(spacing.y, level.y);
+    add(spacing.x, level.x);
+    Json transformations = Json::array({Json{{"type", "scale"}, {"scale", scale}}});
+    if (means && number > 0)
+        transformations.add(Json{{"type", "translation"}, {"translation", shift}});
+    return Json{{"path", std::to_string(number)}, {"coordinateTransformations", transformations}};
+}
+
 /// The metadata of OME-Zarr 0.4. An unknown pixel size is written as 1, without a unit.
-std::string ome_text(const std::string& path, const FrameHeader& header, StackAxis axis) {
-    Json axes = Json::array(), scale = Json::array();
-    if (header.frames > 1 && axis == StackAxis::time) {
-        const bool known = header.frame_interval > 0;
-        axes.add(ome_axis("t", "time", known ? "second" : ""));
-        scale.add(known ? header.frame_interval : 1);
-    } else if (header.frames > 1) {
-        axes.add(ome_axis("z", "space", ""));
-        scale.add(1.0);
-    }
+std::string ome_text(const std::string& path, const FrameHeader& header, Axes axes_of_array,
+                     const std::vector<Level>& levels, bool labels) {
+    Json axes = Json::array();
     const bool known = header.pixel.known();
     const std::string unit = known ? ome_unit(header.pixel.unit) : "";
+    Spacing spacing;
+    if (known)
+        spacing = {1, header.pixel.y, header.pixel.x};
+    if (axes_of_array.slices) {
+        const bool distance = known && header.slice_distance > 0;
+        axes.add(ome_axis("z", "space", distance ? unit : ""));
+        spacing.frames = distance ? header.slice_distance : 1;
+    } else if (axes_of_array.stack) {
+        const bool interval = header.frame_interval > 0;
+        axes.add(ome_axis("t", "time", interval ? "second" : ""));
+        spacing.frames = interval ? header.frame_interval : 1;
+    }
     axes.add(ome_axis("y", "space", unit));
     axes.add(ome_axis("x", "space", unit));
-    scale.add(known ? header.pixel.y : 1);
-    scale.add(known ? header.pixel.x : 1);
-    const Json dataset{
-        {"path", "0"},
-        {"coordinateTransformations", Json::array({Json{{"type", "scale"}, {"scale", scale}}})}};
-    const Json image{{"version", "0.4"},
-                     {"name", fs::path(path).stem().string()},
-                     {"axes", axes},
-                     {"datasets", Json::array({dataset})}};
-    return Json{{"multiscales", Json::array({image})}}.text() + "\n";
+    Json datasets = Json::array();
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        datasets.add(ome_dataset(i, levels[i], spacing, axes_of_array, !labels));
+    Json image{{"version", "0.4"},
+               {"name", fs::path(path).stem().string()},
+               {"axes", axes},
+               {"datasets", datasets}};
+    if (levels.size() > 1)
+        image.set("type", labels ? "nearest" : "mean");
+    Json all{{"multiscales", Json::array({image})}};
+    if (labels)
+        all.set("image-label", Json{{"version", "0.4"}});
+    return all.text() + "\n";
 }
 
 /// Writes a file of the store at `path`, in the folder where it is being made. Errors name the
 /// store.
-void put(const std::string& path, const std::string& folder, const std::string& name,
-         std::string_view bytes) {
+void put_file(const std::string& path, const std::string& folder, const std::string& name,
+              std::string_view bytes) {
     const fs::path file = fs::path(folder) / name;
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
@@ -157,124 +200,93 @@ void put(const std::string& path, const std::string& folder, const std::string& 
     }
 }
 
-void put_metadata(const std::string& path, const std::string& folder, const FrameHeader& header,
-                  const ZarrArray& array, StackAxis axis) {
-    put(path, folder, ".zgroup", "{\n  \"zarr_format\": 2\n}\n");
-    put(path, folder, ".zattrs", ome_text(path, header, axis));
-    put(path, folder, "0/.zarray", zarr_array_text(array));
-}
+constexpr std::string_view group_text = "{\n  \"zarr_format\": 2\n}\n";
 
-/// Writes the chunks of successive frames, which begin at a chunk.
+/// Writes a series as level 0, and a pyramid from the rows of each level to the next.
 class ZarrSink : public FrameSink {
   public:
-    /// `header`: with the number of frames to write.
-    ZarrSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
-             std::int64_t first_frame)
-        : FrameSink(path, header),
-          array_(array),
-          first_(first_frame),
-          depth_(array.sides.size() > 2 ? array_.chunk.front() : 1),
-          rows_(array_.chunk[array_.chunk.size() - 2]),
-          rows_held_(depth_ > 1 ? header.shape.height : rows_),
-          held_(static_cast<std::size_t>(depth_ * rows_held_ * row_bytes())),
-          threads_(zarr_threads(array_.chunk_bytes())),
-          buffers_(static_cast<std::size_t>(threads_)) {}
+    ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
+        : FrameSink(path, header), folder_(new_store(path)) {
+        const bool stack = header.frames > 1;
+        const Axes axes{stack, stack && options.axis == StackAxis::slices};
+        const std::vector<Level> levels = levels_of(header, axes, options.pyramid);
+        put(".zgroup", group_text);
+        put(".zattrs", ome_text(path, header, axes, levels, options.label_image));
+        std::int64_t depth = 64; // frames per chunk
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            const Level& level = levels[i];
+            const ZarrArray array =
+                zarr_array_for(header.sample, level.frames, level.shape, stack, depth);
+            if (i == 0)
+                buffers_.resize(static_cast<std::size_t>(zarr_threads(array.chunk_bytes())));
+            depth =
+                array.chunk.front(); // not more in further levels: their memory adds up to a third
+            arrays_.push_back(std::make_unique<ZarrArraySink>(
+                array,
+                [this, i](const std::string& name, std::string_view bytes) {
+                    put(fmt::format("{}/{}", i, name), bytes);
+                },
+                buffers_));
+            if (i + 1 < levels.size())
+                halvings_.push_back(
+                    make_halving(options.label_image ? HalvedBy::nearest : HalvedBy::mean,
+                                 header.sample, level.frames, level.shape, axes.slices));
+        }
+    }
 
   private:
-    /// The folder of the store that is being made.
-    virtual const std::string& folder() const = 0;
+    void put(const std::string& name, std::string_view bytes) {
+        put_file(path(), folder_.temporary(), name, bytes);
+    }
 
     void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
-        const bool last_of_layer = frame % depth_ == depth_ - 1 || frame == header().frames - 1;
-        while (rows.count() > 0) {
-            const std::int64_t band = rows.first / rows_;
-            const std::int64_t band_end = std::min((band + 1) * rows_, header().shape.height);
-            const std::int64_t end = std::min(rows.last, band_end);
-            const auto bytes = static_cast<std::size_t>((end - rows.first) * row_bytes());
-            std::memcpy(held_row(frame % depth_, rows.first), samples.data(), bytes);
-            samples = samples.subspan(bytes);
-            rows.first = end;
-            if (last_of_layer && end == band_end)
-                write_band(frame, band);
-        }
+        append_to(0, frame, rows, samples);
     }
 
-    std::byte* held_row(std::int64_t frame, std::int64_t row) {
-        return held_.data() + (frame * rows_held_ + row % rows_held_) * row_bytes();
+    void append_to(std::size_t level, std::int64_t frame, Rows rows,
+                   std::span<const std::byte> samples) {
+        arrays_[level]->append(frame, rows, samples);
+        if (level < halvings_.size())
+            halvings_[level]->add(
+                frame, rows, samples,
+                [this, level](std::int64_t to, Rows halved, std::span<const std::byte> means) {
+                    append_to(level + 1, to, halved, means);
+                });
     }
 
-    /// Writes the chunks of some rows, all of whose frames up to `frame` are held.
-    void write_band(std::int64_t frame, std::int64_t band) {
-        const std::int64_t columns = array_.chunk.back(), width = header().shape.width;
-        run_zarr_tasks(
-            (width + columns - 1) / columns, threads_, [&](std::int64_t column, int thread) {
-                write_chunk(frame, band, column, buffers_[static_cast<std::size_t>(thread)]);
-            });
-    }
-
-    struct Buffers {
-        std::vector<std::byte> chunk, stored;
-    };
-
-    void write_chunk(std::int64_t frame, std::int64_t band, std::int64_t column, Buffers& buffers) {
-        const Bytes size = size_of(header().sample), chunk_row = array_.chunk.back() * size;
-        const Bytes left = column * chunk_row, bytes = std::min(chunk_row, row_bytes() - left);
-        const std::int64_t first = band * rows_;
-        const std::int64_t last = std::min(first + rows_, header().shape.height);
-        std::vector<std::byte>& chunk = buffers.chunk;
-        chunk.assign(static_cast<std::size_t>(array_.chunk_bytes()), std::byte{0});
-        for (std::int64_t i = 0; i <= frame % depth_; ++i) {
-            for (std::int64_t y = first; y < last; ++y) {
-                std::memcpy(chunk.data() + (i * rows_ + y - first) * chunk_row,
-                            held_row(i, y) + left, static_cast<std::size_t>(bytes));
-            }
-        }
-        if (std::all_of(chunk.begin(), chunk.end(), [](std::byte b) { return b == std::byte{0}; }))
-            return; // missing chunks consist of zeros
-        encode_zarr_chunk(chunk, buffers.stored);
-        std::vector<std::int64_t> position{band, column};
-        if (array_.sides.size() > 2)
-            position.insert(position.begin(), (first_ + frame) / depth_);
-        put(path(), folder(), "0/" + array_.chunk_name(position),
-            {reinterpret_cast<const char*>(buffers.stored.data()), buffers.stored.size()});
-    }
-
-    ZarrArray array_;
-    std::int64_t first_;          ///< the first frame, in the series
-    std::int64_t depth_;          ///< frames per chunk
-    std::int64_t rows_;           ///< rows per chunk
-    std::int64_t rows_held_;      ///< rows held of each frame
-    std::vector<std::byte> held_; ///< samples whose chunks are not complete
-    int threads_;
-    std::vector<Buffers> buffers_; ///< one per thread
-};
-
-/// A store that is written in order.
-class WholeZarrSink final : public ZarrSink {
-  public:
-    WholeZarrSink(const std::string& path, const FrameHeader& header, StackAxis axis)
-        : ZarrSink(path, header, array_for(header), 0), folder_(new_store(path)) {
-        put_metadata(path, folder(), header, array_for(header), axis);
-    }
-
-  private:
-    const std::string& folder() const override { return folder_.temporary(); }
     void finish() override { folder_.commit(); }
 
     AtomicFolder folder_;
+    std::vector<ZarrBuffers> buffers_;
+    std::vector<std::unique_ptr<ZarrArraySink>> arrays_; ///< by level
+    std::vector<std::unique_ptr<Halving>> halvings_;     ///< from each level to the next
 };
 
-class ZarrPartSink final : public ZarrSink {
+/// Writes successive frames of a store, which begin at a chunk.
+class ZarrPartSink final : public FrameSink {
   public:
+    /// `header`: with the number of frames to write.
     ZarrPartSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
-                 std::int64_t first, std::string folder)
-        : ZarrSink(path, header, array, first), folder_(std::move(folder)) {}
+                 const std::string& folder, std::int64_t first)
+        : FrameSink(path, header),
+          first_(first),
+          buffers_(static_cast<std::size_t>(zarr_threads(array.chunk_bytes()))),
+          array_(
+              array,
+              [path, folder](const std::string& name, std::string_view bytes) {
+                  put_file(path, folder, "0/" + name, bytes);
+              },
+              buffers_) {}
 
   private:
-    const std::string& folder() const override { return folder_; }
+    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
+        array_.append(first_ + frame, rows, samples);
+    }
     void finish() override {}
 
-    std::string folder_;
+    std::int64_t first_;
+    std::vector<ZarrBuffers> buffers_;
+    ZarrArraySink array_;
 };
 
 /// Removes the temporary files that a process has left when it was killed.
@@ -291,23 +303,29 @@ void remove_temporary_files(const std::string& folder) {
         fs::remove(file, unknown);
 }
 
+/// Parts are layers of chunks.
 class ZarrParts final : public FrameParts {
   public:
-    ZarrParts(std::string path, const FrameHeader& header, StackAxis axis)
-        : path_(std::move(path)), header_(header), array_(array_for(header)), axis_(axis) {}
+    ZarrParts(std::string path, const FrameHeader& header, const SinkOptions& options)
+        : path_(std::move(path)),
+          header_(header),
+          axes_{header.frames > 1, header.frames > 1 && options.axis == StackAxis::slices},
+          labels_(options.label_image),
+          array_(zarr_array_for(header.sample, header.frames, header.shape, axes_.stack)) {}
 
-    std::int64_t frames_per_part() const override {
-        return array_.sides.size() > 2 ? array_.chunk.front() : 1;
-    }
+    std::int64_t frames_per_part() const override { return axes_.stack ? array_.chunk.front() : 1; }
     void create(const std::string& folder) override {
         remove_temporary_files(folder);
-        put_metadata(path_, folder, header_, array_, axis_);
+        put_file(path_, folder, ".zgroup", group_text);
+        put_file(path_, folder, ".zattrs",
+                 ome_text(path_, header_, axes_, levels_of(header_, axes_, false), labels_));
+        put_file(path_, folder, "0/.zarray", zarr_array_text(array_));
     }
     std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
                                     std::int64_t count) override {
         FrameHeader header = header_;
         header.frames = count;
-        return std::make_unique<ZarrPartSink>(path_, header, array_, first, folder);
+        return std::make_unique<ZarrPartSink>(path_, header, array_, folder, first);
     }
     void commit(const std::string& folder) override {
         const std::vector<std::string> names = replaceable_entries(path_);
@@ -318,8 +336,9 @@ class ZarrParts final : public FrameParts {
   private:
     std::string path_;
     FrameHeader header_;
+    Axes axes_;
+    bool labels_;
     ZarrArray array_;
-    StackAxis axis_;
 };
 
 void check_zarr_sink(const std::string& path, const FrameHeader& header) {
@@ -337,13 +356,13 @@ void require_writable_zarr(const std::string& path) {
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
     check_zarr_sink(path, header);
-    return std::make_unique<WholeZarrSink>(path, header, options.axis);
+    return std::make_unique<ZarrSink>(path, header, options);
 }
 
 std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,
                                               const SinkOptions& options) {
     check_zarr_sink(path, header);
-    return std::make_unique<ZarrParts>(path, header, options.axis);
+    return options.pyramid ? nullptr : std::make_unique<ZarrParts>(path, header, options);
 }
 
 } // namespace sextant::format

@@ -181,6 +181,10 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
     const bool stated = !unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1;
     if (stated && unit == unit_of(image, count - 2))
         series.pixel = {steps[count - 1], steps[count - 2], unit};
+    if (const std::size_t z = series.axes.find('z'); z != std::string::npos) {
+        if (series.pixel.known() && unit == unit_of(image, z))
+            series.slice_distance = steps[z];
+    }
     if (const std::size_t time = series.axes.find('t'); time != std::string::npos)
         series.frame_interval = believable_interval(steps[time], unit_of(image, time));
 }

@@ -39,6 +39,7 @@ struct ZarrSeries {
     std::string axes = {}; ///< a letter of "tczyx" per axis; empty if the axes are not named
     PixelSize pixel = {};
     Seconds frame_interval = 0; ///< 0 if unknown
+    double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown
 
     /// The name of a file of the array in the store.
     std::string file(const std::string& name) const;

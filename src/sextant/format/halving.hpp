@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/sample.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace sextant::format {
+
+/// How two, four or eight samples become one.
+enum class HalvedBy {
+    nearest, ///< the sample at even coordinates, for labels, which have no mean
+    mean     ///< of the samples that are not NaN; integers are rounded to nearest, ties upwards
+};
+
+/// Halves the sides of frames, rounded up, while their rows pass in order; and the number of
+/// frames, if these are slices of a volume. A side of 1 stays.
+class Halving {
+  public:
+    /// Receives rows of the halved series in order.
+    using Take = std::function<void(std::int64_t frame, Rows, std::span<const std::byte>)>;
+
+    virtual ~Halving() = default;
+    Halving(const Halving&) = delete;
+    Halving& operator=(const Halving&) = delete;
+
+    /// Takes the next rows of a frame.
+    virtual void add(std::int64_t frame, Rows rows, std::span<const std::byte> samples,
+                     const Take& take) = 0;
+
+  protected:
+    Halving() = default;
+};
+
+/// Cost  memory for a frame if slices are averaged, otherwise for two rows.
+std::unique_ptr<Halving> make_halving(HalvedBy by, Sample sample, std::int64_t frames,
+                                      ImageShape shape, bool slices);
+
+} // namespace sextant::format
