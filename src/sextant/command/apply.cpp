@@ -30,7 +30,7 @@ struct ApplyCommand {
     std::string transforms, output;
     /// Images or coordinates; for a single image, also the frame whose transform is applied to it.
     SourceChoice source;
-    bool from_reference = false;
+    bool from_reference = false, pyramid = false;
 };
 
 Record record_of(ApplyCommand& command) {
@@ -56,6 +56,8 @@ Record record_of(ApplyCommand& command) {
         .required();
     record.add("from_reference", command.from_reference,
                "map points from the average to the frames, instead of the reverse");
+    record.add("pyramid", command.pyramid,
+               "OME-Zarr: also write levels of half the resolution, for viewers");
     return record;
 }
 
@@ -251,7 +253,9 @@ void apply_to_images(const ApplyCommand& command, Applied& applied) {
     for (const Shown& one : shown)
         numbers.push_back(one.frame);
     header.frame_interval = frame_interval_of(source->header(), numbers);
-    const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header);
+    format::SinkOptions options;
+    options.pyramid = command.pyramid;
+    const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
     registration::FlybackGaps without_flyback(*source,
                                               applied.all().rows ? applied.all().rows->flyback : 0);
     registration::Resampler resampler(without_flyback);
@@ -314,6 +318,8 @@ int run_apply(const ApplyCommand& command, const Call& call) {
         throw InvalidTask(
             fmt::format("--from-reference: {} is not a table of coordinates (.csv)", path));
     const std::array outputs{command.output};
+    if (command.pyramid && coordinates)
+        throw InvalidTask(fmt::format("--pyramid: {} is a table of coordinates", path));
     if (coordinates && !is_table(outputs[0]))
         throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
     if (!coordinates)
