@@ -230,7 +230,8 @@ await withBrowser(chromium, async (browser) => {
               "the link leads to the second run");
     await fits(page);
   });
-  for (const [name, shows] of [["contours", outlines], ["label", showsPictures], ["filter", showsPictures]]) {
+  for (const [name, shows] of [["contours", outlines], ["label", showsPictures], ["volume", showsPictures],
+                               ["filter", showsPictures]]) {
     await check(name, await browser.open(at(name)), shows);
     await check(`${name} dark`, await browser.open(at(name), { dark: true }), shows);
     await check(`${name} on a phone`, await browser.open(at(name), phone), fits);

@@ -51,6 +51,12 @@ awk 'BEGIN {
     printf '##..##.##.......#..##.#....##...' | LC_ALL=C tr '.#' '\000\001'
 } >"$folder/cells.npy"
 "$SEXTANT" label "$folder/cells.npy" -o "$folder/labels.npy" --ranks 3 --report "$folder/label.html" >/dev/null
+yes '##..##.##.......#..##.#....##...' | tr -d '\n' | head -c 24960 | LC_ALL=C tr '.#' '\000\001' >"$folder/voxels"
+{
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (13, 40, 48), }"
+    cat "$folder/voxels"
+} >"$folder/volume.npy"
+"$SEXTANT" label "$folder/volume.npy" -o "$folder/labels.npy" --neighbours 6 --report "$folder/volume.html" >/dev/null
 
 # One short case of each benchmark.
 cat >"$folder/cases.json" <<'CASES'
