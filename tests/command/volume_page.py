@@ -37,26 +37,22 @@ def pixels(png):
         if kind == b"IDAT":
             data += png[at + 8:at + 8 + length]
         at += 12 + length
-    rows = numpy.frombuffer(zlib.decompress(data), numpy.uint8).reshape(height, 1 + 4 * width)
-    image = numpy.zeros((height, width, 4), numpy.uint8)
+    rows = zlib.decompress(data)
+    above, lines = bytes(4 * width + 4), []
     for y in range(height):
-        up = image[y - 1].astype(int) if y else numpy.zeros((width, 4), int)
-        line = rows[y, 1:].reshape(width, 4).astype(int)
-        kind = rows[y, 0]
-        if kind in (0, 2):
-            image[y] = line + (up if kind == 2 else 0)
-            continue
-        left, corner = numpy.zeros(4, int), numpy.zeros(4, int)
-        for x in range(width):
-            if kind == 1:
-                guess = left
-            elif kind == 3:
-                guess = (left + up[x]) // 2
+        kind, row = rows[y * (4 * width + 1)], rows[y * (4 * width + 1) + 1:(y + 1) * (4 * width + 1)]
+        line = bytearray(4) + row  # after a pixel of zeros
+        for i in range(4, len(line)):
+            left, up, corner = line[i - 4], above[i], above[i - 4]
+            if kind == 4:
+                near = [abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)]
+                guess = (left, up, corner)[near.index(min(near))]
             else:
-                pa, pb, pc = abs(up[x] - corner), abs(left - corner), abs(left + up[x] - 2 * corner)
-                guess = numpy.where((pa <= pb) & (pa <= pc), left, numpy.where(pb <= pc, up[x], corner))
-            left, corner = (line[x] + guess) % 256, up[x]
-            image[y, x] = left
+                guess = (0, left, up, (left + up) // 2)[kind]
+            line[i] = (line[i] + guess) % 256
+        above = line
+        lines.append(numpy.frombuffer(bytes(line[4:]), numpy.uint8).reshape(width, 4))
+    image = numpy.array(lines)
     check((image[..., 3] == 255).all(), "a picture is transparent")
     return image[..., :3].astype(int)
 
@@ -144,11 +140,11 @@ def compare(where, labels, shown, *options):
 
 def balls(shape, count, most):
     volume = numpy.zeros(shape, numpy.uint8)
-    grid = numpy.ogrid[tuple(slice(0, side) for side in shape)]
     for _ in range(count):
-        at = random.random(3) * shape
-        radius = random.uniform(1, most)
-        volume |= sum((axis - c) ** 2 for axis, c in zip(grid, at)).astype(float) < radius * radius
+        at, radius = random.random(3) * shape, random.uniform(1, most)
+        box = tuple(slice(max(0, int(c - most)), int(c + most) + 1) for c in at)
+        grid = numpy.ogrid[tuple(slice(each.start, min(each.stop, side)) for each, side in zip(box, shape))]
+        volume[box] |= sum((axis - c) ** 2 for axis, c in zip(grid, at)) < radius * radius
     return volume
 
 

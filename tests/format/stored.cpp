@@ -113,6 +113,19 @@ TEST_F(StoredFrames, WithInvalidPixelSizesHaveNoPixelSize) {
     }
 }
 
+TEST_F(StoredFrames, OfAnMrcVolumeHaveADistance) {
+    for (const std::endian order : orders) {
+        std::string bytes =
+            mrc_bytes(1, 3, shape, order, stack_bytes<std::int16_t>(3, shape, order));
+        bytes.replace(48, 4, Bytewise(order).put<float>(18).bytes()); // the depth of the cell
+        EXPECT_EQ(open("a.mrc", bytes)->header().slice_distance, 0) << "a stack of images";
+        bytes.replace(36, 4, Bytewise(order).put<std::int32_t>(3).bytes());
+        EXPECT_EQ(open("a.mrc", bytes)->header().slice_distance, 6);
+        bytes.replace(48, 4, Bytewise(order).put<float>(1e30F).bytes());
+        EXPECT_EQ(open("a.mrc", bytes)->header().slice_distance, 0) << "implausible";
+    }
+}
+
 TEST_F(StoredFrames, AreReadBackFromMrcAndNpyAsWritten) {
     for (const std::string extension : {"mrc", "npy"}) {
         for (const Sample sample :

@@ -134,6 +134,27 @@ TEST_F(TiffSink, DescribesPlanesThatAreNotASeriesAsSlices) {
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
 }
 
+TEST_F(TiffSink, KeepsTheDistanceOfSlices) {
+    for (const Sample sample : {Sample::u16, Sample::u32}) { // described for ImageJ, and for OME
+        FrameHeader header{3, shape, sample, 1, {.5, .25, "µm"}, {}};
+        header.slice_distance = 2;
+        written(header, {format::StackAxis::slices});
+        EXPECT_EQ(format::open_frames(path)->header().slice_distance, 2) << name(sample);
+        format::SourceOptions one;
+        one.slice = 1;
+        EXPECT_EQ(format::open_frames(path, one)->header().slice_distance, 0) << "of a plane";
+        written(header); // a time series
+        EXPECT_EQ(format::open_frames(path)->header().slice_distance, 0) << name(sample);
+        header.slice_distance = 0;
+        written(header, {format::StackAxis::slices});
+        EXPECT_EQ(format::open_frames(path)->header().slice_distance, 0) << name(sample);
+    }
+    FrameHeader small{3, shape, Sample::u8, 1, {2.5e-10, 2.5e-10, "m"}, {}};
+    small.slice_distance = 1e-9;
+    written(small, {format::StackAxis::slices});
+    EXPECT_NEAR(format::open_frames(path)->header().slice_distance, 1, 1e-6) << "in nm";
+}
+
 /// The units of UTF-16 text as it is stored in a file of this machine's byte order.
 std::string stored(std::u16string_view text) {
     return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof text[0]};

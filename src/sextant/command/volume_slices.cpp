@@ -54,12 +54,17 @@ void VolumeSlices<Sample>::add(Elements z, Elements first, std::span<const Sampl
 
 template <class Sample>
 void VolumeSlices<Sample>::gather(const Communicator& communicator) {
-    std::vector<std::vector<Sample>> to(static_cast<std::size_t>(communicator.size()));
-    if (communicator.rank() > 0)
-        to[0] = samples_;
-    const ByRank<Sample> other = all_to_all_lists(communicator, to);
-    for (std::size_t i = 0; i < other.values.size(); ++i) // 0 where a rank added nothing
-        samples_[i % samples_.size()] += other.values[i];
+    struct Pixel {
+        std::uint32_t index;
+        Sample sample;
+    };
+    std::vector<std::vector<Pixel>> to(static_cast<std::size_t>(communicator.size()));
+    for (std::size_t i = 0; i < samples_.size() && communicator.rank() > 0; ++i) {
+        if (samples_[i] != 0) // 0 where this rank added nothing
+            to[0].push_back({static_cast<std::uint32_t>(i), samples_[i]});
+    }
+    for (const Pixel& pixel : all_to_all_lists(communicator, to).values)
+        samples_[pixel.index] = pixel.sample;
 }
 
 template class VolumeSlices<float>;

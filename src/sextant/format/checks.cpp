@@ -301,6 +301,12 @@ PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
     return {};
 }
 
+double believable_distance(double stated, const PixelSize& pixel) {
+    const Believed believed = believed_of(pixel.unit);
+    const double distance = std::abs(stated);
+    return pixel.known() && distance > believed.least && distance < believed.most ? distance : 0;
+}
+
 namespace {
 
 template <class Pixel>

@@ -102,6 +102,10 @@ Seconds believable_interval(double stated, std::string_view unit);
 /// one.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 
+/// Returns the distance of slices, stated in the unit of the pixel size; 0 if it is implausible or
+/// if the pixel size is unknown.
+double believable_distance(double stated, const PixelSize& pixel);
+
 /// Numbers of pixels that cannot be composited correctly. A pixel may be counted in both.
 struct PixelCheck {
     Elements not_a_number = 0;      ///< a channel, including depth, is NaN

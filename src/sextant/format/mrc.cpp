@@ -167,6 +167,10 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
                                       extended_bytes, file.size()));
     }
     frames.pixel = believable(pixel_size(header, swapped, frames.shape), frames.remarks);
+    if (const std::int32_t planes = integer(header, intervals + 8, swapped); planes > 1) {
+        const auto depth = static_cast<double>(number_in<float>(header, cell + 8, swapped));
+        frames.slice_distance = believable_distance(depth / planes, frames.pixel); // of a volume
+    }
     const auto layout =
         dense_layout(frames, static_cast<Bytes>(header_bytes) + extended_bytes, swapped);
     return stored_frames(std::move(file), std::move(frames), layout);

@@ -303,6 +303,8 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     header.pixel = believable(notes.pixel, header.remarks);
     header.frame_interval = notes.frame_interval;
     const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
+    if (choice.by_slices)
+        header.slice_distance = believable_distance(notes.slice_distance, header.pixel);
     if (first.unread > 0) {
         header.remarks.push_back("the fourth sample of each pixel is ignored because the file does "
                                  "not state its meaning");

@@ -134,6 +134,7 @@ PixelSize pixel_in_centimetres(TIFF* file) {
 TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
     notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
+    notes.slice_distance = decimal_in(value_of(text, "spacing"));
     const std::string_view unit = value_of(text, "tunit");
     notes.frame_interval =
         believable_interval(decimal_in(value_of(text, "finterval")), unit.empty() ? "s" : unit);
@@ -322,6 +323,8 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
     notes.pixel = {decimal_in(attribute_of(pixels, "PhysicalSizeX")),
                    decimal_in(attribute_of(pixels, "PhysicalSizeY")),
                    tidy_unit(unit("PhysicalSizeXUnit", "µm"))};
+    if (tidy_unit(unit("PhysicalSizeZUnit", "µm")) == notes.pixel.unit)
+        notes.slice_distance = decimal_in(attribute_of(pixels, "PhysicalSizeZ"));
     notes.frame_interval = believable_interval(decimal_in(attribute_of(pixels, "TimeIncrement")),
                                                unit("TimeIncrementUnit", "s"));
     if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&

@@ -56,6 +56,7 @@ std::int64_t length_of_axis(std::string_view text);
 struct TiffNotes {
     PixelSize pixel;
     Seconds frame_interval = 0; ///< 0 if unknown
+    double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown
     std::int64_t images = 0;    ///< number stated by ImageJ; 0 if ImageJ did not write the file
     std::optional<PageAxes> axes = {};
     /// The plane of each page, if the metadata assign them; empty if pages are in the order of

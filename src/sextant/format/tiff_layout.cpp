@@ -97,6 +97,9 @@ std::string imagej_description(const FrameHeader& header, const SinkOptions& opt
     const PixelSize pixel = in_storable_unit(header.pixel);
     if (pixel.known() && !pixel.unit.empty())
         text += fmt::format("unit={}\n", escaped_for_java(pixel.unit));
+    const bool slices = options.axis == StackAxis::slices && header.frames > 1;
+    if (slices && pixel.known() && header.slice_distance > 0)
+        text += fmt::format("spacing={}\n", header.slice_distance * pixel.x / header.pixel.x);
     if (header.frame_interval > 0)
         text += fmt::format("finterval={}\n", header.frame_interval);
     return text;
@@ -113,6 +116,9 @@ std::string ome_description(const FrameHeader& header, const SinkOptions& option
         pixels += fmt::format(" PhysicalSizeX=\"{}\" PhysicalSizeXUnit=\"{}\" PhysicalSizeY=\"{}\""
                               " PhysicalSizeYUnit=\"{}\"",
                               header.pixel.x, header.pixel.unit, header.pixel.y, header.pixel.unit);
+        if (!time && header.slice_distance > 0)
+            pixels += fmt::format(" PhysicalSizeZ=\"{}\" PhysicalSizeZUnit=\"{}\"",
+                                  header.slice_distance, header.pixel.unit);
     }
     if (header.frame_interval > 0)
         pixels +=

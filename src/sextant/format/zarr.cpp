@@ -311,11 +311,8 @@ FrameHeader zarr_header(const std::string& path, const ZarrSeries& series,
     remark_on_axes(lengths, header);
     header.pixel = believable(series.pixel, header.remarks);
     const bool slices = axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front();
-    if (slices && header.pixel.known())
-        header.slice_distance =
-            believable({series.slice_distance, series.slice_distance, series.pixel.unit},
-                       header.remarks)
-                .x;
+    if (slices)
+        header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     return header;
 }
 
