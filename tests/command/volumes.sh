@@ -54,6 +54,13 @@ if [ -n "${MPIRUN:-}" ]; then
     cmp "$work/one.csv" "$work/many.csv" || fail "another table over MPI"
 fi
 
+# Pages have the same slices on ranks of a launcher.
+"$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --report "$work/one.html" >/dev/null
+grep -o '<image class="[^>]*>' "$work/one.html" >"$work/one.slices"
+[ "$(wc -l <"$work/one.slices")" -eq 6 ] || fail "not 6 slices"
+${MPIRUN:+$MPIRUN -n 3} "$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --report "$work/many.html" >/dev/null
+grep -o '<image class="[^>]*>' "$work/many.html" | cmp - "$work/one.slices" || fail "other slices over MPI"
+
 # The regions of labels have the measures of the components.
 "$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --table "$work/one.csv" --intensity "$work/large.npy" >/dev/null
 "$SEXTANT" measure "$work/one.npy" --intensity "$work/large.npy" -o "$work/regions.csv" --ranks 2 >/dev/null

@@ -55,10 +55,10 @@ VoxelSize voxel_of(const FrameHeader& header) {
         return {};
     const PixelSize& pixel = header.pixel;
     const double z = header.slice_distance > 0 ? header.slice_distance : pixel.x;
-    std::string words = fmt::format("{:.4g} x {:.4g} x {:.4g} {}", z, pixel.y, pixel.x, pixel.unit);
+    std::string words = fmt::format("{:.4g}, {:.4g}, {:.4g} {}", z, pixel.y, pixel.x, pixel.unit);
     if (header.slice_distance <= 0)
-        words = fmt::format("{:.4g} x {:.4g} {}; the distance of planes is unknown, and drawn as "
-                            "the width of a voxel",
+        words = fmt::format("unknown, {:.4g}, {:.4g} {}; planes are drawn as thick as a voxel is "
+                            "wide",
                             pixel.y, pixel.x, pixel.unit);
     return {{z, pixel.y, pixel.x}, pixel.unit, words};
 }
@@ -135,7 +135,7 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
     html += "</tbody>\n</table></div>\n";
     const Elements others = sizes.count() - std::ssize(sizes.largest());
     if (others > 0)
-        html += fmt::format("<p>{} smaller components are not listed; --table writes all.</p>\n",
+        html += fmt::format("<p>{} smaller components are not listed.</p>\n",
                             report::grouped(others));
     return {others > 0 ? "The largest components" : "Components", html};
 }
@@ -174,7 +174,7 @@ std::string slabs_of(const VolumeLabelSummary& summary) {
     if (result.slabs == 1)
         return fmt::format("one per rank, of {}, because they fit in {} (--memory)", planes,
                            memory);
-    return fmt::format("{} of {} on rank 0, as many as fit in {} for all ranks (--memory)",
+    return fmt::format("{} on rank 0, of {} each: as many as fit in {} for all ranks (--memory)",
                        result.slabs, planes, memory);
 }
 
@@ -188,7 +188,7 @@ std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
     std::vector<report::Fact> facts = {
         {"Volume", fmt::format("{}: {}, {}", summary.command.source.image, of_voxels(result.shape),
                                name(summary.header.sample))},
-        {"Size of a voxel", voxel_of(summary.header).words},
+        {"Size of a voxel (z, y, x)", voxel_of(summary.header).words},
         {"Connected",
          fmt::format("{} neighbours{}", neighbours, label.by_value ? " of equal value" : "")},
         {"Components", report::grouped(result.components)}};

@@ -35,10 +35,13 @@ std::string drawn(const Panel& panel) {
     svg += fmt::format("<path d=\"M{:.2f} {:.2f}h{:.2f}M{:.2f} {:.2f}v{:.2f}\"/>\n", panel.x,
                        panel.down, panel.width, panel.across, panel.y, panel.height);
     const std::string text = fmt::format("{}, {}", panel.name, panel.position);
-    constexpr double margin = 6, line = 16;
-    if (width_of_text(text) * 1.2 + 2 * margin < panel.width && panel.height > 2 * line)
-        svg += fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\">{}</text>\n", panel.x + margin,
-                           panel.y + line, escape(text));
+    constexpr double margin = 5, line = 18, letters = 13. / 11;
+    const double length = width_of_text(text) * letters + 2 * margin;
+    if (length < panel.width && panel.height > 2 * line)
+        svg += fmt::format("<rect class=\"plate\" x=\"{0:.2f}\" y=\"{1:.2f}\" width=\"{2:.2f}\" "
+                           "height=\"{3:.0f}\"/>\n<text x=\"{4:.2f}\" y=\"{5:.2f}\">{6}</text>\n",
+                           panel.x, panel.y, length, line, panel.x + margin, panel.y + 13,
+                           escape(text));
     return svg;
 }
 
