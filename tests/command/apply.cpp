@@ -123,6 +123,37 @@ TEST_F(Apply, AlignsASingleSelectedFrame) {
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
 }
 
+TEST_F(Apply, WritesAPyramidWithoutHalvingFrames) {
+    const ImageShape wide{301, 9};
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "rigid";
+    all.shape = wide;
+    all.frames.resize(2);
+    all.frames[1].frame = 1;
+    all.frames[1].result.motion = {0, 1, 0};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    write_movie(movie, 2, wide);
+    const std::string zarr = folder.path("shown.zarr");
+    apply(movie, zarr, {{"pyramid", {"true"}}});
+    const auto half = format::open_frames(zarr + "::1");
+    EXPECT_EQ(half->header().frames, 2);
+    EXPECT_EQ(half->header().shape, (ImageShape{151, 5}));
+    std::vector<float> pixels(151 * 5);
+    half->read_frame(0, pixels);
+    EXPECT_EQ(pixels[151 + 2], value_at(0, 4, 2) + 5.5F) << "the mean of 2 x 2 pixels";
+    EXPECT_EQ(pixels[4 * 151 + 2], value_at(0, 4, 8) + .5F) << "of the last row";
+    half->read_frame(1, pixels);
+    EXPECT_TRUE(std::isnan(pixels[150])) << "outside the frame";
+    EXPECT_THAT(refusal(movie, shown, {{"pyramid", {"true"}}}), HasSubstr("no levels of lower"));
+    EXPECT_FALSE(std::filesystem::exists(shown));
+    std::ofstream(folder.path("points.csv")) << "frame,x,y\n0,1,2\n";
+    EXPECT_THAT(refusal(folder.path("points.csv"), folder.path("to.csv"), {{"pyramid", {"true"}}}),
+                HasSubstr("--pyramid: "));
+}
+
 /// Samples with all kinds of bit patterns, some of them not finite.
 std::vector<float> odd_samples() {
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
