@@ -53,6 +53,7 @@ class Collected : public VolumeLabelSink {
     }
     void rows(VolumeLabel first, std::span<const Body> bodies) override {
         ASSERT_EQ(first, table.size() + 1);
+        ASSERT_EQ(end_, 0) << "rows after begin()";
         table.insert(table.end(), bodies.begin(), bodies.end());
     }
     void planes(Elements plane, const VolumeLabels& some) override {
@@ -262,43 +263,6 @@ TEST(VolumeLabelling, holes_are_filled_first) {
         }
     }
     EXPECT_GT(found, 100);
-}
-
-TEST(VolumeLabelling, components_are_known_on_all_ranks_before_labels_are_written) {
-    const VolumeShape shape{5, 1, 6};
-    std::vector<std::uint8_t> samples(30, 0);
-    for (const Elements voxel : {0, 1, 2, 8, 14, 29}) // components of 5 voxels and of 1
-        samples[static_cast<std::size_t>(voxel)] = 1;
-    for (const bool fill : {false, true}) {
-        std::vector<int> calls(3, 0);
-        run_threads(3, [&](Communicator communicator) {
-            MemoryFrames volume(header_of<std::uint8_t>(shape, Sample::u8),
-                                std::as_bytes(std::span(samples)));
-            VolumeLabelOptions options;
-            options.measure = true;
-            options.min_size = 2;
-            options.fill_holes = fill;
-            bool written = false;
-            VolumeLabelling(communicator, options)
-                .run(
-                    volume, nullptr,
-                    [&](Elements, std::span<const VolumeLabel>) { written = true; },
-                    [&](const VolumeLabelResult& found) {
-                        ++calls[static_cast<std::size_t>(communicator.rank())];
-                        EXPECT_FALSE(written);
-                        EXPECT_EQ(found.shape, shape);
-                        EXPECT_EQ(found.components, 1);
-                        EXPECT_EQ(found.removed, 1);
-                        ASSERT_EQ(found.table.size(), communicator.rank() == 0 ? 1U : 0U);
-                        if (communicator.rank() == 0) {
-                            EXPECT_EQ(found.table[0].voxels, 5);
-                        }
-                        EXPECT_EQ(communicator.all_gather(1).size(), 3U) << "not collective";
-                    });
-            EXPECT_EQ(written, communicator.rank() == 0);
-        });
-        EXPECT_EQ(calls, std::vector<int>(3, 1));
-    }
 }
 
 TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {

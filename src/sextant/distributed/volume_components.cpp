@@ -129,7 +129,7 @@ void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found)
                 found.edge_of[label - 1] = 1;
     }
     if (options_.extents)
-        found.all_extents = kernel::extents_of(part.labeller, part.first, slabs_.shape());
+        found.all_extents = slabs_.extents_of(part);
     for (Label label = 1; label <= found.components; ++label) {
         Label& edge = found.edge_of[label - 1];
         if (edge == 0) {
@@ -276,6 +276,7 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
             if (&part.back != before)
                 part.back.reset();
         }
+        slabs_.keep_runs();
     });
     return found;
 }

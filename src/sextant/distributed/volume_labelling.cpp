@@ -146,8 +146,8 @@ class FilledPlanes final : public distributed::BitPlanes {
         const std::span<std::uint8_t> to = room(count);
         std::ranges::fill(to, std::uint8_t{1});
         const Elements slab = (first - slabs_.first_of(0)) / slabs_.slab_planes();
-        slabs_.read(slab, false);
-        slabs_.find();
+        Seconds reading = 0, labelling = 0; // part of the reader's time
+        slabs_.find_again(slab, reading, labelling);
         slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
             clear_outside(slab * static_cast<Elements>(slabs_.parts_of_slab()) +
                               static_cast<Elements>(index),
@@ -160,16 +160,15 @@ class FilledPlanes final : public distributed::BitPlanes {
     /// Sets the background of a part to 0, except holes.
     void clear_outside(Elements number, const VolumeSlabs::Part& part, Elements first,
                        std::span<std::uint8_t> to) const {
-        std::vector<kernel::Extent> extents =
-            kernel::extents_of(part.labeller, part.first, shape());
+        std::vector<kernel::Extent> extents = slabs_.extents_of(part);
         const std::span<const kernel::Label> edges = components_.edges(number);
         for (std::size_t edge = 0; edge < edges.size(); ++edge) {
             const Elements set = components_.set_of(number, static_cast<Elements>(edge));
             extents[edges[edge] - 1] = components_.sets()[static_cast<std::size_t>(set)].extent;
         }
         const Elements first_row = (part.first - first) * shape().height;
-        for (Elements row = 0; row < part.labeller.rows(); ++row)
-            kernel::each_run(part.labeller.runs_of(row), shape().width,
+        for (Elements row = 0; row < part.planes * shape().height; ++row)
+            kernel::each_run(part.runs_of(row), shape().width,
                              [&](Elements begin, Elements end, kernel::Label label) {
                                  if (extents[label - 1].at_border == 0)
                                      return;
@@ -233,7 +232,10 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
     std::optional<VolumeSlabs> slabs;
     agree(communicator_, [&] {
         VolumeSlabs::Options own = slab_options(communicator_, options, range);
-        own.slab_planes = filled ? filled->slab_planes() : 0;
+        if (filled) {
+            own.slab_planes = filled->slab_planes();
+            own.memory /= 2; // the rest is for the background
+        }
         slabs.emplace(filled ? static_cast<Planes&>(*filled) : *planes, second ? &*second : nullptr,
                       own);
     });

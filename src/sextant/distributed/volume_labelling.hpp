@@ -55,8 +55,8 @@ struct VolumeLabelResult {
     Elements slabs = 1;   ///< of this rank
     Elements slab_planes = 0;
     int label_bits = 32;
-    bool resumable = false; ///< what was found is kept in the checkpoint
-    Elements resumed = 0;   ///< slabs of this rank taken from the checkpoint
+    bool resumable = false;                 ///< what was found is kept in the checkpoint
+    Elements resumed = 0;                   ///< slabs of this rank taken from the checkpoint
     Elements nan = 0;                       ///< samples that are NaN, and therefore background
     Bytes sent = 0;                         ///< by this rank, for joining components
     Seconds read = 0, label = 0, write = 0; ///< on this rank

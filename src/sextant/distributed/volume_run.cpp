@@ -252,11 +252,11 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
     std::vector<Extent> extents;
     const bool by_size = !chooses_largest() && options_.min_size > 0;
     if (by_size)
-        extents = kernel::extents_of(labelled.labeller, labelled.first, slabs_.shape());
+        extents = slabs_.extents_of(labelled);
     Number next = first_[at(part)];
     std::size_t edge = 0, largest = 0;
-    numbers.resize(labelled.labeller.count());
-    for (Label label = 1; label <= labelled.labeller.count(); ++label) {
+    numbers.resize(labelled.components);
+    for (Label label = 1; label <= labelled.components; ++label) {
         Value& number = numbers[label - 1];
         if (edge < edges.size() && edges[edge] == label) {
             const Elements set = components_.set_of(part, static_cast<Elements>(edge++));
@@ -274,12 +274,11 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
     }
 }
 
-/// Reads and labels a slab again, and numbers its components.
+/// Makes the runs of a slab available again, and numbers its components.
 template <class Value>
 void VolumeRun::find_again(Elements slab) {
-    timed(result_.read, [&] { slabs_.read(slab, false); });
+    slabs_.find_again(slab, result_.read, result_.label);
     timed(result_.label, [&] {
-        slabs_.find();
         auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
         numbers.resize(slabs_.parts_of_slab());
         const Elements first = slab * std::ssize(numbers);
@@ -304,7 +303,7 @@ void VolumeRun::fill(Elements first, Elements planes, std::vector<Value>& labels
         for (Elements y = 0; y < height; ++y) {
             Value* const to = labels.data() + (index * height + y) * width;
             std::fill_n(to, width, Value{0});
-            kernel::each_run(part.labeller.runs_of((plane - part.first) * height + y), width,
+            kernel::each_run(part.runs_of((plane - part.first) * height + y), width,
                              [&](Elements begin, Elements end, Label label) {
                                  std::fill(to + begin, to + end, numbers[i][label - 1]);
                              });

@@ -2,6 +2,7 @@
 #include "sextant/distributed/volume_slabs.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 
@@ -19,14 +20,29 @@ Bytes label_bytes_per_voxel(kernel::Connection connection) {
     return connection.neighbours == kernel::Neighbours::six ? 5 : 4;
 }
 
-Elements planes_in_memory(const Planes& volume, const Planes* intensity,
-                          const VolumeSlabs::Options& options) {
+} // namespace
+
+struct VolumeSlabs::Division {
+    Elements planes; ///< of a slab
+    Bytes room;      ///< memory left for runs of other slabs
+};
+
+/// Half of the memory is left for the runs of all slabs if their bits take less than half of this;
+/// otherwise slabs take all memory.
+VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Planes* intensity,
+                                               const Options& options) {
     const kernel::VolumeShape& shape = volume.shape();
     const Bytes voxel = volume.bytes_per_voxel() + (intensity ? intensity->bytes_per_voxel() : 0) +
                         label_bytes_per_voxel(options.connection);
     const Bytes plane = voxel * shape.height * shape.width;
-    const Elements planes =
-        options.slab_planes > 0 ? options.slab_planes : options.memory / options.ranks / plane;
+    const Elements own = std::max<Elements>(1, options.end - options.begin);
+    const Bytes memory = options.memory / options.ranks;
+    constexpr Bytes bits_per_byte = 8, bits_per_voxel = 2;
+    const Bytes bits = own * shape.height * shape.width / (bits_per_byte / bits_per_voxel);
+    const bool keeps = memory / plane < own && bits < memory / 4 && memory / 2 >= plane;
+    Elements planes = keeps ? memory / 2 / plane : memory / plane;
+    if (options.slab_planes > 0)
+        planes = options.slab_planes;
     constexpr double mebibyte = 1 << 20;
     if (planes < 1)
         throw InvalidTask(fmt::format(
@@ -34,19 +50,24 @@ Elements planes_in_memory(const Planes& volume, const Planes* intensity,
             "on each of {} ranks",
             static_cast<double>(options.memory) / mebibyte, shape.width, shape.height,
             static_cast<double>(plane) / mebibyte, options.ranks));
-    return std::clamp<Elements>(planes, 1, std::max<Elements>(1, options.end - options.begin));
+    planes = std::clamp<Elements>(planes, 1, own);
+    return {planes, std::max<Bytes>(0, memory - planes * plane)};
 }
 
-} // namespace
-
 VolumeSlabs::VolumeSlabs(Planes& volume, Planes* intensity, const Options& options)
+    : VolumeSlabs(volume, intensity, options, division_of(volume, intensity, options)) {}
+
+VolumeSlabs::VolumeSlabs(Planes& volume, Planes* intensity, const Options& options,
+                         const Division& division)
     : volume_(volume),
       intensity_(intensity),
       options_(options),
-      slab_planes_(planes_in_memory(volume, intensity, options)),
-      team_(static_cast<int>(std::min<Elements>(options.threads, slab_planes_))) {
+      slab_planes_(division.planes),
+      team_(static_cast<int>(std::min<Elements>(options.threads, slab_planes_))),
+      room_(division.room) {
     for (int thread = 0; thread < team_.size(); ++thread)
         parts_.push_back({kernel::Labeller(options.connection)});
+    kept_.resize(static_cast<std::size_t>(slabs()));
 }
 
 Elements VolumeSlabs::slabs() const {
@@ -75,7 +96,60 @@ Elements VolumeSlabs::read(Elements slab, bool with_intensity) {
 }
 
 void VolumeSlabs::find() {
-    each_part([&](std::size_t, Part& part) { part.labeller.find(view(part)); });
+    each_part([&](std::size_t, Part& part) {
+        part.kept.reset();
+        part.labeller.find(view(part));
+        part.components = part.labeller.count();
+    });
+    slab_ = (first_ - options_.begin) / slab_planes_;
+}
+
+void VolumeSlabs::keep_runs() {
+    Bytes size = 0;
+    for (const Part& part : parts_)
+        size += part.labeller.memory_of_runs();
+    if (slabs() == 1 || size > room_)
+        return;
+    room_ -= size;
+    std::vector<KeptPart>& kept = kept_[static_cast<std::size_t>(slab_)];
+    kept.resize(parts_.size());
+    each_part([&](std::size_t index, const Part& part) {
+        kept[index] = {part.first, part.planes, part.components, part.labeller.all_runs()};
+    });
+}
+
+void VolumeSlabs::find_again(Elements slab, Seconds& reading, Seconds& labelling) {
+    if (slab == slab_)
+        return;
+    std::vector<KeptPart>& kept = kept_[static_cast<std::size_t>(slab)];
+    if (!kept.empty()) {
+        first_ = first_of(slab);
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            parts_[i].first = kept[i].first;
+            parts_[i].planes = kept[i].planes;
+            parts_[i].components = kept[i].components;
+            parts_[i].kept = std::move(kept[i].runs);
+        }
+        kept.clear();
+        slab_ = slab;
+        return;
+    }
+    timed(reading, [&] { read(slab, false); });
+    timed(labelling, [&] { find(); });
+}
+
+Elements VolumeSlabs::kept() const {
+    return slabs() == 1
+               ? 1
+               : std::ranges::count_if(kept_, [](const auto& parts) { return !parts.empty(); });
+}
+
+std::vector<kernel::Extent> VolumeSlabs::extents_of(const Part& part) const {
+    std::vector<kernel::Extent> extents(part.components);
+    for (Elements row = 0; row < part.planes * shape().height; ++row)
+        kernel::add_extents(part.runs_of(row), part.first + row / shape().height,
+                            row % shape().height, shape(), extents);
+    return extents;
 }
 
 std::optional<kernel::ValueView> VolumeSlabs::intensity(const Part& part) const {

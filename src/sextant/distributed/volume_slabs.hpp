@@ -12,7 +12,8 @@
 namespace sextant::distributed {
 
 /// Successive planes of a volume in slabs that fit in memory. The planes of a slab are divided into
-/// parts, which threads label independently.
+/// parts, which threads label independently. The runs of slabs are kept after their samples as long
+/// as memory allows, so that these slabs need not be read and labelled again.
 class VolumeSlabs {
   public:
     struct Options {
@@ -32,8 +33,14 @@ class VolumeSlabs {
     struct Part {
         kernel::Labeller labeller;
         Elements first = 0, planes = 0; ///< `first` counts from the first plane of the volume
+        kernel::Label components = 0;
+        std::optional<kernel::RowRuns> kept = {}; ///< instead of the labeller's runs
 
         Elements end() const { return first + planes; }
+        /// The runs of a row, counted from the part's first.
+        kernel::LabelledRuns runs_of(Elements row) const {
+            return kept ? kept->runs_of(row) : labeller.runs_of(row);
+        }
     };
 
     const kernel::VolumeShape& shape() const { return volume_.shape(); }
@@ -48,6 +55,15 @@ class VolumeSlabs {
     Elements read(Elements slab, bool with_intensity);
     /// Labels the parts of the slab that was read.
     void find();
+    /// Keeps the runs of the slab that was labelled, if there is memory for them.
+    void keep_runs();
+    /// Makes the runs of a slab available again: those that are in memory, or by reading and
+    /// labelling it. Adds the times of the two.
+    void find_again(Elements slab, Seconds& reading, Seconds& labelling);
+    /// The number of slabs whose runs are in memory.
+    Elements kept() const;
+    /// The size, and whether they touch the border, of a part's components: [label − 1].
+    std::vector<kernel::Extent> extents_of(const Part& part) const;
 
     std::vector<Part>& parts() { return parts_; }
     kernel::ValueView view(const Part& part) const {
@@ -69,12 +85,26 @@ class VolumeSlabs {
     Team& team() { return team_; }
 
   private:
+    struct KeptPart {
+        Elements first = 0, planes = 0;
+        kernel::Label components = 0;
+        kernel::RowRuns runs = {};
+    };
+    struct Division;
+    VolumeSlabs(Planes& volume, Planes* intensity, const Options& options,
+                const Division& division);
+    static Division division_of(const Planes& volume, const Planes* intensity,
+                                const Options& options);
+
     Planes& volume_;
     Planes* const intensity_;
     const Options options_;
     Elements slab_planes_;
     Team team_;
     std::vector<Part> parts_;
+    Elements slab_ = -1;                      // the one whose runs are in parts_
+    std::vector<std::vector<KeptPart>> kept_; // [slab]: empty if it is not kept
+    Bytes room_;                              // memory for runs that are kept
     Elements first_ = 0;
     bool has_intensity_ = false;
 };

@@ -178,20 +178,14 @@ void check_measurable(const VolumeShape& shape) {
                                       shape.depth, shape.height, shape.width));
 }
 
-std::vector<Extent> extents_of(const Labeller& labeller, Elements first_plane,
-                               const VolumeShape& volume) {
-    std::vector<Extent> extents(static_cast<std::size_t>(labeller.count()));
-    for (Elements row = 0; row < labeller.rows(); ++row) {
-        const Elements z = first_plane + row / volume.height, y = row % volume.height;
-        const bool edge = z == 0 || y == 0 || z == volume.depth - 1 || y == volume.height - 1;
-        each_run(labeller.runs_of(row), volume.width,
-                 [&](Elements begin, Elements end, Label label) {
-                     Extent& extent = extents[label - 1];
-                     extent.voxels += static_cast<std::uint64_t>(end - begin);
-                     extent.at_border |= edge || begin == 0 || end == volume.width ? 1U : 0U;
-                 });
-    }
-    return extents;
+void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
+                 std::span<Extent> extents) {
+    const bool edge = z == 0 || y == 0 || z == volume.depth - 1 || y == volume.height - 1;
+    each_run(row, volume.width, [&](Elements begin, Elements end, Label label) {
+        Extent& extent = extents[label - 1];
+        extent.voxels += static_cast<std::uint64_t>(end - begin);
+        extent.at_border |= edge || begin == 0 || end == volume.width ? 1U : 0U;
+    });
 }
 
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,

@@ -72,11 +72,10 @@ struct Extent {
     }
 };
 
-/// Returns the extents of the components of the planes that a labeller has labelled last: [label −
-/// 1]. `first_plane`: position of the first of these planes in the volume.
-/// Requires  whole planes. Cost  O(voxels / 64 + runs).
-std::vector<Extent> extents_of(const Labeller& labeller, Elements first_plane,
-                               const VolumeShape& volume);
+/// Adds the runs of a row of a volume to the extents of their components: [label − 1].
+/// Cost  O(voxels / 64 + runs).
+void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
+                 std::span<Extent> extents);
 
 /// Measures components of the planes that a labeller has labelled last.
 ///

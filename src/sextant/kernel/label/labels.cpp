@@ -243,6 +243,32 @@ LabelledRuns Labeller::runs_of(Elements y) const {
     return {bits.inside, bits.starts, runs() + bits.before + 1};
 }
 
+RowRuns Labeller::all_runs() const {
+    RowRuns all;
+    all.words = words_;
+    const auto* const bits = reinterpret_cast<const std::uint64_t*>(bits_.data());
+    all.bits.assign(bits, bits + 2 * words_ * rows());
+    all.before.assign(runs_before_.begin(), runs_before_.begin() + rows() + 1);
+    all.labels.assign(runs() + 1, runs() + 1 + all.before.back());
+    return all;
+}
+
+Bytes Labeller::memory_of_runs() const {
+    constexpr Bytes word = sizeof(std::uint64_t), label = sizeof(Label);
+    return 2 * words_ * rows() * word + (rows() + 1) * label +
+           static_cast<Bytes>(runs_before_[at(rows())]) * label;
+}
+
+LabelledRuns RowRuns::runs_of(Elements row) const {
+    const std::uint64_t* const inside = bits.data() + 2 * words * row;
+    return {inside, inside + words, labels.data() + before[at(row)]};
+}
+
+Bytes RowRuns::memory() const {
+    return static_cast<Bytes>(bits.size() * sizeof(bits[0]) +
+                              (before.size() + labels.size()) * sizeof(Label));
+}
+
 std::vector<Component> Labeller::components() const {
     std::vector<Component> components(at(count_));
     for (Elements y = 0; y < tile_.height; ++y) {

@@ -105,6 +105,17 @@ struct LabelledRuns {
     const Label* labels;                  ///< [i]: label of run i
 };
 
+/// The runs of rows with their labels, copied from a Labeller: what remains of samples that are not
+/// kept.
+struct RowRuns {
+    Elements words = 0;                ///< of bits per row
+    std::vector<std::uint64_t> bits;   ///< per row: pixels inside, then starts of runs
+    std::vector<Label> before, labels; ///< [row]: runs in the rows above; [run]
+
+    LabelledRuns runs_of(Elements row) const;
+    Bytes memory() const;
+};
+
 /// Labels the connected components of an image, of a tile of one, or of a volume, by union-find
 /// over runs: rows are converted to bits, each run of bits is a node, and each pair of touching
 /// runs is joined. A second pass writes the labels, in vectors.
@@ -140,6 +151,10 @@ class Labeller {
     std::vector<Elements> first_pixels() const;
     /// The runs of a row.
     LabelledRuns runs_of(Elements row) const;
+    /// Copies the runs of all rows.
+    RowRuns all_runs() const;
+    /// The size of the copy.
+    Bytes memory_of_runs() const;
     /// The label of a pixel of a row, 0 for the background. Cost  O(x / 64).
     Label label_at(Elements x, Elements row) const;
     Label count() const { return count_; }
