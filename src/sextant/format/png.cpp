@@ -110,9 +110,9 @@ int encode_row(spng_ctx* context, const void* row, std::size_t bytes) {
 using Straight = std::array<std::uint16_t, 4>;
 
 /// An open PNG with a plausible header that is decoded as a whole.
-class Reader : private PngInput {
+class PngReader : private PngInput {
   public:
-    explicit Reader(const std::string& path) : PngInput(path), shape_(checked_shape()) {
+    explicit PngReader(const std::string& path) : PngInput(path), shape_(checked_shape()) {
         const Bytes bits = Bytes{samples_a_pixel(header_.color_type)} * header_.bit_depth;
         check_plausible(path, shape_.elements() * bits / 8, file_.size(), deflate_ratio);
         check_held(path, shape_.elements(), file_.size());
@@ -171,11 +171,11 @@ int encode(spng_ctx* context, const Image& image) {
 } // namespace
 
 ImageHeader read_png_header(const std::string& path) {
-    return Reader(path).header();
+    return PngReader(path).header();
 }
 
 void read_png(const std::string& path, const ImageHeader& expected, std::span<std::byte> to) {
-    Reader reader(path);
+    PngReader reader(path);
     check_expected(path, reader.header(), expected, to);
     // Straight pixels take half the memory of floats. They are decoded into the upper half and
     // converted in place from first to last, so no pixel is overwritten before it is read.
