@@ -7,4 +7,5 @@
 #include "sextant/distributed/components.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
+#include "sextant/distributed/stitching.hpp"
 #include "sextant/distributed/volume_labelling.hpp"

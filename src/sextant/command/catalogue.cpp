@@ -7,7 +7,7 @@ Commands catalogue() {
     static const std::vector<Group> groups = {
         {"Images",
          {composite_operation(), filter_operation(), label_operation(), measure_operation(),
-          contours_operation()}},
+          stitch_operation(), contours_operation()}},
         {"Series of frames",
          {register_operation(), apply_operation(), synthesize_operation(), info_operation()}},
         {"Machines", {calibrate_operation(), machine_operation(), doctor_operation()}},

@@ -11,6 +11,7 @@ Operation filter_operation();
 Operation label_operation();
 Operation contours_operation();
 Operation measure_operation();
+Operation stitch_operation();
 Operation register_operation();
 Operation apply_operation();
 Operation list_operation();

@@ -23,17 +23,18 @@ Label JoinedParts::add(Elements components) {
     return static_cast<Label>(begin);
 }
 
-Label JoinedParts::root(Label component) {
-    const auto parent = [this](Label of) -> Label& {
-        return parents_[static_cast<std::size_t>(of)];
+Label JoinedParts::root(Elements component) {
+    Label at = static_cast<Label>(component);
+    const auto parent = [this](Label each) -> Label& {
+        return parents_[static_cast<std::size_t>(each)];
     };
-    while (parent(component) != component)
-        component = parent(component) = parent(parent(component));
-    return component;
+    while (parent(at) != at)
+        at = parent(at) = parent(parent(at));
+    return at;
 }
 
 void JoinedParts::join(Elements a, Elements b) {
-    const Label x = root(static_cast<Label>(a)), y = root(static_cast<Label>(b));
+    const Label x = root(a), y = root(b);
     parents_[static_cast<std::size_t>(std::max(x, y))] = std::min(x, y);
 }
 

@@ -29,6 +29,8 @@ class JoinedParts {
     Elements count() const { return static_cast<Elements>(parents_.size()); }
     /// Joins two components, counted from 0 through all parts.
     void join(Elements a, Elements b);
+    /// Before number(): the first of the components that are joined to a component.
+    Label root(Elements component);
     /// Numbers the components, from 1; returns how many there are. Call once, after the last join.
     Label number();
     /// After number(): the number of a component.
@@ -39,8 +41,6 @@ class JoinedParts {
     std::span<const Label> numbers() const { return parents_; }
 
   private:
-    Label root(Label component);
-
     const std::string_view parts_;
     const Elements most_;
     std::vector<Label> parents_; // [component]: an earlier component joined to it, or itself

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/distributed/stitching.hpp"
+#include "sextant/format/block_list.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/text.hpp"
+
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// The options of `sextant stitch`.
+struct StitchCommand {
+    SourceChoice source;
+    std::string output, table, joins;
+    StitchOptions stitch;
+    std::optional<std::int64_t> ranks;
+    Reports reports;
+};
+
+Record record_of(StitchCommand& command) {
+    Record record =
+        record_of(command.source, "list of labelled blocks (.csv), or a volume (--block)");
+    record.without("frame");
+    record
+        .add("output", command.output, "OUT",
+             "the labels, 32-bit integers from 1: .tif, .npy or .zarr")
+        .file()
+        .letter('o')
+        .required();
+    record.include(record_of(command.stitch));
+    record
+        .add("table", command.table, "FILE",
+             "write the label of each block's labels in the whole (CSV)")
+        .file();
+    record.add("joins", command.joins, "FILE", "write all pairs of labels that meet (CSV)").file();
+    declare_ranks(record, command.ranks, "one per core");
+    Record reports = record_of(command.reports);
+    reports.without("report");
+    return record.include(std::move(reports));
+}
+
+std::string_view name_of(kernel::MatchOutcome outcome) {
+    return outcome == kernel::MatchOutcome::joined     ? "joined"
+           : outcome == kernel::MatchOutcome::conflict ? "conflict"
+                                                       : "below";
+}
+
+/// A run of the command on one rank. Rank 0 writes the files.
+class StitchCommandRun {
+  public:
+    StitchCommandRun(const StitchCommand& command, const Communicator& communicator)
+        : command_(command),
+          communicator_(communicator),
+          progress_(communicator.rank() == 0),
+          stitching_(communicator, options_of(command),
+                     RunControl{[&](std::string_view part, Elements done, Elements all) {
+                         progress_.say(fmt::format("{} {} %", part, 100 * done / all));
+                     }}) {}
+
+    void run();
+
+  private:
+    static StitchOptions options_of(const StitchCommand& command);
+    std::vector<LabelBlock> listed();
+    void open();
+    void finish();
+    std::string position(int block) const;
+    std::string table() const;
+    std::string joins() const;
+    std::string text() const;
+    std::string json() const;
+
+    const StitchCommand& command_;
+    const Communicator& communicator_;
+    Progress progress_;
+    const Stitching stitching_;
+    std::vector<std::string> files_; // that are read
+    std::optional<distributed::LabelBlocks> blocks_;
+    std::unique_ptr<FrameSink> sink_;
+    StitchResult result_;
+};
+
+/// Rows and columns alone are for images.
+StitchOptions StitchCommandRun::options_of(const StitchCommand& command) {
+    StitchOptions options = command.stitch;
+    if (options.block.size() == 2)
+        options.block.insert(options.block.begin(), 0);
+    if (options.size.size() == 2)
+        options.size.insert(options.size.begin(), 1);
+    return options;
+}
+
+/// The blocks that the command line names.
+std::vector<LabelBlock> StitchCommandRun::listed() {
+    const std::string& image = command_.source.image;
+    format::BlockList list;
+    if (format::is_block_list(image)) {
+        list = format::read_block_list(image);
+        files_.push_back(image);
+    } else {
+        if (command_.stitch.block.empty())
+            throw InvalidTask(fmt::format("{} is one volume: expected --block D,H,W, the blocks in "
+                                          "which it was labelled, or a list of blocks (.csv)",
+                                          image));
+        list.blocks.push_back({image, {}});
+    }
+    const bool of_images = list.of_images || command_.stitch.block.size() == 2;
+    std::vector<LabelBlock> blocks;
+    for (const format::BlockFile& block : list.blocks) {
+        for (const std::string& file : format::files_of_frames(block.file))
+            files_.push_back(file);
+        blocks.push_back({block.file, block.position,
+                          [file = block.file, of_images, options = command_.source.options()] {
+                              auto source = format::open_frames(file, options);
+                              if (of_images && source->header().frames != 1)
+                                  throw InvalidFile(
+                                      file,
+                                      fmt::format("has {} planes, expected one, because "
+                                                  "positions and sizes are in rows and columns",
+                                                  source->header().frames));
+                              return source;
+                          }});
+    }
+    return blocks;
+}
+
+void StitchCommandRun::open() {
+    blocks_.emplace(stitching_.open(listed()));
+    if (communicator_.rank() != 0)
+        return;
+    const auto outputs =
+        files_named({command_.output, command_.table, command_.joins, command_.reports.json});
+    check_frames_name(command_.output, Sample::u32);
+    keep_inputs(files_, outputs);
+    check_outputs(outputs);
+    FrameHeader header = blocks_->header();
+    header.frames = blocks_->shape().depth;
+    header.shape = {blocks_->shape().width, blocks_->shape().height};
+    header.sample = Sample::u32;
+    header.remarks = {};
+    header.hyperstack = {};
+    format::SinkOptions options;
+    if (header.frames > 1)
+        options.axis = format::StackAxis::slices;
+    sink_ = format::create_frames(command_.output, header, options);
+}
+
+std::string StitchCommandRun::position(int block) const {
+    const auto& low = blocks_->cover().blocks()[static_cast<std::size_t>(block)].low;
+    return fmt::format("{},{},{}", low[0], low[1], low[2]);
+}
+
+std::string StitchCommandRun::table() const {
+    std::string text = "label,z,y,x,block_label,voxels,kept\n";
+    for (const StitchedLabel& label : result_.table)
+        text += fmt::format("{},{},{},{},{}\n", label.number, position(label.block), label.label,
+                            label.voxels, label.kept);
+    return text;
+}
+
+std::string StitchCommandRun::joins() const {
+    std::string text = "z_a,y_a,x_a,label_a,z_b,y_b,x_b,label_b,voxels,union,iou,outcome\n";
+    for (const kernel::LabelMatch& match : result_.matches)
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", position(match.block_a), match.a,
+                            position(match.block_b), match.b, match.voxels, match.either,
+                            match.iou(), name_of(match.outcome));
+    return text;
+}
+
+std::string StitchCommandRun::text() const {
+    return fmt::format(
+        "{}: {} of {}x{}x{} voxels, from {} in {}, on {} of {}\n"
+        "{} joined, {} in conflict, {} below the threshold; {} dropped, {} clipped\n"
+        "read {:.1f} ms  match {:.1f} ms  write {:.1f} ms\n",
+        command_.output, report::counted(result_.objects, "object"), result_.shape.depth,
+        result_.shape.height, result_.shape.width, report::counted(result_.labels, "label"),
+        report::counted(result_.blocks, "block"), report::counted(communicator_.size(), "rank"),
+        transport_of(communicator_), report::counted(result_.joined, "pair"), result_.conflicts,
+        result_.below, report::counted(result_.dropped, "label"), result_.clipped,
+        result_.read * 1e3, result_.match * 1e3, result_.write * 1e3);
+}
+
+std::string StitchCommandRun::json() const {
+    StitchOptions options = options_of(command_);
+    Record record = {{"operation", "stitch"},
+                     {"image", command_.source.image},
+                     {"output", command_.output},
+                     {"options", record_of(options)}};
+    record.include(record_of(result_))
+        .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
+        .include(provenance_of_run(blocks_->remarks()));
+    return to_json(record);
+}
+
+void StitchCommandRun::finish() {
+    sink_->commit();
+    if (!command_.table.empty())
+        write_text(command_.table, table());
+    if (!command_.joins.empty())
+        write_text(command_.joins, joins());
+    progress_.clear();
+    write_reports(command_.reports, blocks_->remarks(), json(), text(), "");
+}
+
+void StitchCommandRun::run() {
+    StitchOptions options = command_.stitch;
+    naming_options(record_of(options), [&] {
+        agree(communicator_, [&] { open(); });
+        result_ = stitching_.stitch(*blocks_, [&](std::span<const VolumeLabel> rows) {
+            sink_->write_samples(std::as_bytes(rows));
+        });
+    });
+    agree(communicator_, [&] {
+        if (communicator_.rank() == 0)
+            finish();
+    });
+}
+
+int run_stitch(const StitchCommand& command, const Call& call) {
+    launch_ranks_or_cores(call, [&](const Communicator& communicator) {
+        StitchCommandRun(command, communicator).run();
+    });
+    return 0;
+}
+
+} // namespace
+
+Operation stitch_operation() {
+    return declare_command<StitchCommand>(
+        "stitch", "join segmentations of blocks into one image or volume",
+        "  sextant stitch blocks.csv -o labels.tif --joins joins.csv\n"
+        "  sextant stitch planes.tif -o labels.tif --block 1,0,0 --threshold 0.25\n"
+        "  mpirun -n 2 sextant stitch chunks.zarr -o labels.zarr --block 64,512,512 --by voxels",
+        run_stitch);
+}
+
+} // namespace sextant::command

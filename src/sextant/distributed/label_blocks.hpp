@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/kernel/label/block_cover.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+/// A labelled volume (or an image: one plane), at its position in the whole.
+struct LabelBlock {
+    std::string name;                   ///< for messages, such as the name of its file
+    std::array<Elements, 3> position{}; ///< of its first voxel: z, y, x
+    std::function<std::unique_ptr<FrameSource>()> open;
+};
+
+namespace distributed {
+
+/// The blocks of a volume, which may overlap. A given volume may be cut into several blocks, whose
+/// labels are then unrelated. Blocks are numbered in the order of their positions (z, y, x).
+class LabelBlocks {
+  public:
+    /// Opens every volume once.
+    ///
+    /// Input     `cut`: depth, height and width of the blocks into which each volume is cut; 0: not
+    ///           along this axis. `size`: those of the whole, or empty: as the blocks need.
+    ///           `allow_gaps`: some voxels may be in no block.
+    /// Throws    InvalidFile or InvalidTask, naming the block, if volumes are not grey integers, do
+    ///           not lie within the whole, do not cover it, or have the same position.
+    LabelBlocks(std::vector<LabelBlock> volumes, std::span<const Elements> cut,
+                std::span<const Elements> size, bool allow_gaps);
+
+    const kernel::VolumeShape& shape() const { return shape_; }
+    const kernel::BlockCover& cover() const { return cover_; }
+    /// Where a block is and what it is called, for messages.
+    std::string name(int block) const;
+    /// The header of the first volume.
+    const FrameHeader& header() const { return volumes_.front().header; }
+    /// The remarks on all volumes, each once.
+    std::vector<std::string> remarks() const;
+
+    /// Reads all blocks within whole rows of the volume, and calls take(block, z, y, labels) for
+    /// each row of each block. One volume is open at a time.
+    ///
+    /// Throws    InvalidFile, naming the block, if a label is negative, or if a volume cannot be
+    ///           read or has changed.
+    /// Cost      memory for the decoder of a volume, and for a row or 1 MiB of samples.
+    void read(const kernel::VolumeBox& rows,
+              const std::function<void(int block, Elements z, Elements y,
+                                       std::span<const std::uint64_t> labels)>& take);
+
+    /// The blocks that have voxels within a box.
+    std::vector<int> blocks_in(const kernel::VolumeBox& box) const;
+
+  private:
+    struct Volume {
+        LabelBlock given;
+        FrameHeader header;
+        kernel::VolumeBox box;
+        std::array<Elements, 3> cut{}, cuts{}; // sides of a block, and numbers of blocks
+        std::vector<int> blocks;               // [(z · cuts + y) · cuts + x]
+    };
+
+    void open_all(std::vector<LabelBlock> given, std::span<const Elements> cut);
+    void number_blocks();
+    void measure(std::span<const Elements> size, bool allow_gaps);
+    FrameSource& opened(std::size_t volume);
+    void read_frame(
+        const Volume& volume, FrameSource& source, Elements z, Rows rows,
+        const std::function<void(int, Elements, Elements, std::span<const std::uint64_t>)>& take);
+    void convert(const Volume& volume, Elements z, Elements y, std::span<const std::byte> samples);
+
+    kernel::VolumeShape shape_;
+    std::vector<Volume> volumes_;
+    std::vector<std::size_t> volume_of_; // [block]
+    kernel::BlockCover cover_;
+    std::unique_ptr<FrameSource> source_; // of open_
+    std::size_t open_ = 0;
+    std::vector<std::byte> samples_;
+    std::vector<std::uint64_t> row_;
+};
+
+} // namespace distributed
+} // namespace sextant

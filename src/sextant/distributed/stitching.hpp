@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/distributed/label_blocks.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/kernel/label/label_matches.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// Options for stitching labelled blocks. They must be the same on every rank.
+struct StitchOptions {
+    /// Depth, height and width of the blocks into which each given volume is cut; 0: not along this
+    /// axis. Empty: each volume is one block.
+    std::vector<Elements> block;
+    /// Depth, height and width of the whole; empty: as far as the blocks extend.
+    std::vector<Elements> size;
+    bool allow_gaps = false; ///< voxels in no block are background, not an error
+    kernel::MatchScore by = kernel::MatchScore::iou;
+    /// The least score of labels that are joined; default: an IoU of 0.5, or one voxel.
+    std::optional<double> threshold;
+    Bytes memory = Bytes{1} << 30; ///< for samples and labels, of all ranks together
+};
+Record record_of(StitchOptions& options);
+
+/// A label of a block, and the label of its object in the whole.
+struct StitchedLabel {
+    VolumeLabel number = 0; ///< 0: the object has no voxels left
+    int block = 0;          ///< as LabelBlocks numbers them
+    std::uint64_t label = 0;
+    Elements voxels = 0, kept = 0; ///< in the block; and of these, in the whole
+};
+
+/// The result of stitching. The same on every rank unless stated otherwise.
+struct StitchResult {
+    kernel::VolumeShape shape;
+    Elements blocks = 0, block_pairs = 0;          ///< pairs of blocks that overlap or touch
+    Elements labels = 0;                           ///< of all blocks
+    Elements objects = 0;                          ///< labels of the whole
+    Elements joined = 0, conflicts = 0, below = 0; ///< pairs of labels, by MatchOutcome
+    Elements dropped = 0;                          ///< labels of objects that have no voxel left
+    Elements clipped = 0; ///< labels that lost voxels to another block, joined to no other
+    std::vector<kernel::LabelMatch> matches; ///< from the best to the worst; on rank 0
+    std::vector<StitchedLabel> table;        ///< sorted by number, block and label; on rank 0
+    Seconds read = 0, match = 0, write = 0;  ///< on this rank
+};
+/// Returns a record of the result without matches and table.
+Record record_of(const StitchResult& result);
+
+/// Receives rows of labels of the whole, in order; in each call whole rows of one plane.
+using StitchSink = std::function<void(std::span<const VolumeLabel> rows)>;
+
+/// Joins the segmentations of blocks of a volume, which may overlap, into one segmentation.
+///
+/// Where two blocks overlap, each pair of their labels that shares voxels is scored, by its
+/// intersection over its union within the overlap or by its shared voxels. Blocks that only touch
+/// are compared voxel by voxel across their common face, where the voxels on both sides belong to
+/// them. Pairs are joined from the best to the worst, unless their score is below the threshold, or
+/// an object would have two labels of one block (kernel::ObjectJoins). In an overlap, each voxel
+/// has the label of the block to which it belongs (kernel::BlockCover).
+///
+/// Input     blocks that this rank can read; the same on every rank.
+/// Output    labels 1, 2, … in the order of the objects' first voxels, row by row and plane by
+///           plane; 0 is the background. Rank 0 passes all rows to `write`.
+/// Throws    on every rank AgreedFailure, if options differ or are invalid, the memory cannot hold
+///           a row of each block, a block cannot be read, has a negative label or has changed, or
+///           blocks have more than 2³¹ labels; Cancelled.
+/// Collective.
+/// Cost      reads every voxel twice, first to count, then to write; ranks share the planes. Memory
+///           as in the options, about 1 kB for each block, and on rank 0 about 200 bytes for each
+///           label of a block and 300 for each pair of labels that meet.
+/// Deterministic  the same labels for every order of blocks, memory and number of ranks.
+class Stitching {
+  public:
+    /// The constructor is not collective.
+    explicit Stitching(Communicator communicator, StitchOptions options = {},
+                       RunControl control = {});
+
+    /// Opens the blocks that stitch() takes. Not collective. Throws as LabelBlocks does.
+    distributed::LabelBlocks open(std::vector<LabelBlock> blocks) const;
+    StitchResult stitch(distributed::LabelBlocks& blocks, const StitchSink& write) const;
+
+  private:
+    Communicator communicator_;
+    StitchOptions options_;
+    RunControl control_;
+};
+
+} // namespace sextant

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/kernel/label/block_cover.hpp"
+#include "sextant/kernel/label/joined_parts.hpp"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+// Segmentations of blocks: which labels of two blocks are the same object.
+namespace sextant::kernel {
+
+/// Numbers of voxels by their labels in two blocks. Labels are numbers from 1; 0 is the background.
+class PairCounts {
+  public:
+    /// Adds voxels that are given by their labels in the two blocks.
+    void add(const std::uint32_t* a, const std::uint32_t* b, Elements voxels);
+
+    /// Calls take(a, b, voxels) for each pair of labels, in no particular order; a or b may be 0.
+    template <class Take>
+    void each(const Take& take) const {
+        for (const auto& [labels, voxels] : counts_)
+            take(static_cast<std::uint32_t>(labels >> 32), static_cast<std::uint32_t>(labels),
+                 voxels);
+    }
+
+  private:
+    std::unordered_map<std::uint64_t, Elements> counts_;
+};
+
+/// A number of voxels that have these labels, of any type of integers, in two blocks.
+struct PairCount {
+    std::uint64_t a, b;
+    Elements voxels;
+};
+
+/// What became of a pair of labels of different blocks.
+enum class MatchOutcome : std::uint8_t {
+    joined,   ///< both labels are the same object
+    conflict, ///< not joined, because the object would have two labels of one block
+    below     ///< not joined, because the score is below the threshold
+};
+
+/// Labels a and b of two blocks that share voxels, or that touch at the face of the blocks.
+struct LabelMatch {
+    int block_a = 0, block_b = 0; ///< block_a < block_b
+    std::uint64_t a = 0, b = 0;
+    Elements voxels = 0; ///< shared; of blocks that touch, pairs of voxels with a common face
+    Elements either = 0; ///< voxels where blocks meet that have label a or b or both
+    MatchOutcome outcome = MatchOutcome::below;
+
+    /// The intersection over the union, where the blocks meet.
+    double iou() const { return static_cast<double>(voxels) / static_cast<double>(either); }
+};
+
+/// Returns the pairs of labels that share voxels, sorted by (a, b).
+///
+/// Input     the counts of two blocks with all voxels in which a or b is not 0, sorted by (a, b).
+std::vector<LabelMatch> matches_of(std::span<const PairCount> counts, int block_a, int block_b);
+
+/// The score of a match: its IoU, or its number of voxels.
+enum class MatchScore : std::uint8_t { iou, voxels };
+
+/// Joins the labels of blocks into objects. The best matches come first: by score; of equal scores,
+/// by blocks, then by labels. Two objects are not joined if both have a label of the same block.
+///
+/// Input     the block of each label of all blocks; labels are counted from 0 through all blocks.
+class ObjectJoins {
+  public:
+    explicit ObjectJoins(std::span<const int> block_of);
+
+    /// Joins labels, and sets the outcomes. `index_of(block, label)` counts labels as above.
+    /// Output    the matches, sorted from the best to the worst.
+    template <class IndexOf>
+    void join(std::vector<LabelMatch>& matches, MatchScore score, double threshold,
+              const IndexOf& index_of) {
+        sort_best_first(matches, score);
+        for (LabelMatch& match : matches) {
+            if (value(match, score) < threshold)
+                match.outcome = MatchOutcome::below;
+            else
+                match.outcome =
+                    join(index_of(match.block_a, match.a), index_of(match.block_b, match.b));
+        }
+    }
+
+    /// Numbers the objects, as JoinedParts does. Call once, after the last join.
+    Label number() { return objects_.number(); }
+    /// After number(): the number of a label's object.
+    Label operator[](Elements label) const { return objects_[label]; }
+
+  private:
+    static double value(const LabelMatch& match, MatchScore score) {
+        return score == MatchScore::iou ? match.iou() : static_cast<double>(match.voxels);
+    }
+    static void sort_best_first(std::vector<LabelMatch>& matches, MatchScore score);
+    MatchOutcome join(Elements a, Elements b);
+    std::vector<int>& blocks_of(Label object);
+
+    std::span<const int> block_of_;
+    JoinedParts objects_{"blocks"};
+    std::unordered_map<Label, std::vector<int>> blocks_; // [first label]: sorted; of joined objects
+};
+
+} // namespace sextant::kernel
