@@ -17,6 +17,9 @@
 
 namespace sextant {
 
+/// The number of an object, from 1; 0 is the background.
+using StitchedLabel = std::uint32_t;
+
 /// Options for stitching labelled blocks. They must be the same on every rank.
 struct StitchOptions {
     /// Depth, height and width of the blocks into which each given volume is cut; 0: not along this
@@ -34,8 +37,8 @@ Record record_of(StitchOptions& options);
 
 /// A label of a block, and the label of its object in the whole.
 struct StitchedLabel {
-    VolumeLabel number = 0; ///< 0: the object has no voxels left
-    int block = 0;          ///< as LabelBlocks numbers them
+    StitchedLabel number = 0; ///< 0: the object has no voxels left
+    int block = 0;            ///< as LabelBlocks numbers them
     std::uint64_t label = 0;
     Elements voxels = 0, kept = 0; ///< in the block; and of these, in the whole
 };
@@ -57,7 +60,7 @@ struct StitchResult {
 Record record_of(const StitchResult& result);
 
 /// Receives rows of labels of the whole, in order; in each call whole rows of one plane.
-using StitchSink = std::function<void(std::span<const VolumeLabel> rows)>;
+using StitchSink = std::function<void(std::span<const StitchedLabel> rows)>;
 
 /// Joins the segmentations of blocks of a volume, which may overlap, into one segmentation.
 ///
