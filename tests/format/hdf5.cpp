@@ -119,7 +119,8 @@ TEST_F(Hdf5Frames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
     }
     EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
     EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
-              "the frames are on several axes (2×3): all 6 planes are read as one series");
+              "the frames are on several axes (2×3): all 6 planes are read as one series; to read "
+              "some of them, name the axes, for example --axes TZYX");
 }
 
 TEST_F(Hdf5Frames, OfHalfFloatsAreRead) {

@@ -38,8 +38,9 @@ class TiffHyperstack : public testing::Test {
     }
     /// The planes that are read as frames.
     std::vector<int> planes_read(std::optional<std::int64_t> channel = {},
-                                 std::optional<std::int64_t> slice = {}) {
-        source = format::open_frames(path, {channel, slice});
+                                 std::optional<std::int64_t> slice = {},
+                                 std::optional<std::int64_t> time = {}) {
+        source = format::open_frames(path, {channel, slice, false, time});
         std::vector<int> planes;
         for (std::int64_t frame = 0; frame < source->header().frames; ++frame)
             planes.push_back(static_cast<int>(read_frame(*source, frame).back()));
@@ -80,6 +81,18 @@ TEST_F(TiffHyperstack, RefusesChannelsAndSlicesThatItDoesNotHave) {
               folder.path("a.mrc") + ": has no channel 1, expected channel 0");
 }
 
+TEST_F(TiffHyperstack, GivesTheSlicesOfATimeAsFrames) {
+    write("ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\nfinterval=2\n", 12);
+    EXPECT_EQ(planes_read(1, {}, 1), (Planes{7, 9, 11}));
+    EXPECT_EQ(remarks(*source), "");
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 1, 0, 2, 1}));
+    EXPECT_EQ(source->header().frame_interval, 0);
+    EXPECT_EQ(failure([&] { planes_read(0, {}, 2); }), path + ": has no time 2, expected 0 to 1");
+    EXPECT_THROW(planes_read(0, 1, 1), InvalidTask);
+    write("ImageJ=1.53t\nimages=4\nslices=4\n", 4);
+    EXPECT_EQ(planes_read({}, {}, 0), (Planes{0, 1, 2, 3}));
+}
+
 TEST_F(TiffHyperstack, StoredAfterASinglePageIsReadByItsAxes) {
     TiffBytes file(std::endian::little, false);
     std::string planes;
@@ -97,6 +110,7 @@ TEST_F(TiffHyperstack, StoredAfterASinglePageIsReadByItsAxes) {
     fill_file(path, bytes);
     EXPECT_EQ(planes_read(), (Planes{0, 6}));
     EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
+    EXPECT_EQ(planes_read(1, {}, 1), (Planes{7, 9, 11}));
 }
 
 TEST_F(TiffHyperstack, OfSlicesOnlyGivesEachSliceAsAFrame) {
@@ -148,6 +162,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadByTheStatedPositionOfEachPage) {
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"2\"", data), 4);
     EXPECT_EQ(planes_read(), (Planes{3, 1}));
     EXPECT_EQ(planes_read(1), (Planes{2, 0}));
+    EXPECT_EQ(planes_read({}, {}, 1), (Planes{1}));
 }
 
 TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedFile) {

@@ -133,7 +133,8 @@ TEST_F(Zarr, OfTwoToFiveAxesHasTheOthersAsFrames) {
         EXPECT_TRUE(holds_pattern(*source)) << fmt::format("{}", each);
     }
     EXPECT_EQ(remarks(*open({.sides = {3, 2, 7, 13}, .chunk = {1, 2, 7, 13}})),
-              "the frames are on several axes (3×2): all 6 planes are read as one series");
+              "the frames are on several axes (3×2): all 6 planes are read as one series; to read "
+              "some of them, name the axes, for example --axes TZYX");
 }
 
 TEST_F(Zarr, WithMissingChunksHasTheFillValueThere) {
@@ -292,12 +293,20 @@ TEST_F(Zarr, OfOmeHasChannelsSlicesPixelSizeAndInterval) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 3, 0, 0}));
     EXPECT_EQ(remarks(*source),
               "has 2 channels per frame, of which channel 0 is read; --channel N selects another; "
-              "has 3 slices per frame, of which slice 0 is read; --slice N selects another");
+              "has 3 slices per frame, of which slice 0 is read; --slice N selects another, and "
+              "--time N reads the slices of a time");
     EXPECT_TRUE(is_plane(*source, 0, 0, 0, 0));
     EXPECT_TRUE(is_plane(*source, 1, 1, 0, 0));
     const auto other = open_image(image_of(axes_of_image), {.channel = 1, .slice = 2});
     EXPECT_EQ(other->header().hyperstack, (Hyperstack{2, 3, 1, 2}));
     EXPECT_TRUE(is_plane(*other, 1, 1, 1, 2));
+    const auto slices = open_image(image_of(axes_of_image), {.channel = 1, .time = 1});
+    EXPECT_EQ(slices->header().hyperstack, (Hyperstack{2, 1, 1, 0, 2, 1}));
+    EXPECT_EQ(slices->header().frames, 3);
+    EXPECT_EQ(slices->header().frame_interval, 0);
+    EXPECT_TRUE(is_plane(*slices, 2, 1, 1, 2));
+    EXPECT_NO_THROW(format::open_frames(path, {.axes = "tczyx"}));
+    EXPECT_THAT(refusal("", {.axes = "CTZYX"}), HasSubstr("but the file names them TCZYX"));
     EXPECT_THAT(refusal("", {.channel = 2}), HasSubstr("has no channel 2, expected 0 to 1"));
     EXPECT_THAT(refusal("", {.channel = -1}), HasSubstr("has no channel -1, expected 0 to 1"));
     EXPECT_THAT(refusal("", {.slice = 3}), HasSubstr("has no slice 3, expected 0 to 2"));

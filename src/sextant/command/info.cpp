@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -80,8 +81,11 @@ bool is_image_only(const std::string& path) {
 Findings look_at(const std::string& path, const format::SourceOptions& options, bool check) {
     Findings findings{path, {}, {}, {}};
     if (is_image_only(path)) {
-        if (options.channel.value_or(0) + options.slice.value_or(0) > 0)
-            throw InvalidTask(fmt::format("{} has no channels or slices to choose from", path));
+        if (options.channel.value_or(0) + options.slice.value_or(0) + options.time.value_or(0) >
+                0 ||
+            !options.axes.empty())
+            throw InvalidTask(
+                fmt::format("{} has no channels, slices or times to choose from", path));
         const format::ImageHeader image = format::read_header(path);
         findings.format = format::format_of(path).name;
         findings.header.frames = 1;
@@ -112,11 +116,17 @@ std::string as_text(const Findings& findings) {
     const FrameHeader& header = findings.header;
     std::string text = fmt::format("{}: {}\n", findings.name, findings.format);
     text += fmt::format("  frames      {}\n", header.frames);
+    if (!header.axes.lengths.empty())
+        text +=
+            fmt::format("  axes        {}{}{}\n", header.axes.names,
+                        header.axes.names.empty() ? "" : ", ", fmt::join(header.axes.lengths, "×"));
     const Hyperstack& stack = header.hyperstack;
     if (stack.channels > 1)
         text += fmt::format("  channels    {}, reading {}\n", stack.channels, stack.channel);
     if (stack.slices > 1)
         text += fmt::format("  slices      {}, reading {}\n", stack.slices, stack.slice);
+    if (stack.times > 1)
+        text += fmt::format("  times       {}, reading {}\n", stack.times, stack.time);
     text += fmt::format("  size        {}×{}\n", header.shape.width, header.shape.height);
     text += fmt::format("  samples     {}\n", findings.samples);
     text += fmt::format("  pixel size  {}\n", pixel_text(header.pixel));
@@ -136,6 +146,9 @@ std::string as_json(const Findings& findings) {
          {"frames", header.frames},
          {"channels", header.hyperstack.channels},
          {"slices", header.hyperstack.slices},
+         {"times", header.hyperstack.times},
+         {"axes", header.axes.names.empty() ? Json() : Json(header.axes.names)},
+         {"shape", header.axes.lengths.empty() ? Json() : Json(header.axes.lengths)},
          {"width", header.shape.width},
          {"height", header.shape.height},
          {"samples", findings.samples},

@@ -88,7 +88,7 @@ Record provenance_of_run(const std::vector<std::string>& warnings) {
 }
 
 format::SourceOptions SourceChoice::options() const {
-    return {channel, slice, allow_external};
+    return {channel, slice, allow_external, time, axes};
 }
 
 Record record_of(SourceChoice& source, std::string_view meaning) {
@@ -101,6 +101,12 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
         .between(0, most_count);
     record.add("slice", source.slice, "N", "slice of a hyperstack, from 0; default: the first")
         .between(0, most_count);
+    record
+        .add("time", source.time, "N",
+             "read the slices at this time of a hyperstack, from 0, as frames")
+        .between(0, most_count);
+    record.add("axes", source.axes, "NAMES",
+               "names of the axes of an array (NPY, HDF5, Zarr) that has none, such as TCZYX");
     record.add("allow_external", source.allow_external,
                "allow HDF5 or Zarr to refer to samples in any other file");
     return record;

@@ -40,13 +40,14 @@ Record provenance_of_run(const std::vector<std::string>& warnings);
 /// An image file, or one frame of a series.
 struct SourceChoice {
     std::string image;
-    std::optional<std::int64_t> frame, channel, slice; ///< counted from 0
+    std::optional<std::int64_t> frame, channel, slice, time; ///< counted from 0
+    std::string axes;                                        ///< names; "" if not stated
     bool allow_external = false;
 
     format::SourceOptions options() const;
 };
-/// Declares `IMAGE`, described by `meaning`, and `--frame`, `--channel`, `--slice`,
-/// `--allow-external`.
+/// Declares `IMAGE`, described by `meaning`, and `--frame`, `--channel`, `--slice`, `--time`,
+/// `--axes`, `--allow-external`.
 Record record_of(SourceChoice& source, std::string_view meaning);
 /// Opens the image, or the chosen frame of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);

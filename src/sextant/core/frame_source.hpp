@@ -5,8 +5,10 @@
 #include "sextant/core/sample.hpp"
 #include "sextant/core/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,11 +24,33 @@ struct PixelSize {
 };
 
 /// The shape of a hyperstack, whose frames have channels × slices planes each, and the plane that a
-/// source reads.
+/// source reads. If the slices of one time are read as frames, `times` is the number of times, and
+/// `slices` is 1.
 struct Hyperstack {
     std::int64_t channels = 1, slices = 1; ///< numbers of channels and slices
     std::int64_t channel = 0, slice = 0;   ///< the plane that is read, counted from 0
+    std::int64_t times = 1, time = 0;      ///< the number of times, and the one that is read
     bool operator==(const Hyperstack&) const = default;
+};
+
+/// The axes of the array that holds a series, in the order of the file: the last one varies fastest
+/// in C order. Rows and columns are included.
+struct ArrayAxes {
+    std::vector<std::int64_t> lengths = {};
+    std::string names = {}; ///< a letter of "TCZYX" per axis; empty if the axes have no names
+    bool operator==(const ArrayAxes&) const = default;
+};
+
+/// The position and orientation of a volume in space, as NIfTI stores them. Programs that show
+/// volumes over each other use them.
+struct VolumeGrid {
+    std::array<double, 3> spacing{};          ///< between columns, rows and planes
+    std::string unit;                         ///< of the spacing and the offsets; "" if unknown
+    int quaternion_code = 0, matrix_code = 0; ///< the meaning of the coordinates; 0: not stated
+    double handedness = 1;                    ///< 1, or -1 if the planes are in reverse order
+    std::array<double, 6> quaternion{};       ///< b, c and d of the rotation, then the offsets
+    std::array<std::array<double, 4>, 3> matrix{}; ///< from column, row and plane to x, y and z
+    bool operator==(const VolumeGrid&) const = default;
 };
 
 /// Properties of a series of frames that are known without reading samples.
@@ -41,6 +65,8 @@ struct FrameHeader {
     Seconds frame_interval = 0; ///< time between frames; 0 if unknown
     Hyperstack hyperstack = {};
     double slice_distance = 0; ///< between frames that are slices, in pixel.unit; 0 if unknown
+    ArrayAxes axes = {};                 ///< empty if the file is not an array
+    std::optional<VolumeGrid> grid = {}; ///< of the volume whose planes are the frames
 };
 
 /// The time between consecutive frames of this selection; 0 unless they are evenly spaced.

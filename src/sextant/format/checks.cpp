@@ -222,9 +222,9 @@ std::int64_t chosen_plane(const std::string& path, std::string_view axis,
                                             count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
     }
     if (!requested && count > 1) {
-        header.remarks.push_back(
-            fmt::format("has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another",
-                        count, axis));
+        header.remarks.push_back(fmt::format(
+            "has {0} {1}s per frame, of which {1} 0 is read; --{1} N selects another{2}", count,
+            axis, axis == "slice" ? ", and --time N reads the slices of a time" : ""));
     }
     return requested.value_or(0);
 }

@@ -129,8 +129,17 @@ const FrameFormat* find_frame_format(const std::string& path) {
 }
 
 std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOptions& options) {
+    if (options.time && options.slice)
+        throw InvalidTask(fmt::format("{}: a time, whose slices are the frames, and a slice were "
+                                      "requested, expected one of them",
+                                      name));
     auto source = open_named(name, options);
+    if (!options.axes.empty() && source->header().axes.names.empty())
+        throw InvalidFile(name, fmt::format("is not an array of NPY, HDF5 or Zarr, whose axes can "
+                                            "be named: \"{}\"",
+                                            printable(options.axes)));
     const Hyperstack& read = source->header().hyperstack;
+    require_plane(name, "time", options.time.value_or(0), read.time);
     require_plane(name, "channel", options.channel.value_or(0), read.channel);
     require_plane(name, "slice", options.slice.value_or(0), read.slice);
     return source;

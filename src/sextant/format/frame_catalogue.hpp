@@ -25,11 +25,16 @@ struct SinkOptions {
     bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
 };
 
-/// The channel and slice of a hyperstack to read, counted from 0; default: the first.
+/// The planes of a hyperstack to read.
 struct SourceOptions {
-    std::optional<std::int64_t> channel = {}, slice = {};
+    std::optional<std::int64_t> channel = {}, slice = {}; ///< counted from 0; default: the first
     /// True if samples may be read from any other file to which the series refers (HDF5, Zarr).
     bool allow_external = false;
+    /// Reads the slices at this time, counted from 0, as frames; not together with a slice.
+    std::optional<std::int64_t> time = {};
+    /// The names of the axes of an array that has none (NPY, HDF5, Zarr): a letter of "TCZYX" per
+    /// axis, in upper or lower case. Rows are Y, and columns X.
+    std::string axes = {};
 };
 
 /// A series of frames that is written in parts, independently and in any order: by several
@@ -63,8 +68,8 @@ struct FrameFormat {
     std::string_view extensions; ///< such as ".tif .tiff", in upper or lower case
     std::string_view summary;
     /// Reads only the header. `detail` is the text after "::", or "". Throws InvalidFile with the
-    /// path, what was found and what was expected. Formats without named axes ignore the channel
-    /// and slice of the options.
+    /// path, what was found and what was expected. Formats without named axes ignore the channel,
+    /// slice, time and axes of the options.
     std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options);
     /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile if the file

@@ -3,6 +3,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_library.hpp"
@@ -281,9 +282,10 @@ Hdf5Handle type_in_memory(Sample sample) {
 
 class Hdf5Frames : public FrameSource {
   public:
-    Hdf5Frames(FrameHeader header, const Hdf5Series& series, Hdf5Input file, Hdf5Storage storage,
-               Pace pace)
+    Hdf5Frames(FrameHeader header, const Hdf5Series& series, FrameAxes axes, Hdf5Input file,
+               Hdf5Storage storage, Pace pace)
         : FrameSource(file.path(), std::move(header)),
+          axes_(std::move(axes)),
           row_axis_(series.row_axis),
           column_axis_(series.column_axis),
           file_(std::move(file)),
@@ -386,16 +388,11 @@ class Hdf5Frames : public FrameSource {
     }
 
     std::vector<hsize_t> start_of(std::int64_t frame) const {
-        std::vector<hsize_t> start(storage_.sides().size());
-        for (std::size_t axis = start.size(); axis-- > 0;) { // the last axis varies fastest
-            if (axis == row_axis_ || axis == column_axis_)
-                continue;
-            start[axis] = static_cast<hsize_t>(frame % storage_.sides()[axis]);
-            frame /= storage_.sides()[axis];
-        }
-        return start;
+        const auto position = axes_.position_of(frame, storage_.sides());
+        return {position.begin(), position.end()};
     }
 
+    FrameAxes axes_;
     std::size_t row_axis_, column_axis_;
     Hdf5Input file_;
     Hdf5Storage storage_;
@@ -408,44 +405,25 @@ class Hdf5Frames : public FrameSource {
     Rows kept_rows_;
 };
 
-FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
-    const std::vector<std::int64_t>& sides = series.dataset.sides;
-    FrameHeader header;
-    header.shape = {sides[series.column_axis], sides[series.row_axis]};
-    header.sample = *series.dataset.sample;
-    header.frames = 1;
-    std::vector<std::int64_t> lengths;
-    for (std::size_t axis = 0; axis < sides.size(); ++axis) {
-        if (axis == series.row_axis || axis == series.column_axis)
-            continue;
-        constexpr std::int64_t most = std::int64_t{1} << 40;
-        if (sides[axis] < 0 || header.frames * std::max<std::int64_t>(1, sides[axis]) > most ||
-            sides[axis] > most)
-            throw InvalidFile(path, "has an implausible number of frames: damaged");
-        header.frames *= sides[axis];
-        lengths.push_back(sides[axis]);
-    }
-    checked_frames(path, header);
-    remark_on_axes(lengths, header);
-    return header;
-}
-
 std::unique_ptr<FrameSource> open_here(const std::string& path, const std::string& detail,
-                                       bool allow_external, const Pace& pace) {
-    Hdf5Input file(path, allow_external);
-    guard_external_links(allow_external);
+                                       const SourceOptions& options, const Pace& pace) {
+    Hdf5Input file(path, options.allow_external);
+    guard_external_links(options.allow_external);
     std::vector<std::string> remarks;
     Hdf5Series series = find_hdf5_series(file, detail, remarks);
     Hdf5Storage storage(file, series.dataset.name);
-    FrameHeader header = header_of(path, series);
+    FrameHeader header;
+    header.sample = *series.dataset.sample;
+    const ArrayInFile array{series.dataset.sides, series.row_axis, series.column_axis, "",
+                            series.frame_interval};
+    FrameAxes axes = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     header.pixel = believable(series.pixel, header.remarks);
-    header.frame_interval = series.frame_interval;
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());
-    return std::make_unique<Hdf5Frames>(std::move(header), series, std::move(file),
+    return std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes), std::move(file),
                                         std::move(storage), pace);
 }
 
@@ -454,14 +432,13 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options) {
     const SourceFile regular(path); // checks the path before a process is started
-    const bool external = options.allow_external;
     try {
         load_hdf5(); // once, and not in each process that reads a file
     } catch (const std::runtime_error& missing) {
         throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
     }
     return read_apart(path,
-                      [=](const Pace& pace) { return open_here(path, detail, external, pace); });
+                      [=](const Pace& pace) { return open_here(path, detail, options, pace); });
 }
 
 } // namespace sextant::format

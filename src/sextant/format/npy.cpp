@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
@@ -419,42 +420,28 @@ Text read_header(SourceFile& file) {
     return text;
 }
 
-/// Returns the number of frames: the product of the axes before rows and columns.
-std::int64_t count_frames(const std::string& path, const std::vector<std::int64_t>& shape) {
-    std::int64_t frames = 1;
-    for (std::size_t axis = 0; axis + 2 < shape.size(); ++axis) {
-        if (shape[axis] > std::numeric_limits<std::int64_t>::max() / frames)
-            throw InvalidFile(path, "has an implausible number of frames: damaged");
-        frames *= shape[axis];
-    }
-    return frames;
-}
-
-/// Returns the layout of an array in Fortran order, in which the first axis varies fastest.
-StoredLayout fortran_layout(const FrameHeader& header, Bytes start, bool swapped) {
-    return {{start}, 1, header.frames, header.frames * header.shape.height, swapped};
-}
-
 } // namespace
 
 std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
-                                      const SourceOptions&) {
+                                      const SourceOptions& options) {
     refuse_detail(path, detail);
     SourceFile file(path);
     const Text text = read_header(file);
     const NpyHeader array = parse_npy_header(path, text.text, text.version);
-    const std::size_t axes = array.shape.size();
-    if (axes < 2 || (axes > 3 && array.fortran)) {
+    if (array.shape.size() < 2)
         throw InvalidFile(path,
-                          fmt::format("has {} axes, expected 2 or 3 (or more in C order)", axes));
+                          fmt::format("has {} axes, expected two or more", array.shape.size()));
+    const ArrayInFile axes = ArrayInFile::with_last_axes(array.shape);
+    FrameHeader header;
+    header.sample = array.sample;
+    const FrameAxes chosen = choose_frame_axes(path, axes, options, header);
+    if (array.fortran && chosen.frames.size() > 1) {
+        throw InvalidFile(path, fmt::format("has {} axes in Fortran order, expected 2 or 3, or "
+                                            "names for the axes, for example --axes TZYX",
+                                            array.shape.size()));
     }
-    FrameHeader header{count_frames(path, array.shape),
-                       {array.shape[axes - 1], array.shape[axes - 2]},
-                       array.sample};
-    checked_frames(path, header);
-    remark_on_axes(std::span(array.shape).first(axes - 2), header);
-    StoredLayout layout = array.fortran ? fortran_layout(header, text.end, array.big_endian)
-                                        : dense_layout(header, text.end, array.big_endian);
+    StoredLayout layout = array_layout(path, axes, chosen, array.sample, text.end, array.fortran);
+    layout.swapped = array.big_endian;
     layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
         header.remarks.push_back(

@@ -89,7 +89,8 @@ struct PlainHeader {
     std::int32_t channels = 1;
     double pixel_x = 0, pixel_y = 0;
     Seconds frame_interval = 0;
-    std::uint64_t remarks = 0;
+    Hyperstack hyperstack = {};
+    std::uint64_t axes = 0, remarks = 0;
 };
 
 /// Process ID of the parent; global because the child's signal handler reads it.
@@ -200,10 +201,15 @@ class Reader {
         plain.pixel_x = header.pixel.x;
         plain.pixel_y = header.pixel.y;
         plain.frame_interval = header.frame_interval;
+        plain.hyperstack = header.hyperstack;
+        plain.axes = header.axes.lengths.size();
         plain.remarks = header.remarks.size();
         channel_.put(Answer::good);
         channel_.put(plain);
         channel_.put(header.pixel.unit);
+        channel_.put(header.axes.names);
+        for (const std::int64_t length : header.axes.lengths)
+            channel_.put(length);
         for (const std::string& remark : header.remarks)
             channel_.put(remark);
     }
@@ -259,6 +265,10 @@ void ReadingChild::receive_header() {
     header_.channels = plain.channels;
     header_.pixel = {plain.pixel_x, plain.pixel_y, receive_text()};
     header_.frame_interval = plain.frame_interval;
+    header_.hyperstack = plain.hyperstack;
+    header_.axes.names = receive_text();
+    for (std::uint64_t i = 0; i < plain.axes; ++i)
+        header_.axes.lengths.push_back(channel_.ours.get<std::int64_t>());
     for (std::uint64_t i = 0; i < plain.remarks; ++i)
         header_.remarks.push_back(receive_text());
 }

@@ -370,17 +370,19 @@ PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const
     if (notes.axes)
         choice.axes = *notes.axes;
     PageAxes& axes = choice.axes;
-    choice.by_slices = axes.frames.count == 1 && axes.slices.count > 1 && !options.slice;
+    choice.by_slices =
+        options.time || (axes.frames.count == 1 && axes.slices.count > 1 && !options.slice);
     if (choice.by_slices) {
         std::swap(axes.frames, axes.slices);
         header.frame_interval = 0;
     }
     Hyperstack& stack = header.hyperstack;
     stack.channels = axes.channels.count * page.channels;
-    stack.slices = axes.slices.count;
     stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
+    (choice.by_slices ? stack.times : stack.slices) = axes.slices.count;
     stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
-    choice.first = {stack.channel / page.channels, stack.slice, 0};
+    stack.time = chosen_plane(path, "time", options.time, stack.times, header);
+    choice.first = {stack.channel / page.channels, choice.by_slices ? stack.time : stack.slice, 0};
     choice.sample = static_cast<int>(stack.channel % page.channels);
     return choice;
 }

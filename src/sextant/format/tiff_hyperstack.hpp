@@ -78,15 +78,16 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 /// The planes of a file that are read as frames.
 struct PlaneChoice {
     PageAxes axes;
-    PlanePosition first;    ///< position of frame 0
-    int sample = 0;         ///< index of the sample in each pixel
-    bool by_slices = false; ///< true if the frames are slices in the file
+    PlanePosition first; ///< position of frame 0
+    int sample = 0;      ///< index of the sample in each pixel
+    bool by_slices =
+        false; ///< true if the frames are slices in the file, at the time `first.slice`
 };
 
-/// Chooses a channel and a slice: those of the options or, with a remark, the first ones. If a file
-/// has slices but only one frame per slice, the slices are read as frames, unless a slice is
-/// requested. Adds the hyperstack and remarks to the header. Throws InvalidFile for a channel or
-/// slice that does not exist.
+/// Chooses a channel and a slice: those of the options or, with a remark, the first ones. If a time
+/// is requested, or if a file has slices but only one frame per slice and no slice is requested,
+/// the slices are read as frames. Adds the hyperstack and remarks to the header. Throws InvalidFile
+/// for a channel, slice or time that does not exist.
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& first,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header);
 

@@ -2,6 +2,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
@@ -28,45 +29,6 @@ namespace {
 
 /// Decoded samples kept in memory. Larger frames are decoded in parts.
 constexpr Bytes kept_zarr_bytes = Bytes{257} << 20; // 256 MiB of samples, and what lists them
-
-/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
-/// on each of the other axes (channel and slice).
-struct FrameAxes {
-    std::vector<std::size_t> frames;
-    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
-};
-
-/// Chooses a channel and a slice, if the axes have names. If there are slices but only one time,
-/// the slices are frames, unless a slice is requested.
-FrameAxes choose_frame_axes(const std::string& path, const ZarrSeries& series,
-                            const SourceOptions& options, FrameHeader& header) {
-    const std::vector<std::int64_t>& sides = series.array.sides;
-    FrameAxes chosen{{}, std::vector<std::int64_t>(sides.size(), 0)};
-    if (series.axes.empty()) {
-        for (std::size_t axis = 0; axis + 2 < sides.size(); ++axis)
-            chosen.frames.push_back(axis);
-        return chosen;
-    }
-    const auto axis_of = [&](char letter) { return series.axes.find(letter); };
-    const auto length = [&](char letter) {
-        return axis_of(letter) == std::string::npos ? 1 : sides[axis_of(letter)];
-    };
-    const bool by_slices = length('t') == 1 && length('z') > 1 && !options.slice;
-    const char frames = by_slices ? 'z' : 't';
-    header.frame_interval = by_slices ? 0 : series.frame_interval;
-    Hyperstack& stack = header.hyperstack;
-    stack.channels = length('c');
-    stack.slices = by_slices ? 1 : length('z');
-    stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
-    stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
-    if (axis_of(frames) != std::string::npos)
-        chosen.frames.push_back(axis_of(frames));
-    if (axis_of('c') != std::string::npos)
-        chosen.fixed[axis_of('c')] = stack.channel;
-    if (!by_slices && axis_of('z') != std::string::npos)
-        chosen.fixed[axis_of('z')] = stack.slice;
-    return chosen;
-}
 
 /// Decoded rows of consecutive frames: frame by frame, each with these rows.
 struct RowBand {
@@ -126,13 +88,7 @@ class ZarrFrames : public FrameSource {
 
     /// The position of a frame along each axis of the array.
     std::vector<std::int64_t> position_of(std::int64_t frame) const {
-        std::vector<std::int64_t> position = axes_.fixed;
-        for (std::size_t i = axes_.frames.size(); i-- > 0;) {
-            const std::size_t axis = axes_.frames[i];
-            position[axis] = frame % array().sides[axis];
-            frame /= array().sides[axis];
-        }
-        return position;
+        return axes_.position_of(frame, array().sides);
     }
 
     /// Returns the window of a frame and moves it to the front of the list.
@@ -294,28 +250,6 @@ class ZarrFrames : public FrameSource {
     Bytes kept_ = 0;                   ///< memory of the decoded bands
 };
 
-FrameHeader zarr_header(const std::string& path, const ZarrSeries& series,
-                        const SourceOptions& options, FrameAxes& axes) {
-    const std::vector<std::int64_t>& sides = series.array.sides;
-    FrameHeader header{1, {sides.back(), sides[sides.size() - 2]}, series.array.sample};
-    axes = choose_frame_axes(path, series, options, header);
-    std::vector<std::int64_t> lengths;
-    for (const std::size_t axis : axes.frames) {
-        constexpr std::int64_t most = std::int64_t{1} << 40;
-        lengths.push_back(sides[axis]);
-        if (sides[axis] > most / header.frames)
-            throw InvalidFile(path, "has an implausible number of frames: damaged");
-        header.frames *= sides[axis];
-    }
-    checked_frames(path, header);
-    remark_on_axes(lengths, header);
-    header.pixel = believable(series.pixel, header.remarks);
-    const bool slices = axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front();
-    if (slices)
-        header.slice_distance = believable_distance(series.slice_distance, header.pixel);
-    return header;
-}
-
 /// The size of the files of an array, or of its first ones if there are very many.
 Bytes stored_zarr_bytes(const ZarrStore& store, const ZarrSeries& series) {
     namespace fs = std::filesystem;
@@ -351,8 +285,15 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
                                        const SourceOptions& options) {
     ZarrStore store(path, options.allow_external);
     ZarrSeries series = find_zarr_series(store, detail);
-    FrameAxes axes;
-    FrameHeader header = zarr_header(store.path_of(series.name), series, options, axes);
+    ArrayInFile array = ArrayInFile::with_last_axes(series.array.sides);
+    array.names = series.axes;
+    array.frame_interval = series.frame_interval;
+    FrameHeader header;
+    header.sample = series.array.sample;
+    FrameAxes axes = choose_frame_axes(store.path_of(series.name), array, options, header);
+    header.pixel = believable(series.pixel, header.remarks);
+    if (axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front())
+        header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     constexpr Bytes usual_row = Bytes{1} << 26;
     if (header.shape.width * size_of(header.sample) > usual_row)
         check_row(path, header, stored_zarr_bytes(store, series));

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/frame_axes.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/checks.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::format {
+
+namespace {
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+std::string upper_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+    return text;
+}
+
+/// An example of names for this number of axes.
+std::string example_of_names(std::size_t axes) {
+    constexpr std::string_view all = "TCZYX";
+    return std::string(axes == 4 ? "TZYX" : all.substr(all.size() - std::min(axes, all.size())));
+}
+
+/// Throws InvalidFile unless there is one letter per axis, each once, and rows and columns are the
+/// axes Y and X.
+void check_names(const std::string& path, const ArrayInFile& array, const std::string& names) {
+    const auto refuse = [&](const std::string& expected) {
+        throw InvalidFile(path, fmt::format("axes \"{}\" were stated, expected {}",
+                                            printable(upper_case(names)), expected));
+    };
+    if (names.size() != array.lengths.size())
+        refuse(fmt::format("a letter for each of {} axes ({})", array.lengths.size(),
+                           fmt::join(array.lengths, "×")));
+    for (const char letter : names) {
+        if (std::string_view("tczyx").find(letter) == std::string_view::npos ||
+            std::ranges::count(names, letter) > 1)
+            refuse(fmt::format("each of T, C, Z, Y and X at most once, such as {}",
+                               example_of_names(names.size())));
+    }
+    if (names[array.row_axis] != 'y' || names[array.column_axis] != 'x')
+        refuse(fmt::format("Y as axis {} and X as axis {}, which are rows and columns",
+                           array.row_axis, array.column_axis));
+}
+
+/// The names of the axes in lower case; "" if they have none.
+std::string names_of(const std::string& path, const ArrayInFile& array,
+                     const SourceOptions& options) {
+    const std::string given = lower_case(options.axes);
+    if (given.empty())
+        return array.names;
+    if (!array.names.empty() && given != array.names) {
+        throw InvalidFile(path, fmt::format("axes \"{}\" were stated, but the file names them {}",
+                                            printable(upper_case(given)), upper_case(array.names)));
+    }
+    check_names(path, array, given);
+    return given;
+}
+
+/// Reads one channel, and one slice or one time, of an array with named axes.
+FrameAxes choose_named(const std::string& path, const ArrayInFile& array, const std::string& names,
+                       const SourceOptions& options, FrameHeader& header) {
+    const auto length = [&](char letter) {
+        const std::size_t axis = names.find(letter);
+        return axis == std::string::npos ? 1 : array.lengths[axis];
+    };
+    const bool by_slices = options.time || (length('t') == 1 && length('z') > 1 && !options.slice);
+    header.frame_interval = by_slices ? 0 : array.frame_interval;
+    Hyperstack& stack = header.hyperstack;
+    stack.channels = length('c');
+    stack.slices = by_slices ? 1 : length('z');
+    stack.times = by_slices ? length('t') : 1;
+    stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
+    stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
+    stack.time = chosen_plane(path, "time", options.time, stack.times, header);
+    FrameAxes chosen{{}, std::vector<std::int64_t>(array.lengths.size(), 0)};
+    for (const auto& [letter, position] :
+         {std::pair('c', stack.channel), std::pair('z', stack.slice), std::pair('t', stack.time)}) {
+        const std::size_t axis = names.find(letter);
+        if (axis == std::string::npos)
+            continue;
+        if (letter == (by_slices ? 'z' : 't'))
+            chosen.frames.push_back(axis);
+        else
+            chosen.fixed[axis] = position;
+    }
+    return chosen;
+}
+
+} // namespace
+
+std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
+                                                 std::span<const std::int64_t> lengths) const {
+    std::vector<std::int64_t> position = fixed;
+    for (std::size_t i = frames.size(); i-- > 0;) {
+        position[frames[i]] = frame % lengths[frames[i]];
+        frame /= lengths[frames[i]];
+    }
+    return position;
+}
+
+ArrayInFile ArrayInFile::with_last_axes(std::vector<std::int64_t> lengths) {
+    const std::size_t axes = lengths.size();
+    return {std::move(lengths), axes - 2, axes - 1};
+}
+
+FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
+                            const SourceOptions& options, FrameHeader& header) {
+    header.shape = {array.lengths[array.column_axis], array.lengths[array.row_axis]};
+    header.frame_interval = array.frame_interval;
+    const std::string names = names_of(path, array, options);
+    header.axes = {array.lengths, upper_case(names)};
+    FrameAxes chosen{{}, std::vector<std::int64_t>(array.lengths.size(), 0)};
+    if (!names.empty()) {
+        chosen = choose_named(path, array, names, options, header);
+    } else {
+        for (std::size_t axis = 0; axis < array.lengths.size(); ++axis) {
+            if (axis != array.row_axis && axis != array.column_axis)
+                chosen.frames.push_back(axis);
+        }
+    }
+    std::vector<std::int64_t> lengths;
+    header.frames = 1;
+    for (const std::size_t axis : chosen.frames) {
+        constexpr std::int64_t most = std::int64_t{1} << 40;
+        const std::int64_t length = array.lengths[axis];
+        if (length < 0 || length > most / std::max<std::int64_t>(1, header.frames))
+            throw InvalidFile(path, "has an implausible number of frames: damaged");
+        header.frames *= length;
+        lengths.push_back(length);
+    }
+    checked_frames(path, header);
+    remark_on_axes(lengths, header);
+    if (std::ranges::count_if(lengths, [](auto length) { return length > 1; }) > 1 &&
+        array.lengths.size() <= std::string_view("TCZYX").size()) {
+        header.remarks.back() +=
+            fmt::format("; to read some of them, name the axes, for example --axes {}",
+                        example_of_names(array.lengths.size()));
+    }
+    return chosen;
+}
+
+StoredLayout array_layout(const std::string& path, const ArrayInFile& array, const FrameAxes& axes,
+                          Sample sample, Bytes start, bool fortran) {
+    if (fortran && axes.frames.size() > 1)
+        throw std::logic_error("frames on several axes in Fortran order have no single step");
+    const std::size_t count = array.lengths.size();
+    std::vector<Elements> steps(count);
+    constexpr Bytes most = Bytes{1} << 60;
+    Elements step = 1;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t axis = fortran ? i : count - 1 - i;
+        steps[axis] = step;
+        if (array.lengths[axis] > most / step / size_of(sample))
+            throw InvalidFile(
+                path, fmt::format("has axes whose product exceeds {} bytes: damaged", most));
+        step *= array.lengths[axis];
+    }
+    for (std::size_t axis = 0; axis < count; ++axis)
+        start += axes.fixed[axis] * steps[axis] * size_of(sample);
+    StoredLayout layout;
+    layout.starts = {start};
+    layout.frame = axes.frames.empty() ? 1 : steps[axes.frames.back()];
+    layout.row = steps[array.row_axis];
+    layout.column = steps[array.column_axis];
+    return layout;
+}
+
+} // namespace sextant::format

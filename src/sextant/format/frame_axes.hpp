@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/frame_sources.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::format {
+
+/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
+/// on each of the other axes (channel, slice, time).
+struct FrameAxes {
+    std::vector<std::size_t> frames;
+    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
+
+    /// The position of a frame along each axis of an array with these lengths.
+    std::vector<std::int64_t> position_of(std::int64_t frame,
+                                          std::span<const std::int64_t> lengths) const;
+};
+
+/// An array in a file, as far as its axes are concerned.
+struct ArrayInFile {
+    std::vector<std::int64_t> lengths;
+    std::size_t row_axis, column_axis;
+    std::string names = {};     ///< letters of "tczyx" if the file states them
+    Seconds frame_interval = 0; ///< 0 if unknown
+    static ArrayInFile with_last_axes(std::vector<std::int64_t> lengths);
+};
+
+/// Chooses the axes that are read as frames, and fills frames, shape, frame interval, hyperstack,
+/// axes and remarks of the header. If the axes have no names, in the file or in the options, all
+/// but rows and columns are frames. Otherwise a channel and a slice are read; if a time is
+/// requested, or if there are slices but only one time and no slice is requested, the slices are
+/// frames.
+///
+/// Requires  two or more axes. Throws InvalidFile if the names in the options do not fit the array,
+///           if it has no such channel, slice or time, or for an implausible number of frames.
+FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
+                            const SourceOptions& options, FrameHeader& header);
+
+/// Returns the layout of frames in an array without gaps whose samples begin at byte `start`.
+///
+/// Requires  if the first axis varies fastest (`fortran`), at most one axis of frames.
+/// Throws    InvalidFile if the size of the array overflows.
+StoredLayout array_layout(const std::string& path, const ArrayInFile& array, const FrameAxes& axes,
+                          Sample sample, Bytes start, bool fortran);
+
+} // namespace sextant::format
