@@ -10,7 +10,9 @@
 #include "tests/format/fixtures.hpp"
 #include "tests/format/hdf5_files.hpp"
 #include "tests/format/jpeg_files.hpp"
+#include "tests/format/nifti_files.hpp"
 #include "tests/format/tiff_bytes.hpp"
+#include "tests/format/zarr_files.hpp"
 
 namespace sextant::test {
 
@@ -64,6 +66,10 @@ inline std::vector<Seed> seeds() {
         {"a.jpg", "", by_jpeg(1, false)},
         {"progressive.jpg", "", by_jpeg(3, true)},
         {"a.raw", "::13x7,u16", of(i16)},
+        {"a.nii", "", of(NiftiFile{.dim = {4, 13, 7, 1, 2, 1, 1, 1}, .slope = 2}.bytes(i16))},
+        {"a.nii.gz", "",
+         of(deflated(NiftiFile{.version = 2, .dim = {3, 13, 7, 2, 1, 1, 1, 1}}.bytes(i16), true))},
+        {"written.nii.gz", "", by_sink(Sample::u32, 3)},
     };
 }
 

@@ -31,6 +31,15 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
+/// Writes a dataset "/data": (frames, rows, columns), or (rows, columns) for one frame, contiguous
+/// and uncompressed. Neither a pixel size nor a frame interval is written. libhdf5 is not used: the
+/// metadata of one dataset have a fixed layout, and a library that holds a file open must not be
+/// used in a process that forks to read other files.
+///
+/// Source    HDF5 File Format Specification 2.0, superblock version 0
+std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeader& header,
+                                       const SinkOptions& options);
+
 /// JPEG as a frame of 8-bit samples, grey or RGB, baseline or progressive. The stored resolution is
 /// meant for printing and is not used as pixel size.
 ///
@@ -53,9 +62,31 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options);
 
+/// NIfTI-1 and NIfTI-2 in a single file, in either byte order, compressed by gzip or not: integers
+/// of 8 to 64 bits, f32 and f64. The axes are columns, rows, slices, times and channels; as in TIFF
+/// files, one channel of one slice is read, and slices are frames if there is only one time or if a
+/// time is requested. Samples with a scale are read as f32, with a remark. The pixel size is that
+/// of columns and rows. The orientation is passed on as `grid` if the frames are the slices; the
+/// first stored row is not flipped.
+///
+/// Pairs of files (.hdr and .img), complex numbers and colours are refused.
+///
+/// Cost      compressed files: decompressed once, up to the last sample that is read, to a scratch
+///           file (GzipSpool) of no more bytes than the header states. Each source has its own.
+/// Source    https://nifti.nimh.nih.gov/nifti-1, https://nifti.nimh.nih.gov/nifti-2
+std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
+                                        const SourceOptions& options);
+
+/// Writes NIfTI-1, or NIfTI-2 if an axis is longer than 32767, compressed by gzip if the extension
+/// is .gz. Slices are the third axis, and times the fourth. The header's grid is written if the
+/// frames are slices; otherwise only the pixel size (in µm or mm if NIfTI does not have its unit),
+/// with planes as far apart as columns, and the frame interval.
+std::unique_ptr<FrameSink> create_nifti(const std::string& path, const FrameHeader& header,
+                                        const SinkOptions& options);
+
 /// NumPy arrays of two or more axes: the last two are rows and columns, all others are frames.
 /// Elements are integers of 8 to 64 bits, floats of 16 to 64 bits or bools, in C or Fortran order
-/// and either byte order. The format has no pixel size.
+/// and either byte order. The format has no pixel size and no names of axes.
 ///
 /// Source    https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,

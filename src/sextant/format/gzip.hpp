@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/scratch_file.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/format/source_file.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+struct z_stream_s;
+
+namespace sextant::format {
+
+/// True if a file begins with the signature of gzip.
+bool is_gzip(const SourceFile& file);
+
+/// Decompresses a file of gzip, of one or more members, from its start. Bytes after the last member
+/// are ignored.
+class GzipReader {
+  public:
+    /// The file must outlive this object.
+    explicit GzipReader(const SourceFile& file);
+
+    /// Reads until `to` is full or the compressed data end, also if they end too early. Returns the
+    /// number of bytes read. Throws InvalidFile if the data are damaged.
+    Bytes read(std::span<std::byte> to);
+
+  private:
+    struct End {
+        void operator()(z_stream_s* stream) const;
+    };
+    bool fetch();
+
+    const SourceFile* file_;
+    Bytes position_ = 0;
+    std::vector<std::byte> stored_;
+    std::unique_ptr<z_stream_s, End> stream_;
+    bool ended_ = false;
+};
+
+/// The decompressed bytes of a file of gzip, in any order. They are decompressed up to the last one
+/// that is requested, once, and kept in a scratch file: in the folder of the file, or if this is
+/// not writable, in the folder for temporary files.
+class GzipSpool {
+  public:
+    /// `size`: the number of bytes that the file should have after decompression; further bytes are
+    /// ignored.
+    GzipSpool(SourceFile file, Bytes size);
+
+    const std::string& path() const { return file_->path(); }
+    /// Throws InvalidFile if there are fewer bytes than `size`, or if they are damaged.
+    void read(Bytes position, std::span<std::byte> to);
+
+  private:
+    void spool(Bytes end);
+
+    std::unique_ptr<SourceFile> file_;
+    Bytes size_, spooled_ = 0;
+    GzipReader reader_;
+    std::optional<ScratchFile> scratch_;
+    std::vector<std::byte> buffer_;
+};
+
+/// Returns a sink that writes `start` and all samples as stored_sink does, compressed by gzip at
+/// level 1. Its files are the same for the same samples.
+std::unique_ptr<FrameSink> gzip_sink(const std::string& path, const FrameHeader& header,
+                                     std::span<const std::byte> start);
+
+} // namespace sextant::format

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/frame_formats.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/file_size_limit.hpp"
+#include "tests/format/fixtures.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/nifti_files.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include "tests/format/zarr_files.hpp"
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::array orders{std::endian::little, std::endian::big};
+constexpr ImageShape shape{13, 7};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const std::string i16_samples = stack_bytes<std::int16_t>(3, shape, std::endian::little);
+
+class Nifti : public testing::Test {
+  protected:
+    std::unique_ptr<FrameSource> open(const std::string& bytes, bool compressed = false,
+                                      const format::SourceOptions& options = {}) {
+        path = folder.path(compressed ? "a.nii.gz" : "a.nii");
+        fill_file(path, compressed ? deflated(bytes, true) : bytes);
+        return format::open_frames(path, options);
+    }
+    std::string refusal(const std::string& bytes, bool compressed = false,
+                        const format::SourceOptions& options = {}) {
+        const std::string message = failure([&] { open(bytes, compressed, options); });
+        return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
+    }
+    std::string refused(const NiftiFile& file) {
+        const std::string plain = refusal(file.bytes(i16_samples));
+        EXPECT_NE(refusal(file.bytes(i16_samples), true), "nothing was thrown");
+        return plain;
+    }
+    std::unique_ptr<FrameSource> written(const FrameHeader& header,
+                                         const format::SinkOptions& options = {},
+                                         const std::string& name = "b.nii") {
+        write_pattern(folder.path(name), header, options);
+        return format::open_frames(folder.path(name));
+    }
+
+    TemporaryFolder folder;
+    std::string path;
+};
+
+TEST_F(Nifti, IsReadInEveryTypeByteOrderAndVersionCompressedOrNot) {
+    for (const int version : {1, 2}) {
+        for (const std::endian order : orders) {
+            const auto expect = [&]<class T>(T, int type, Sample sample) {
+                const NiftiFile file{.version = version,
+                                     .order = order,
+                                     .type = type,
+                                     .bits = 8 * static_cast<int>(sizeof(T))};
+                for (const bool compressed : {false, true}) {
+                    const auto source =
+                        open(file.bytes(stack_bytes<T>(3, shape, order)), compressed);
+                    EXPECT_EQ(source->header().frames, 3);
+                    EXPECT_EQ(source->header().shape, shape);
+                    EXPECT_EQ(source->header().sample, sample);
+                    EXPECT_TRUE(holds_pattern(*source)) << name(sample) << compressed;
+                    EXPECT_EQ(remarks(*source), "");
+                }
+            };
+            expect(std::uint8_t{}, 2, Sample::u8);
+            expect(std::int16_t{}, 4, Sample::i16);
+            expect(std::int32_t{}, 8, Sample::i32);
+            expect(float{}, 16, Sample::f32);
+            expect(double{}, 64, Sample::f64);
+            expect(std::int8_t{}, 256, Sample::i8);
+            expect(std::uint16_t{}, 512, Sample::u16);
+            expect(std::uint32_t{}, 768, Sample::u32);
+            expect(std::int64_t{}, 1024, Sample::i64);
+            expect(std::uint64_t{}, 1280, Sample::u64);
+        }
+    }
+    EXPECT_EQ(folder.entries(), 2);
+}
+
+TEST_F(Nifti, StatesPixelSizeIntervalAndOrientation) {
+    const auto header = open(NiftiFile{}.bytes(i16_samples))->header();
+    EXPECT_EQ(header.pixel, (PixelSize{.5, .25, "mm"}));
+    EXPECT_EQ(header.frame_interval, 0);
+    EXPECT_EQ(header.axes, (ArrayAxes{{3, 7, 13}, "ZYX"}));
+    ASSERT_TRUE(header.grid);
+    EXPECT_EQ(header.grid->spacing, (std::array{.5, .25, 2.}));
+    EXPECT_EQ(header.grid->handedness, -1);
+    EXPECT_EQ(header.grid->quaternion_code, 1);
+    EXPECT_EQ(header.grid->matrix_code, 2);
+    EXPECT_EQ(header.grid->quaternion[3], 4);
+    EXPECT_EQ(header.grid->matrix[2], (std::array{9., 10., 11., 12.}));
+    const auto times =
+        open(NiftiFile{.dim = {4, 13, 7, 1, 3, 1, 1, 1}, .units = 3 | 16}.bytes(i16_samples))
+            ->header();
+    EXPECT_EQ(times.pixel.unit, "µm");
+    EXPECT_EQ(times.frame_interval, .003);
+    EXPECT_FALSE(times.grid);
+    const NiftiFile unknown{.spacing = {1, 1, 1, 1, 1, 0, 0, 0}, .units = 0};
+    EXPECT_FALSE(open(unknown.bytes(i16_samples))->header().pixel.known());
+}
+
+TEST_F(Nifti, OfFourOrFiveAxesHasTimesSlicesAndChannels) {
+    const NiftiFile file{.dim = {5, 13, 7, 3, 2, 2, 1, 1}};
+    const std::string bytes = file.bytes(stack_bytes<std::int16_t>(12, shape, std::endian::little));
+    const auto is_plane = [](FrameSource& source, std::int64_t frame, std::int64_t plane) {
+        return read_frame(source, frame) == pattern_frame<float>(plane, shape);
+    };
+    for (const bool compressed : {false, true}) {
+        const auto first = open(bytes, compressed);
+        EXPECT_EQ(first->header().frames, 2);
+        EXPECT_EQ(first->header().frame_interval, 3);
+        EXPECT_FALSE(first->header().grid);
+        EXPECT_THAT(remarks(*first), HasSubstr("has 3 slices per frame, of which slice 0 is read"));
+        EXPECT_THAT(remarks(*first), HasSubstr("has 2 channels per frame"));
+        EXPECT_TRUE(is_plane(*first, 1, 3));
+        EXPECT_TRUE(is_plane(*open(bytes, compressed, {.channel = 1, .slice = 2}), 1, 11));
+        const auto slices = open(bytes, compressed, {.channel = 1, .time = 1});
+        EXPECT_EQ(slices->header().frames, 3);
+        EXPECT_TRUE(slices->header().grid);
+        for (std::int64_t slice = 2; slice >= 0; --slice)
+            EXPECT_TRUE(is_plane(*slices, slice, 9 + slice));
+        EXPECT_EQ(refusal(bytes, compressed, {.time = 2}), "has no time 2, expected 0 to 1");
+    }
+    EXPECT_EQ(open(NiftiFile{.dim = {1, 13, 1, 1, 1, 1, 1, 1}}.bytes(i16_samples))->header().shape,
+              (ImageShape{13, 1}));
+    EXPECT_EQ(open(NiftiFile{.dim = {7, 13, 7, 3, 1, 1, 1, 1}}.bytes(i16_samples))->header().frames,
+              3);
+}
+
+TEST_F(Nifti, WithAScaleIsReadAsFloats) {
+    for (const bool compressed : {false, true}) {
+        const auto source =
+            open(NiftiFile{.slope = .5, .shift = -3}.bytes(i16_samples), compressed);
+        EXPECT_EQ(source->header().sample, Sample::f32);
+        EXPECT_EQ(remarks(*source), "stored as i16, read as f32: 0.5 times the sample plus -3 "
+                                    "(scl_slope, scl_inter)");
+        const auto values = read_rows(*source, 2, {3, 5});
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_EQ(values[i], .5F * pattern(2, static_cast<std::int64_t>(i % 13),
+                                               3 + static_cast<std::int64_t>(i / 13)) -
+                                     3);
+    }
+    const double none = std::nan("");
+    for (const auto& [slope, shift] :
+         std::vector<std::pair<double, double>>{{0, 5}, {none, none}, {infinity, 1}, {1, 0}}) {
+        const auto source = open(NiftiFile{.slope = slope, .shift = shift}.bytes(i16_samples));
+        EXPECT_EQ(source->header().sample, Sample::i16) << slope;
+        EXPECT_EQ(remarks(*source), "");
+    }
+    EXPECT_EQ(open(NiftiFile{.slope = 1, .shift = 1}.bytes(i16_samples))->header().sample,
+              Sample::f32);
+    EXPECT_EQ(refused({.slope = 1, .shift = infinity}),
+              "scales samples by 1 and adds inf: damaged");
+}
+
+TEST_F(Nifti, WithADamagedHeaderIsRefused) {
+    EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}), "has 0 axes, expected 1 to 7: damaged");
+    EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}), "has 9 axes, expected 1 to 7: damaged");
+    EXPECT_EQ(refused({.dim = {3, 13, -7, 3, 1, 1, 1, 1}}),
+              "has -7 as length of axis 2, expected a positive number below 2^40: damaged");
+    EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}),
+                HasSubstr("has 0 as length of axis 3"));
+    EXPECT_THAT(refused({.dim = {6, 13, 7, 1, 1, 1, 3, 1}}), HasSubstr("at most five axes"));
+    constexpr std::int64_t huge = std::int64_t{1} << 62, large = std::int64_t{1} << 32;
+    EXPECT_THAT(refused({.version = 2, .dim = {3, huge, 7, 3, 1, 1, 1, 1}}),
+                HasSubstr("as length of axis 1, expected a positive number below 2^40"));
+    EXPECT_THAT(refused({.version = 2, .dim = {3, large, large, 3, 1, 1, 1, 1}}),
+                HasSubstr("expected positive sides and at most"));
+    EXPECT_THAT(refused({.version = 2, .dim = {5, 8, 8, large, large, 8, 1, 1}}),
+                HasSubstr("has axes whose product exceeds"));
+    EXPECT_EQ(refused({.bits = 8}), "has samples of i16 with 8 bits, expected 16: damaged");
+    EXPECT_THAT(refused({.type = 32, .bits = 64}), HasSubstr("of type 32 (complex numbers)"));
+    EXPECT_THAT(refused({.type = 128, .bits = 24}), HasSubstr("of type 128 (RGB colours)"));
+    EXPECT_THAT(refused({.type = 77}), HasSubstr("of type 77 (unknown)"));
+    EXPECT_EQ(refused({.start = -5}), "has samples from byte -5 on, expected 352 or more: damaged");
+    EXPECT_THAT(refused({.start = 348}), HasSubstr("expected 352 or more"));
+    EXPECT_THAT(refused({.version = 2, .start = 352}), HasSubstr("expected 544 or more"));
+    EXPECT_THAT(refused({.start = std::nan("")}), HasSubstr("has samples from byte nan on"));
+    EXPECT_THAT(refused({.start = 1e30}), HasSubstr("expected 352 or more"));
+    EXPECT_THAT(refused({.start = 1e6}),
+                HasSubstr("has samples from byte 1000000 on, but only 898 bytes"));
+    EXPECT_THAT(refused({.magic = "ni1"}), HasSubstr("is the header of a pair of NIfTI files"));
+    EXPECT_THAT(refused({.magic = ""}), HasSubstr("its signature is neither n+1 nor n+2"));
+    EXPECT_THAT(refused({.size = 349}), HasSubstr("does not begin with the size of a header"));
+    EXPECT_EQ(refusal(NiftiFile{}.bytes("").substr(0, 300)),
+              "ends after 300 bytes, in its header: truncated");
+    EXPECT_THAT(refusal(std::string()), HasSubstr("does not begin with the size of a header"));
+    EXPECT_THAT(refusal(NiftiFile{}.bytes(i16_samples), false, {.axes = "TYX"}),
+                HasSubstr("but the file names them ZYX"));
+}
+
+TEST_F(Nifti, ThatIsTruncatedHasItsWholeFrames) {
+    const std::string bytes = NiftiFile{}.bytes(i16_samples);
+    const auto source = open(bytes.substr(0, bytes.size() - 1));
+    EXPECT_EQ(source->header().frames, 2);
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 3 frames are complete");
+    // Compressed: the frames are known only when they are read.
+    const std::string stored = deflated(bytes, true);
+    fill_file(path = folder.path("a.nii.gz"), deflated(bytes.substr(0, bytes.size() - 1), true));
+    const auto compressed = format::open_frames(path);
+    EXPECT_EQ(compressed->header().frames, 3);
+    EXPECT_EQ(read_frame(*compressed, 1), pattern_frame<float>(1, shape));
+    EXPECT_EQ(failure([&] { read_frame(*compressed, 2); }),
+              path + ": truncated: its compressed data end after 897 of 898 bytes");
+    EXPECT_EQ(read_frame(*compressed, 0), pattern_frame<float>(0, shape));
+    fill_file(path, stored.substr(0, stored.size() - 100));
+    EXPECT_THAT(failure([&] { read_frame(*format::open_frames(path), 2); }),
+                HasSubstr("truncated: its compressed data end after"));
+    std::string damaged = stored;
+    damaged[damaged.size() - 6] ^= 1; // the checksum
+    fill_file(path, damaged);
+    const auto checked = format::open_frames(path);
+    EXPECT_THAT(failure([&] { read_frame(*checked, 2); }), HasSubstr("incorrect data check"));
+    EXPECT_NE(failure([&] { read_frame(*checked, 2); }), "nothing was thrown");
+}
+
+TEST_F(Nifti, OfSeveralCompressedMembersIsReadAsOneFile) {
+    const std::string bytes = NiftiFile{}.bytes(i16_samples);
+    fill_file(path = folder.path("a.nii.gz"), deflated(bytes.substr(0, 100), true) +
+                                                  deflated(bytes.substr(100, 500), true) +
+                                                  deflated(bytes.substr(600), true) + "trailing");
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+}
+
+TEST_F(Nifti, IsNotDecompressedBeyondTheStatedSize) {
+    const std::string bytes = NiftiFile{}.bytes(i16_samples) + std::string(50 << 20, '\0');
+    fill_file(path = folder.path("a.nii.gz"), deflated(bytes, true));
+    const FileSizeLimit limit(1000);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+}
+
+TEST_F(Nifti, ThatStatesMoreThanItsCompressedSizeCanHoldIsRefused) {
+    const NiftiFile file{.dim = {3, 30000, 30000, 30000, 1, 1, 1, 1}};
+    EXPECT_THAT(refusal(file.bytes(i16_samples), true),
+                HasSubstr("too few for the 54000000000352"));
+}
+
+TEST_F(Nifti, CanBeDecompressedIfItsFolderIsNotWritable) {
+    const std::string bytes = deflated(NiftiFile{}.bytes(i16_samples), true);
+    const int file = memfd_create("nifti", MFD_CLOEXEC);
+    ASSERT_EQ(write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    EXPECT_TRUE(
+        holds_pattern(*format::open_nifti("/proc/self/fd/" + std::to_string(file), "", {})));
+    close(file);
+}
+
+TEST_F(Nifti, IsWrittenInEveryTypeCompressedOrNot) {
+    for (const std::string file : {"b.nii", "b.nii.gz"}) {
+        for (const Sample sample :
+             {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
+              Sample::u64, Sample::i64, Sample::f32, Sample::f64}) {
+            const auto source = written({3, {37, 21}, sample, 1, {.5, .25, "mm"}},
+                                        {format::StackAxis::slices}, file);
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "mm"}));
+            EXPECT_TRUE(holds_pattern(*source)) << name(sample);
+        }
+        EXPECT_THAT(failure([&] {
+                        written({1, {2, 2}, Sample::f16}, {}, file);
+                    }),
+                    HasSubstr("cannot hold samples of f16"));
+    }
+    EXPECT_EQ(content(folder.path("b.nii.gz")).substr(0, 2), "\x1f\x8b");
+    EXPECT_EQ(folder.entries(), 2);
+}
+
+TEST_F(Nifti, IsWrittenAsVersion2IfAnAxisIsLong) {
+    const auto first = written({1, {32767, 2}, Sample::u8});
+    EXPECT_EQ(content(folder.path("b.nii")).substr(344, 4), std::string("n+1\0", 4));
+    EXPECT_TRUE(holds_pattern(*first));
+    const auto second = written({1, {32768, 2}, Sample::u8});
+    EXPECT_EQ(content(folder.path("b.nii")).substr(4, 4), std::string("n+2\0", 4));
+    EXPECT_TRUE(holds_pattern(*second));
+}
+
+TEST_F(Nifti, IsWrittenWithTimesOrSlices) {
+    FrameHeader header{3, {4, 5}, Sample::u8, 1, {2, 4, "nm"}};
+    header.frame_interval = .5;
+    const auto times = written(header);
+    EXPECT_EQ(times->header().axes, (ArrayAxes{{3, 1, 5, 4}, "TZYX"}));
+    EXPECT_EQ(times->header().frame_interval, .5);
+    EXPECT_FLOAT_EQ(static_cast<float>(times->header().pixel.y), .004F);
+    EXPECT_EQ(times->header().pixel.unit, "µm");
+    const auto slices = written(header, {format::StackAxis::slices});
+    EXPECT_EQ(slices->header().axes, (ArrayAxes{{3, 5, 4}, "ZYX"}));
+    EXPECT_EQ(slices->header().frame_interval, 0);
+    EXPECT_FALSE(written({3, {4, 5}, Sample::u8})->header().pixel.known());
+    EXPECT_EQ(written({3, {4, 5}, Sample::u8, 1, {2, 2, "cm"}})->header().pixel,
+              (PixelSize{20, 20, "mm"}));
+}
+
+TEST_F(Nifti, KeepsTheOrientationOfItsInput) {
+    for (const int version : {1, 2}) {
+        FrameHeader header = open(NiftiFile{.version = version}.bytes(i16_samples))->header();
+        header.sample = Sample::u32;
+        const auto slices = written(header, {format::StackAxis::slices});
+        ASSERT_TRUE(slices->header().grid);
+        EXPECT_EQ(slices->header().grid->handedness, -1);
+        EXPECT_EQ(slices->header().grid->matrix, header.grid->matrix);
+        EXPECT_EQ(slices->header().grid->spacing, header.grid->spacing);
+    }
+}
+
+TEST_F(Nifti, InterruptedLeavesNothing) {
+    for (const std::string name : {"b.nii", "b.nii.gz", "b.h5"}) {
+        const FileSizeLimit limit(100);
+        const FrameHeader header{40, {100, 100}, Sample::u16};
+        EXPECT_THAT(failure([&] { write_pattern(folder.path(name), header); }),
+                    HasSubstr("File too large"));
+    }
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+} // namespace
+} // namespace sextant::test
