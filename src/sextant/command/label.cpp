@@ -40,7 +40,7 @@ Record record_of(LabelCommand& command) {
                               "a gray image, or a volume: a series of planes; 0 is the background");
     record
         .add("output", command.output, "OUT",
-             "the labels, 32-bit integers from 1: .tif, .npy or .zarr")
+             "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr")
         .file()
         .letter('o')
         .required();

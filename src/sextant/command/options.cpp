@@ -106,7 +106,7 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
              "read the slices at this time of a hyperstack, from 0, as frames")
         .between(0, most_count);
     record.add("axes", source.axes, "NAMES",
-               "names of the axes of an array (NPY, HDF5, Zarr) that has none, such as TCZYX");
+               "names for the axes of an array (NPY, HDF5, Zarr), such as TCZYX");
     record.add("allow_external", source.allow_external,
                "allow HDF5 or Zarr to refer to samples in any other file");
     return record;
