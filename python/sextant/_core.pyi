@@ -20,7 +20,8 @@ class Frames:
     def of_reader(read: Callable[[int, int, int], np.ndarray], frames: int, height: int, width: int,
                   type: np.dtype, whole: bool) -> Frames: ...
     @staticmethod
-    def of_files(path: Any, channel: Any, slice: Any, allow_external: Any) -> Frames: ...
+    def of_files(path: Any, channel: Any = None, slice: Any = None, allow_external: Any = False,
+                 time: Any = None, axes: str = "") -> Frames: ...
     def read(self, frame: int) -> np.ndarray: ...
     frames: int
     height: int
@@ -29,7 +30,7 @@ class Frames:
     dtype: np.dtype
     pixel_size: Tuple[float, float, str]
     interval: float
-    hyperstack: Tuple[int, int]
+    hyperstack: Tuple[int, int, int]
     remarks: List[str]
 
 

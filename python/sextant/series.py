@@ -47,10 +47,10 @@ class Series:
     """
 
     def __init__(self, path: Any, channel: Optional[int] = None, slice: Optional[int] = None,
-                 allow_external: bool = False) -> None:
-        self._frames = _core.Frames.of_files(path, channel, slice, allow_external)
+                 allow_external: bool = False, time: Optional[int] = None, axes: str = "") -> None:
+        self._frames = _core.Frames.of_files(path, channel, slice, allow_external, time, axes)
         self.path = os.fsdecode(path)
-        self._arguments = (self.path, channel, slice, allow_external)
+        self._arguments = (self.path, channel, slice, allow_external, time, axes)
 
     def __reduce__(self) -> Any:
         return Series, self._arguments
@@ -161,18 +161,23 @@ class Series:
 
 @documented()
 def open_series(path: Union[str, bytes, "os.PathLike[Any]"], *, channel: Optional[int] = None,
-                slice: Optional[int] = None, allow_external: bool = False) -> Series:
+                slice: Optional[int] = None, allow_external: bool = False,
+                time: Optional[int] = None, axes: str = "") -> Series:
     """Open a file of frames, a folder, a pattern or a list as a lazy series.
 
     Parameters
     ----------
     path : str, bytes or path
-        A file (MRC, TIFF, SER, DM, HDF5, NPY, Zarr …), ``file.h5::/dataset``, a folder, a pattern such as
+        A file (MRC, TIFF, SER, DM, HDF5, NPY, NIfTI, Zarr …), ``file.h5::/dataset``, a folder, a pattern such as
         ``frames/a_*.tif`` or ``frame_%04d.png``, or a list of files (.txt).
     channel, slice : int, optional
         The plane of a hyperstack, counted from 0.
     allow_external : bool
         Let an HDF5 file or a Zarr store refer to samples in any other file.
+    time : int, optional
+        Read the slices at this time of a hyperstack, counted from 0, as frames.
+    axes : str
+        Names for the axes of an array (NPY, HDF5, Zarr), such as ``"TCZYX"``.
 
     Returns
     -------
@@ -187,7 +192,7 @@ def open_series(path: Union[str, bytes, "os.PathLike[Any]"], *, channel: Optiona
     >>> series.shape, series.dtype, series[1].shape
     ((3, 16, 20), dtype('uint16'), (16, 20))
     """
-    return Series(path, channel, slice, allow_external)
+    return Series(path, channel, slice, allow_external, time, axes)
 
 
 class Info:
@@ -199,6 +204,7 @@ class Info:
         self.frames, self.height, self.width = series.shape[:3]
         self.channels: int = series._frames.hyperstack[0]
         self.slices: int = series._frames.hyperstack[1]
+        self.times: int = series._frames.hyperstack[2]
         self.samples_per_pixel: int = series._frames.channels
         self.dtype = series.dtype
         self.pixel_size: Optional[PixelSize] = series.pixel_size if series.pixel_size.known else None
@@ -218,12 +224,12 @@ class Info:
 @documented()
 def info(path: Union[str, bytes, "os.PathLike[Any]"], *, check: bool = False,
          channel: Optional[int] = None, slice: Optional[int] = None,
-         allow_external: bool = False) -> Info:
+         allow_external: bool = False, time: Optional[int] = None, axes: str = "") -> Info:
     """Return the format, size, samples and pixel size of an image or series.
 
     Parameters
     ----------
-    path, channel, slice, allow_external
+    path, channel, slice, allow_external, time, axes
         As in `sextant.open_series`.
     check : bool
         Read every frame, and raise `InvalidFile` if one cannot be read.
@@ -241,7 +247,8 @@ def info(path: Union[str, bytes, "os.PathLike[Any]"], *, check: bool = False,
     >>> found.frames, found.format
     (3, 'NPY')
     """
-    series = open_series(path, channel=channel, slice=slice, allow_external=allow_external)
+    series = open_series(path, channel=channel, slice=slice, allow_external=allow_external,
+                         time=time, axes=axes)
     if check:
         for number in range(len(series)):
             try:

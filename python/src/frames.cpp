@@ -289,9 +289,7 @@ Frames Frames::of_reader(py::function read, std::int64_t count, std::int64_t hei
     return frames;
 }
 
-Frames Frames::of_files(const std::string& name, std::optional<std::int64_t> channel,
-                        std::optional<std::int64_t> slice, bool allow_external) {
-    const format::SourceOptions options{channel, slice, allow_external};
+Frames Frames::of_files(const std::string& name, const format::SourceOptions& options) {
     Frames frames;
     frames.header_ = open_files(name, options)->header();
     frames.in_files_ = true;
@@ -366,19 +364,22 @@ void bind_frames(py::module_& module) {
         .def_static("of_arrays", &Frames::of_arrays)
         .def_static("of_stack", &Frames::of_stack)
         .def_static("of_reader", &Frames::of_reader)
-        .def_static("of_files",
-                    [](const py::object& path, const py::object& channel, const py::object& slice,
-                       const py::object& allow_external) {
-                        const auto plane = [](const char* name, const py::object& value) {
-                            constexpr std::int64_t most = std::int64_t{1} << 40;
-                            return value.is_none()
-                                       ? std::nullopt
-                                       : std::optional(whole_number(name, value, 0, most));
-                        };
-                        return Frames::of_files(path_of("path", path), plane("channel", channel),
-                                                plane("slice", slice),
-                                                truth("allow_external", allow_external));
-                    })
+        .def_static(
+            "of_files",
+            [](const py::object& path, const py::object& channel, const py::object& slice,
+               const py::object& allow_external, const py::object& time, const std::string& axes) {
+                const auto plane = [](const char* name, const py::object& value) {
+                    constexpr std::int64_t most = std::int64_t{1} << 40;
+                    return value.is_none() ? std::nullopt
+                                           : std::optional(whole_number(name, value, 0, most));
+                };
+                return Frames::of_files(path_of("path", path),
+                                        {plane("channel", channel), plane("slice", slice),
+                                         truth("allow_external", allow_external),
+                                         plane("time", time), axes});
+            },
+            py::arg("path"), py::arg("channel") = py::none(), py::arg("slice") = py::none(),
+            py::arg("allow_external") = false, py::arg("time") = py::none(), py::arg("axes") = "")
         .def("read", &Frames::read)
         .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })
         .def_property_readonly("height",
@@ -397,7 +398,7 @@ void bind_frames(py::module_& module) {
         .def_property_readonly("hyperstack",
                                [](const Frames& all) {
                                    const Hyperstack& stack = all.header().hyperstack;
-                                   return py::make_tuple(stack.channels, stack.slices);
+                                   return py::make_tuple(stack.channels, stack.slices, stack.times);
                                })
         .def_property_readonly("remarks",
                                [](const Frames& all) { return shown_texts(all.header().remarks); });

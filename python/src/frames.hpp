@@ -3,6 +3,7 @@
 
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/row_source.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -33,8 +34,7 @@ class Frames {
     static Frames of_reader(pybind11::function read, std::int64_t frames, std::int64_t height,
                             std::int64_t width, const pybind11::dtype& type, bool whole);
     /// Files, as format::open_frames opens them.
-    static Frames of_files(const std::string& name, std::optional<std::int64_t> channel,
-                           std::optional<std::int64_t> slice, bool allow_external);
+    static Frames of_files(const std::string& name, const format::SourceOptions& options);
 
     const FrameHeader& header() const { return header_; }
     bool in_files() const { return in_files_; }

@@ -2,6 +2,7 @@
 """Series in files; hyperspy, dask, zarr and h5py; plots; the machine."""
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -60,6 +61,17 @@ def test_info_states_what_the_command_states(stack, program):
     assert found.format == stated["format"]
     assert (found.pixel_size is None) == (stated["pixel_size"] is None)
     assert found.remarks == stated["remarks"]
+
+
+def test_a_volume_of_a_series_is_read_by_its_axes(tmp_path):
+    planes = np.arange(2 * 3 * 4 * 5 * 6, dtype="u2").reshape(2, 3, 4, 5, 6)
+    np.save(tmp_path / "all.npy", planes)
+    series = sextant.open_series(tmp_path / "all.npy", axes="TCZYX", time=1, channel=2)
+    np.testing.assert_array_equal(series[:], planes[1, 2])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(series))[:], planes[1, 2])
+    assert sextant.info(tmp_path / "all.npy", axes="TCZYX", time=1).times == 2
+    with pytest.raises(sextant.InvalidFile, match="a letter for each of 5 axes"):
+        sextant.info(tmp_path / "all.npy", axes="TZYX")
 
 
 def test_files_are_labelled_frame_by_frame(tmp_path, blobs):

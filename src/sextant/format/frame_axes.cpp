@@ -55,8 +55,8 @@ void check_names(const std::string& path, const ArrayInFile& array, const std::s
 }
 
 /// The names of the axes in lower case; "" if they have none.
-std::string names_of(const std::string& path, const ArrayInFile& array,
-                     const SourceOptions& options) {
+std::string axis_names_of(const std::string& path, const ArrayInFile& array,
+                          const SourceOptions& options) {
     const std::string given = lower_case(options.axes);
     if (given.empty())
         return array.names;
@@ -119,7 +119,7 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
                             const SourceOptions& options, FrameHeader& header) {
     header.shape = {array.lengths[array.column_axis], array.lengths[array.row_axis]};
     header.frame_interval = array.frame_interval;
-    const std::string names = names_of(path, array, options);
+    const std::string names = axis_names_of(path, array, options);
     header.axes = {array.lengths, upper_case(names)};
     FrameAxes chosen{{}, std::vector<std::int64_t>(array.lengths.size(), 0)};
     if (!names.empty()) {

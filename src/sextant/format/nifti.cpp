@@ -252,8 +252,13 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
     for (std::size_t axis = 0; axis < 3; ++axis)
         grid.spacing[axis] = std::abs(header.get(nifti_field::spacings, axis + 1));
     grid.handedness = header.get(nifti_field::spacings) < 0 ? -1 : 1;
-    grid.quaternion_code = static_cast<int>(header.get(nifti_field::quaternion_code));
-    grid.matrix_code = static_cast<int>(header.get(nifti_field::matrix_code));
+    const auto code = [&](const NiftiField& field) {
+        constexpr double most = 32767; // NIfTI-1 has 16 bits
+        const double stated = header.get(field);
+        return stated >= 0 && stated <= most ? static_cast<int>(stated) : 0;
+    };
+    grid.quaternion_code = code(nifti_field::quaternion_code);
+    grid.matrix_code = code(nifti_field::matrix_code);
     for (std::size_t i = 0; i < grid.quaternion.size(); ++i)
         grid.quaternion[i] = header.get(nifti_field::quaternion, i);
     for (std::size_t i = 0; i < 12; ++i)
