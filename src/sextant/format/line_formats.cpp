@@ -124,7 +124,7 @@ void write_svg(const std::string& path, LineReader& contours) {
 
 namespace {
 
-constexpr LineFormat formats[] = {
+constexpr LineFormat line_formats[] = {
     {"GeoJSON", ".geojson", "one LineString per contour, in pixels, y downward", write_geojson},
     {"SVG", ".svg", "one path per contour, in pixels of the image", write_svg},
     {"CSV", ".csv", "one row per point: contour, rank, x, y", write_csv},
@@ -134,12 +134,12 @@ constexpr LineFormat formats[] = {
 } // namespace
 
 std::span<const LineFormat> line_catalogue() {
-    return formats;
+    return line_formats;
 }
 
 const LineFormat& line_format_of(const std::string& path) {
     std::vector<std::string_view> known;
-    for (const LineFormat& row : formats) {
+    for (const LineFormat& row : line_formats) {
         if (has_extension(path, row.extension))
             return row;
         known.push_back(row.extension);

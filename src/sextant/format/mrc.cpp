@@ -17,8 +17,8 @@ namespace sextant::format {
 
 namespace {
 
-constexpr std::size_t header_bytes = 1024;
-using Header = std::array<std::byte, header_bytes>;
+constexpr std::size_t mrc_header_bytes = 1024;
+using Header = std::array<std::byte, mrc_header_bytes>;
 
 /// Byte offsets in a header; counts and the mode are 32-bit integers.
 enum Field : std::size_t {
@@ -48,7 +48,7 @@ struct Mode {
 constexpr std::array modes{Mode{0, Sample::i8}, Mode{1, Sample::i16}, Mode{2, Sample::f32},
                            Mode{6, Sample::u16}, Mode{12, Sample::f16}};
 
-std::optional<Sample> sample_of(std::int32_t number) {
+std::optional<Sample> sample_of_mode(std::int32_t number) {
     for (const Mode& row : modes) {
         if (row.number == number)
             return row.sample;
@@ -85,7 +85,7 @@ bool has_unsigned_bytes(const Header& header, bool swapped) {
 
 Sample checked_sample(const std::string& path, const Header& header, bool swapped) {
     const std::int32_t number = integer(header, mode, swapped);
-    const std::optional<Sample> sample = sample_of(number);
+    const std::optional<Sample> sample = sample_of_mode(number);
     if (!sample) {
         throw InvalidFile(path,
                           fmt::format("is of MRC mode {}, expected 0, 1, 2, 6 or 12", number));
@@ -151,9 +151,9 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
     refuse_detail(path, detail);
     SourceFile file(path);
     Header header{};
-    if (file.read_at(0, header) < static_cast<Bytes>(header_bytes))
+    if (file.read_at(0, header) < static_cast<Bytes>(mrc_header_bytes))
         throw InvalidFile(path, fmt::format("has {} bytes, expected an MRC header of {}",
-                                            file.size(), header_bytes));
+                                            file.size(), mrc_header_bytes));
     const bool swapped = is_swapped(header);
     const std::int64_t extended_bytes = integer(header, extended, swapped);
     FrameHeader frames{integer(header, sections, swapped),
@@ -172,7 +172,7 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
         frames.slice_distance = believable_distance(depth / planes, frames.pixel); // of a volume
     }
     const auto layout =
-        dense_layout(frames, static_cast<Bytes>(header_bytes) + extended_bytes, swapped);
+        dense_layout(frames, static_cast<Bytes>(mrc_header_bytes) + extended_bytes, swapped);
     return stored_frames(std::move(file), std::move(frames), layout);
 }
 

@@ -39,7 +39,7 @@ bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\f' || c == '\n' || c == '\r';
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
     return c >= '0' && c <= '9';
 }
 
@@ -74,7 +74,7 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
         if (base != 0)
             return digits_in(text.substr(2), base);
     }
-    if (text.empty() || !is_digit(text[0]))
+    if (text.empty() || !is_decimal(text[0]))
         return std::nullopt;
     const auto number = digits_in(text, 10);
     return number && *number > 0 && text[0] == '0' ? std::nullopt : number;
@@ -236,7 +236,7 @@ class LiteralReader {
     /// Parses a number or a name.
     Literal word() {
         std::size_t letters = 0;
-        while (letters < rest_.size() && (is_digit(rest_[letters]) || is_letter(rest_[letters])))
+        while (letters < rest_.size() && (is_decimal(rest_[letters]) || is_letter(rest_[letters])))
             ++letters;
         std::string_view word = rest_.substr(0, letters);
         rest_.remove_prefix(letters);
@@ -244,7 +244,7 @@ class LiteralReader {
             return {Literal::Kind::boolean, word == "True"};
         if (word == "None")
             return {};
-        if (version_ <= 2 && !word.empty() && is_digit(word[0])) {
+        if (version_ <= 2 && !word.empty() && is_decimal(word[0])) {
             if (word.ends_with('L'))
                 word.remove_suffix(1);
             else if (skip(); rest_.starts_with('L'))

@@ -104,9 +104,9 @@ extern "C" void end_without_parent(int) {
 }
 
 /// The child, which opens the source and answers requests.
-class Reader {
+class ChildReader {
   public:
-    Reader(Channel& channel, pid_t parent, std::string path, Seconds patience)
+    ChildReader(Channel& channel, pid_t parent, std::string path, Seconds patience)
         : channel_(channel), parent_(parent), path_(std::move(path)), patience_(patience) {}
 
     [[noreturn]] void run(const Opening& open) {
@@ -228,7 +228,7 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
       channel_(connected_channel()),
       process_(0, [this, &open, parent = getpid()] {
           channel_.ours.close();
-          Reader(channel_.theirs, parent, path_, patience_).run(open);
+          ChildReader(channel_.theirs, parent, path_, patience_).run(open);
       }) {
     channel_.theirs.close();
     try {

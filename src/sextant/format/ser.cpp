@@ -73,7 +73,7 @@ std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     return offsets;
 }
 
-std::optional<Sample> sample_of(int type) {
+std::optional<Sample> sample_of_ser(int type) {
     constexpr std::array samples{Sample::u8,  Sample::u16, Sample::u32, Sample::i8,
                                  Sample::i16, Sample::i32, Sample::f32, Sample::f64};
     if (type < 1 || type > static_cast<int>(samples.size()))
@@ -88,7 +88,7 @@ std::optional<FrameHeader> read_image(SourceFile& file, Bytes offset) {
         file.read_at(offset, head) < static_cast<Bytes>(head.size()))
         return std::nullopt;
     const auto type = number_in<std::int16_t>(head, 40, false);
-    const std::optional<Sample> sample = sample_of(type);
+    const std::optional<Sample> sample = sample_of_ser(type);
     if (!sample) {
         throw InvalidFile(
             file.path(),

@@ -104,7 +104,7 @@ void fail_tiff(TiffBytes& bytes, const std::string& what) {
 namespace {
 
 /// Upper bound on the compression ratio of libtiff's codecs.
-constexpr Bytes believable_ratio = Bytes{1} << 16;
+constexpr Bytes believable_tile_ratio = Bytes{1} << 16;
 
 template <class T>
 T tag_or(TIFF* file, std::uint32_t tag, T otherwise) {
@@ -243,7 +243,7 @@ bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
     }
     const FrameHeader& frame = page.frame;
     const Bytes needed = frame.shape.elements() * page.samples * size_of(frame.sample);
-    return needed / (page.compressed ? believable_ratio : 1) <= stored;
+    return needed / (page.compressed ? believable_tile_ratio : 1) <= stored;
 }
 
 template <class T>
