@@ -52,6 +52,10 @@ for options in "times.npy --axes TZYX --time 1" "channels.npy --axes TCZYX --tim
     "$SEXTANT" label "$work/"$options -o "$work/again.npy" >/dev/null
     cmp "$work/labels.npy" "$work/again.npy" || fail "other labels of $options"
 done
+"$SEXTANT" label "$work/volume.npy" -o "$work/again.npy" --table "$work/one.csv" --intensity "$work/volume.npy" >/dev/null
+"$SEXTANT" label "$work/times.npy" --axes TZYX --time 1 -o "$work/again.npy" --table "$work/same.csv" \
+    --intensity "$work/times.npy" >/dev/null
+cmp "$work/one.csv" "$work/same.csv" || fail "other intensities of a volume of a series"
 "$SEXTANT" label "$work/times.npy" --axes TZYX --slice 3 -o "$work/out.npy" 2>/dev/null | grep -q 'of 2x50x60 voxels' ||
     fail "a slice at all times"
 "$SEXTANT" info "$work/times.npy" | grep -q 'axes *2×20×50×60' || fail "axes without names"

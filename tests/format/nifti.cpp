@@ -192,6 +192,9 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
     EXPECT_THAT(refused({.start = 1e6}),
                 HasSubstr("has samples from byte 1000000 on, but only 898 bytes"));
     EXPECT_THAT(refused({.magic = "ni1"}), HasSubstr("is the header of a pair of NIfTI files"));
+    fill_file(folder.path("a.hdr"), NiftiFile{.magic = "ni1"}.bytes(""));
+    EXPECT_THAT(failure([&] { format::open_frames(folder.path("a.hdr")); }),
+                HasSubstr("may be one of a pair of NIfTI or Analyze files"));
     EXPECT_THAT(refused({.magic = ""}), HasSubstr("its signature is neither n+1 nor n+2"));
     EXPECT_THAT(refused({.size = 349}), HasSubstr("does not begin with the size of a header"));
     EXPECT_EQ(refusal(NiftiFile{}.bytes("").substr(0, 300)),

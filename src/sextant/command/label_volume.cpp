@@ -52,8 +52,7 @@ class LabelVolumeRun {
 
 void LabelVolumeRun::open() {
     volume_ = format::open_frames(command_.source.image, command_.source.options());
-    if (!command_.intensity.empty())
-        intensity_ = format::open_frames(command_.intensity);
+    intensity_ = open_intensity(command_.intensity, command_.source);
     remarks_ = volume_->header().remarks;
     files_.emplace(communicator_, command_, *volume_, intensity_.get());
     if (!is_root())
@@ -171,6 +170,16 @@ std::string body_row(const std::string& label, const kernel::Body& body, bool ha
 bool is_volume(const SourceChoice& source) {
     return !source.frame &&
            format::open_frames(source.image, source.options())->header().frames > 1;
+}
+
+std::unique_ptr<FrameSource> open_intensity(const std::string& name, const SourceChoice& source) {
+    if (name.empty())
+        return nullptr;
+    format::SourceOptions options;
+    if (name == source.image)
+        options = source.options();
+    options.allow_external = source.allow_external;
+    return format::open_frames(name, options);
 }
 
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator) {

@@ -5,6 +5,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
 
+#include <memory>
 #include <string>
 
 namespace sextant::command {
@@ -20,6 +21,10 @@ struct VolumeLabelCommand {
 
 /// True if the source is a series of several frames of which none is chosen.
 bool is_volume(const SourceChoice& source);
+
+/// Opens a volume of intensities: the same planes as the source if it is the same file. Null if the
+/// name is empty.
+std::unique_ptr<FrameSource> open_intensity(const std::string& name, const SourceChoice& source);
 
 /// Labels the volume; rank 0 writes the files. Collective.
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator);

@@ -75,8 +75,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     options.threads = std::max(1, cores_of_host() / communicator.size());
     agree(communicator, [&] {
         labels = format::open_frames(command.source.image, command.source.options());
-        if (!command.intensity.empty())
-            intensity = format::open_frames(command.intensity);
+        intensity = open_intensity(command.intensity, command.source);
         if (!is_root)
             return;
         const auto outputs = files_named({command.output, command.reports.json});

@@ -71,6 +71,9 @@ bool any_word(std::string_view text, const Visit& visit) {
 const FrameFormat& known_format(const std::string& path) {
     if (const FrameFormat* const format = find_frame_format(path))
         return *format;
+    if (has_extension(path, ".hdr") || has_extension(path, ".img"))
+        throw InvalidFile(path, "may be one of a pair of NIfTI or Analyze files, which are not "
+                                "read, expected a single NIfTI file (.nii)");
     std::string known;
     for (const FrameFormat& format : frame_formats)
         known += fmt::format("{}{}", known.empty() ? "" : " ", format.extensions);
