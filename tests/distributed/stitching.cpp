@@ -31,14 +31,14 @@ LabelBlock block_of(const std::vector<Label>& labels, Sample sample, std::array<
 }
 
 struct Stitched {
-    std::vector<StitchedLabel> labels;
+    std::vector<ObjectNumber> labels;
     StitchResult result;
 };
 
 Stitched stitch(std::vector<LabelBlock> blocks, const StitchOptions& options = {}, int ranks = 1) {
     Stitched made;
     run_threads(ranks, [&](Communicator communicator) {
-        std::vector<StitchedLabel> labels;
+        std::vector<ObjectNumber> labels;
         StitchResult result = stitched(communicator, options, blocks, labels);
         if (communicator.rank() == 0)
             made = {std::move(labels), std::move(result)};
@@ -212,7 +212,7 @@ TEST(Stitching, ranks_with_other_blocks_are_refused) {
     const std::vector<std::uint8_t> labels(24, 1);
     run_threads(3, [&](Communicator communicator) {
         const Elements rows = communicator.rank() == 2 ? 2 : 3;
-        std::vector<StitchedLabel> written;
+        std::vector<ObjectNumber> written;
         EXPECT_THAT(
             [&] {
                 stitched(communicator, {},
@@ -232,8 +232,7 @@ TEST(Stitching, cancellation_ends_all_ranks) {
                                       }});
             distributed::LabelBlocks blocks =
                 stitching.open({block_of(labels, Sample::u8, {2, 3, 4}, {0, 0, 0})});
-            EXPECT_THROW(stitching.stitch(blocks, [](std::span<const StitchedLabel>) {}),
-                         Cancelled);
+            EXPECT_THROW(stitching.stitch(blocks, [](std::span<const ObjectNumber>) {}), Cancelled);
         });
     }
 }

@@ -143,10 +143,10 @@ inline StitchCase random_balls(std::mt19937& random, bool is_image) {
 
 /// The result by the definition.
 struct StitchReference {
-    std::vector<StitchedLabel> labels;
+    std::vector<ObjectNumber> labels;
     std::vector<kernel::LabelMatch> matches;
     std::map<std::tuple<int, std::uint64_t>, StitchedLabel> table;
-    StitchedLabel objects = 0;
+    ObjectNumber objects = 0;
 };
 
 /// The number of the block to which a voxel belongs.
@@ -268,10 +268,10 @@ inline StitchReference stitch_reference(const StitchCase& what, kernel::MatchSco
 
 /// Stitches a case in which the blocks are given in some order; the labels are on rank 0.
 inline StitchResult stitched(const Communicator& communicator, const StitchOptions& options,
-                             std::vector<LabelBlock> blocks, std::vector<StitchedLabel>& labels) {
+                             std::vector<LabelBlock> blocks, std::vector<ObjectNumber>& labels) {
     const Stitching stitching(communicator, options);
     distributed::LabelBlocks opened = stitching.open(std::move(blocks));
-    return stitching.stitch(opened, [&](std::span<const StitchedLabel> rows) {
+    return stitching.stitch(opened, [&](std::span<const ObjectNumber> rows) {
         labels.insert(labels.end(), rows.begin(), rows.end());
     });
 }
@@ -291,7 +291,7 @@ inline void stitching_equals_the_definition(const Communicator& communicator, in
             if (in_strips) // some rows of the voxels of all blocks
                 options.memory = communicator.size() * what.shape.width * 4 * 64;
             std::ranges::shuffle(blocks, random);
-            std::vector<StitchedLabel> labels;
+            std::vector<ObjectNumber> labels;
             const StitchResult result = stitched(communicator, options, blocks, labels);
             EXPECT_EQ(result.objects, expected.objects) << turn;
             EXPECT_EQ(result.labels, std::ssize(expected.table)) << turn;
@@ -313,7 +313,7 @@ inline void stitching_equals_the_definition(const Communicator& communicator, in
                 ASSERT_EQ(key(result.matches[i]), key(expected.matches[i])) << turn << ": " << i;
             }
             Elements dropped = 0, clipped = 0;
-            std::map<StitchedLabel, int> members;
+            std::map<ObjectNumber, int> members;
             for (const auto& [name, label] : expected.table)
                 ++members[label.number];
             for (const StitchedLabel& label : result.table) {

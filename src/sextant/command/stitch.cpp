@@ -217,7 +217,7 @@ void StitchCommandRun::run() {
     StitchOptions options = command_.stitch;
     naming_options(record_of(options), [&] {
         agree(communicator_, [&] { open(); });
-        result_ = stitching_.stitch(*blocks_, [&](std::span<const StitchedLabel> rows) {
+        result_ = stitching_.stitch(*blocks_, [&](std::span<const ObjectNumber> rows) {
             sink_->write_samples(std::as_bytes(rows));
         });
     });

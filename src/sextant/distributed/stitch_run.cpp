@@ -201,8 +201,8 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const SeenLabel& label = labels[i];
         const kernel::Label object = objects[position[i]];
-        const StitchedLabel number =
-            object <= result_.objects ? static_cast<StitchedLabel>(object) : StitchedLabel{0};
+        const ObjectNumber number =
+            object <= result_.objects ? static_cast<ObjectNumber>(object) : ObjectNumber{0};
         result_.dropped += number == 0 ? 1 : 0;
         result_.clipped +=
             number > 0 && label.kept < label.voxels && members[index_of(object)] == 1 ? 1 : 0;
@@ -219,7 +219,7 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
     }
 }
 
-StitchedLabel StitchRun::number_of(int block, std::uint64_t label) const {
+ObjectNumber StitchRun::number_of(int block, std::uint64_t label) const {
     const std::span<const Numbered> labels(numbers_.data() + begins_[index_of(block)],
                                            numbers_.data() + begins_[index_of(block) + 1]);
     // Labels are usually 1, 2, 3, …
@@ -235,11 +235,11 @@ StitchedLabel StitchRun::number_of(int block, std::uint64_t label) const {
 }
 
 /// Makes the labels of a strip of the whole.
-void StitchRun::fill(const VolumeBox& strip, std::vector<StitchedLabel>& to) {
+void StitchRun::fill(const VolumeBox& strip, std::vector<ObjectNumber>& to) {
     to.assign(index_of(strip.voxels()), 0);
     blocks_.read(strip, [&](int block, Elements z, Elements y, std::span<const std::uint64_t> row) {
         const Elements left = blocks_.cover().blocks()[index_of(block)].low[2];
-        StitchedLabel* const line =
+        ObjectNumber* const line =
             to.data() + ((z - strip.low[0]) * strip.side(1) + y - strip.low[1]) * strip.side(2);
         blocks_.cover().owned(block, z, y, runs_);
         for (const VoxelRun& run : runs_)
@@ -259,12 +259,12 @@ void StitchRun::write_all(const StitchSink& write) {
     const Elements ranks = communicator_.size();
     kept_.assign(index_of(result_.blocks), 0);
     // Besides the strip of each rank, the exchange copies it twice.
-    const Bytes voxel = static_cast<Bytes>(sizeof(StitchedLabel)) * (ranks > 1 ? 3 : 1);
+    const Bytes voxel = static_cast<Bytes>(sizeof(ObjectNumber)) * (ranks > 1 ? 3 : 1);
     SlabCutter all(
         {{}, {result_.shape.depth, result_.shape.height, result_.shape.width}},
         [voxel](const VolumeBox& strip) { return strip.voxels() * voxel; },
         options_.memory / ranks);
-    std::vector<std::vector<StitchedLabel>> lists(index_of(ranks));
+    std::vector<std::vector<ObjectNumber>> lists(index_of(ranks));
     while (true) {
         std::vector<VolumeBox> strips; // the next of each rank
         agree(communicator_, [&] {
@@ -282,14 +282,14 @@ void StitchRun::write_all(const StitchSink& write) {
         });
         if (strips.empty())
             return;
-        ByRank<StitchedLabel> came;
+        ByRank<ObjectNumber> came;
         if (ranks > 1)
             came = all_to_all_lists(communicator_, lists);
         agree(communicator_, [&] {
             if (communicator_.rank() != 0)
                 return;
             control_.report("write", strips[0].low[0], result_.shape.depth);
-            std::span<const StitchedLabel> rest = ranks > 1 ? came.values : lists[0];
+            std::span<const ObjectNumber> rest = ranks > 1 ? came.values : lists[0];
             for (const VolumeBox& strip : strips) {
                 const std::size_t plane = index_of(strip.side(1) * strip.side(2));
                 for (Elements z = 0; z < strip.side(0); ++z, rest = rest.subspan(plane))

@@ -32,7 +32,7 @@ class StitchRun {
     struct Numbered {
         int block;
         std::uint64_t label;
-        StitchedLabel number;
+        ObjectNumber number;
     };
 
     void require_same_blocks();
@@ -43,8 +43,8 @@ class StitchRun {
     void number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> meeting, double threshold);
 
     void write_all(const StitchSink& write);
-    void fill(const kernel::VolumeBox& strip, std::vector<StitchedLabel>& to);
-    StitchedLabel number_of(int block, std::uint64_t label) const;
+    void fill(const kernel::VolumeBox& strip, std::vector<ObjectNumber>& to);
+    ObjectNumber number_of(int block, std::uint64_t label) const;
     void require_unchanged();
 
     const Communicator& communicator_;

@@ -18,7 +18,7 @@
 namespace sextant {
 
 /// The number of an object, from 1; 0 is the background.
-using StitchedLabel = std::uint32_t;
+using ObjectNumber = std::uint32_t;
 
 /// Options for stitching labelled blocks. They must be the same on every rank.
 struct StitchOptions {
@@ -37,8 +37,8 @@ Record record_of(StitchOptions& options);
 
 /// A label of a block, and the label of its object in the whole.
 struct StitchedLabel {
-    StitchedLabel number = 0; ///< 0: the object has no voxels left
-    int block = 0;            ///< as LabelBlocks numbers them
+    ObjectNumber number = 0; ///< 0: the object has no voxels left
+    int block = 0;           ///< as LabelBlocks numbers them
     std::uint64_t label = 0;
     Elements voxels = 0, kept = 0; ///< in the block; and of these, in the whole
 };
@@ -60,7 +60,7 @@ struct StitchResult {
 Record record_of(const StitchResult& result);
 
 /// Receives rows of labels of the whole, in order; in each call whole rows of one plane.
-using StitchSink = std::function<void(std::span<const StitchedLabel> rows)>;
+using StitchSink = std::function<void(std::span<const ObjectNumber> rows)>;
 
 /// Joins the segmentations of blocks of a volume, which may overlap, into one segmentation.
 ///
