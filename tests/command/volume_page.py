@@ -213,6 +213,7 @@ for dataset in text["multiscales"][0]["datasets"]:
 with open(folder + "/labels.zarr/.zattrs", "w") as file:
     json.dump(text, file)
 run(folder, "label", "labels.zarr", "-o", "again.zarr", "--by-value", "--report", "page.html")
+check("distance    2 µm from slice to slice" in run(folder, "info", "again.zarr"), "info of the distance of slices")
 image = zarr.open(folder + "/again.zarr", mode="r").attrs["multiscales"][0]
 check([axis.get("unit") for axis in image["axes"]] == ["micrometer"] * 3, "the units of labels")
 check(image["datasets"][0]["coordinateTransformations"][0]["scale"] == [2, .5, .25], "the scale of labels")

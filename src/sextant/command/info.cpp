@@ -130,6 +130,9 @@ std::string as_text(const Findings& findings) {
     text += fmt::format("  size        {}×{}\n", header.shape.width, header.shape.height);
     text += fmt::format("  samples     {}\n", findings.samples);
     text += fmt::format("  pixel size  {}\n", pixel_text(header.pixel));
+    if (header.slice_distance > 0)
+        text += fmt::format("  distance    {:.6g} {} from slice to slice\n", header.slice_distance,
+                            header.pixel.unit);
     if (header.frame_interval > 0)
         text += fmt::format("  interval    {:.6g} s\n", header.frame_interval);
     for (const std::string& remark : header.remarks)
@@ -154,6 +157,7 @@ std::string as_json(const Findings& findings) {
          {"samples", findings.samples},
          {"pixel_size",
           pixel.known() ? Json{{"x", pixel.x}, {"y", pixel.y}, {"unit", pixel.unit}} : Json()},
+         {"slice_distance", header.slice_distance > 0 ? Json(header.slice_distance) : Json()},
          {"frame_interval", header.frame_interval > 0 ? Json(header.frame_interval) : Json()},
          {"remarks", header.remarks}});
 }

@@ -86,14 +86,13 @@ Json ome_axis(const char* name, const char* type, const std::string& unit) {
     return axis;
 }
 
-/// The axes of an array, frames first.
+/// The first axis of the arrays of a store.
 struct Axes {
-    bool stack;  ///< has frames
-    bool slices; ///< frames are slices of a volume
+    bool stack;  ///< true if it is that of frames
+    bool slices; ///< true if frames are slices of a volume
 };
 
-/// An array of the store: level 0 has all samples, and each further level half of them along each
-/// axis.
+/// An array of the store: level 0 has all samples, each further one half as many along each axis.
 struct Level {
     std::int64_t frames;
     ImageShape shape;
