@@ -166,16 +166,12 @@ report::Section sizes_section(const ComponentSizes& sizes) {
     return {"Sizes", to_html(report::Figure{report::columns(chart), ""})};
 }
 
-std::string slabs_of(const VolumeLabelSummary& summary) {
-    const VolumeLabelResult& result = summary.result;
-    const std::string memory =
-        fmt::format("{:g} MiB", static_cast<double>(summary.command.label.memory) / (1 << 20));
+std::string slabs_of(const VolumeLabelResult& result) {
     const std::string planes = report::counted(result.slab_planes, "plane");
-    if (result.slabs == 1)
-        return fmt::format("one per rank, of {}, because they fit in {} (--memory)", planes,
-                           memory);
-    return fmt::format("{} on rank 0, of {} each: as many as fit in {} for all ranks (--memory)",
-                       result.slabs, planes, memory);
+    return result.slabs == 1
+               ? fmt::format("one per rank, of {}, because these fit in memory", planes)
+               : fmt::format("{} on rank 0, of {} each: as many as fit in memory",
+                             report::grouped(result.slabs), planes);
 }
 
 std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
@@ -201,7 +197,9 @@ std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
          fmt::format("{} voxels, {} of the volume", report::grouped(summary.sizes.voxels()),
                      percent_of(summary.sizes.voxels(), result.shape.elements()))});
     facts.push_back({"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)});
-    facts.push_back({"Slabs", slabs_of(summary)});
+    facts.push_back({"Slabs", slabs_of(result)});
+    facts.push_back({"Memory", fmt::format("at most {:g} MiB for samples and labels (--memory)",
+                                           static_cast<double>(label.memory) / (1 << 20))});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     for (const std::string& remark : summary.remarks)
         facts.push_back({"Warning", remark});
