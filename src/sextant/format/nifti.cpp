@@ -360,8 +360,10 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
     if (stated)
         header.pixel = believable({grid.spacing[0], grid.spacing[1], grid.unit}, header.remarks);
     const std::size_t slices = array.names.find('z');
-    if (header.frames == (slices == std::string::npos ? 1 : array.lengths[slices]))
+    if (header.frames == (slices == std::string::npos ? 1 : array.lengths[slices])) {
         header.grid = grid;
+        header.slice_distance = believable_distance(grid.spacing[2], header.pixel);
+    }
     if (!compressed) {
         if (first > file.size())
             throw InvalidFile(path, fmt::format("has samples from byte {} on, but only {} bytes: "
@@ -385,7 +387,7 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
 namespace {
 
 /// The spacing of a series without a grid. An unknown size is written as 1 without a unit.
-VolumeGrid nifti_grid_of(const PixelSize& pixel) {
+VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;
     grid.spacing = {1, 1, 1};
     if (!pixel.known())
@@ -400,7 +402,8 @@ VolumeGrid nifti_grid_of(const PixelSize& pixel) {
         grid.unit = unit.name;
         scale = metres / unit.size;
     }
-    grid.spacing = {pixel.x * scale, pixel.y * scale, pixel.x * scale};
+    const double z = slice_distance > 0 ? slice_distance : pixel.x;
+    grid.spacing = {pixel.x * scale, pixel.y * scale, z * scale};
     return grid;
 }
 
@@ -409,7 +412,7 @@ NiftiHeader nifti_header_of(const FrameHeader& header, StackAxis axis) {
     const bool times = axis == StackAxis::time && header.frames > 1;
     const std::array<std::int64_t, 4> lengths{header.shape.width, header.shape.height,
                                               times ? 1 : header.frames, times ? header.frames : 1};
-    const VolumeGrid grid = header.grid && !times ? *header.grid : nifti_grid_of(header.pixel);
+    const VolumeGrid grid = header.grid && !times ? *header.grid : nifti_grid_of(header.pixel, header.slice_distance);
     NiftiHeader nifti;
     nifti.second = *std::max_element(lengths.begin(), lengths.end()) > longest;
     put_number(std::span(nifti.bytes), 0, static_cast<std::int32_t>(nifti.size()));
