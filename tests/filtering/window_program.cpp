@@ -69,6 +69,64 @@ TEST(WindowProgram, is_proved_for_any_chain_of_filters_and_any_window) {
     }
 }
 
+/// A window of `planes` planes starting at plane `first`, in a volume of 9 × 5 × 8.
+WindowTask volume_task_of(const Configuration& configuration,
+                          const std::vector<halo::Margin>& margins, Elements first,
+                          Elements planes) {
+    constexpr Elements depth = 8;
+    WindowTask task;
+    Elements last = first + planes;
+    for (std::size_t k = margins.size(); k-- > 0;) {
+        const Retiling tiles = configuration.tiles_of(static_cast<int>(k));
+        halo::Stencil filter;
+        filter.grid = halo::Grid(
+            sextant::Grid{9, 5, tiles.columns, tiles.rows, last - first, tiles.layers}, margins[k]);
+        filter.grid.before = std::min(first, margins[k].z);
+        filter.grid.after = std::min(depth - last, margins[k].z);
+        filter.planes = k + 1 == margins.size() ? 2 : 1;
+        first -= filter.grid.before, last += filter.grid.after;
+        task.filters.insert(task.filters.begin(), filter);
+    }
+    return task;
+}
+
+TEST(WindowProgram, is_proved_for_any_window_and_any_boxes_of_a_volume) {
+    for (const int ranks : {1, 2, 6, 8}) {
+        for (Configuration configuration : boxes_of(ranks)) {
+            for (const collective::Algorithm& row : collective::catalogue()) {
+                configuration.distribute = row.what == CollectiveKind::scatter ? &row : nullptr;
+                configuration.collect = row.what == CollectiveKind::gather ? &row : nullptr;
+                configuration.packs = !configuration.packs;
+                for (const auto& margins :
+                     {std::vector<halo::Margin>{{1, 2, 3}}, {{1, 0, 1}, {2, 1, 1}}}) {
+                    if (row.what != CollectiveKind::scatter && row.what != CollectiveKind::gather)
+                        break;
+                    expect_proof(volume_task_of(configuration, margins, 0, 8), configuration);
+                    expect_proof(volume_task_of(configuration, margins, 3, 2), configuration);
+                }
+            }
+        }
+    }
+}
+
+TEST(WindowProgram, is_proved_if_the_boxes_of_a_volume_change_between_filters) {
+    for (const Configuration& from : boxes_of(6)) {
+        for (const Configuration& to : boxes_of(6)) {
+            Configuration configuration = from;
+            configuration.retilings = {{1, to.columns, to.rows, to.layers}};
+            const std::vector<halo::Margin> margins = {{1, 1, 2}, {2, 1, 1}};
+            expect_proof(volume_task_of(configuration, margins, 0, 8), configuration);
+            expect_proof(volume_task_of(configuration, margins, 5, 1), configuration);
+        }
+    }
+}
+
+TEST(WindowProgram, of_a_volume_must_consist_of_whole_planes) {
+    WindowTask task = volume_task_of({}, {{1, 1, 1}}, 2, 3);
+    task.filters[0].grid.above = 1;
+    EXPECT_THROW(window_program(task, {}, 0), InvalidTask);
+}
+
 TEST(WindowProgram, is_proved_for_tiles_smaller_than_the_margin) {
     for (const int columns : {1, 7}) {
         Configuration configuration{columns, 7 / columns};

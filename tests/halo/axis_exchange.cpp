@@ -20,6 +20,20 @@ TEST(AxisExchange, fills_every_margin_inside_the_image_including_corners) {
     }
 }
 
+TEST(AxisExchange, is_proved_for_every_grid_of_a_volume_of_1_to_64_ranks) {
+    test::for_each_volume_grid(1, 64, [](const Grid& grid) {
+        const test::Case c = test::halo_case(grid, by_axis);
+        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+    });
+}
+
+TEST(AxisExchange, of_a_volume_sends_at_most_six_messages_per_rank) {
+    const Grid grid{{40, 60, 4, 6, 30, 3}, {2, 2, 2}}; // boxes of 10 x 10 x 10
+    const Proof proof = test::proved(test::halo_case(grid, by_axis));
+    EXPECT_EQ(proof.most_messages, 6);
+    EXPECT_EQ(proof.most_moved, 2 * 2 * (10 * 10 + 14 * 10 + 14 * 14));
+}
+
 TEST(AxisExchange, sends_at_most_four_messages_per_rank_and_moves_corners_twice) {
     const Grid grid{40, 60, 4, 6, 2}; // tiles of 10 x 10
     const Proof proof = test::proved(test::halo_case(grid, by_axis));

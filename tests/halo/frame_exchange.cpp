@@ -12,7 +12,9 @@ namespace {
 const std::vector<Grid> grids = test::all_halo_grids();
 
 Symbol pixel(const Grid& grid, const Tile& held, Elements place) {
-    return {(held.y + place / held.width) * grid.width + held.x + place % held.width, 0, 1, 0};
+    const Elements x = held.x + place % held.width, row = place / held.width;
+    const Elements y = held.y + row % held.height, z = held.z + row / held.height;
+    return {(z * grid.height + y) * grid.width + x, 0, 1, 0};
 }
 
 test::Case frame_case(const Grid& grid) {
@@ -28,8 +30,7 @@ test::Case frame_case(const Grid& grid) {
         }
         return symbols;
     });
-    return {fmt::format("frames of {}x{} on {}x{} tiles, margin {}x{}", grid.width, grid.height,
-                        grid.columns, grid.rows, grid.margin.x, grid.margin.y),
+    return {"frames of " + test::name_of(grid),
             make_schedule(grid.ranks(), [&](int rank) { return frame_exchange(grid, rank); }),
             claim};
 }
@@ -41,8 +42,17 @@ TEST(FrameExchange, fetches_the_margin_of_each_tile_and_leaves_the_tile_in_place
     }
 }
 
+TEST(FrameExchange, is_proved_for_every_grid_of_a_volume_of_1_to_64_ranks) {
+    test::for_each_volume_grid(1, 64, [](const Grid& grid) {
+        const test::Case c = frame_case(grid);
+        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+    });
+}
+
 TEST(FrameExchange, has_disjoint_bands_that_cover_the_margin) {
-    for (const Grid& grid : grids) {
+    std::vector<Grid> all = grids;
+    test::for_each_volume_grid(24, 24, [&](const Grid& grid) { all.push_back(grid); });
+    for (const Grid& grid : all) {
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
             const Frame frame = frame_of(grid, rank);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/halo_case.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::halo {
@@ -35,6 +36,30 @@ TEST(Redistribution, is_proved_between_any_grids_with_any_margins) {
     }
 }
 
+TEST(Redistribution, is_proved_between_slabs_and_every_grid_of_a_volume_of_1_to_64_ranks) {
+    test::for_each_volume_grid(1, 64, [](Grid to) {
+        // From slabs of as many or fewer planes to boxes, of a window in the middle of the volume.
+        to.before = std::min<Elements>(to.margin.z, 2),
+        to.after = std::min<Elements>(to.margin.z, 1);
+        for (const int layers : {to.ranks(), 3}) {
+            const sextant::Grid from{to.width, to.height, 1, 1, to.at_hand().depth, layers};
+            EXPECT_EQ(prove(schedule_of(from, to), redistribution_claim(from, to)).error, "")
+                << layers << " slabs to " << test::name_of(to);
+        }
+    });
+}
+
+TEST(Redistribution, is_proved_between_any_boxes) {
+    test::for_each_volume_grid(12, 12, [](const Grid& from) {
+        test::for_each_volume_grid(12, 12, [&](const Grid& to) {
+            if (from.width != to.width)
+                return;
+            EXPECT_EQ(prove(schedule_of(from, to), redistribution_claim(from, to)).error, "")
+                << test::name_of(from) << " to " << test::name_of(to);
+        });
+    });
+}
+
 TEST(Redistribution, with_a_pixel_from_the_wrong_position_is_refused) {
     const sextant::Grid from{11, 17, 2, 3};
     const Grid to{{11, 17, 3, 2}, 1};
@@ -58,6 +83,7 @@ TEST(Redistribution, between_equal_tiles_moves_nothing) {
 
 TEST(Redistribution, between_images_of_different_sizes_is_refused) {
     EXPECT_THROW(redistribution({11, 17, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
+    EXPECT_THROW(redistribution({11, 17, 1, 2, 3}, Grid{{11, 17, 1, 2, 4}, 1}, 0), InvalidTask);
     EXPECT_THROW(redistribution({10, 16, 1, 2}, {{11, 16, 1, 2}, 1}, 0), InvalidTask);
 }
 

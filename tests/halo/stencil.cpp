@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/support/halo_case.hpp"
 #include "tests/support/schedules.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,10 +19,10 @@ Schedule schedule_of(const Stencil& stencil) {
 }
 
 std::string name_of(const Stencil& s) {
-    return fmt::format("{}x{} on {}x{} tiles, margin {}x{}, {} and {} rows beyond, {} planes{}{}",
-                       s.grid.width, s.grid.height, s.grid.columns, s.grid.rows, s.grid.margin.x,
-                       s.grid.margin.y, s.grid.above, s.grid.below, s.planes,
-                       s.overlaps ? ", overlapped" : "", s.collects ? ", collected" : "");
+    return fmt::format("{}, {} and {} rows, {} and {} planes beyond, {} planes{}{}",
+                       test::name_of(s.grid), s.grid.above, s.grid.below, s.grid.before,
+                       s.grid.after, s.planes, s.overlaps ? ", overlapped" : "",
+                       s.collects ? ", collected" : "");
 }
 
 /// Calls `visit` for every grid of this number of ranks, on images whose tiles differ in size, are
@@ -45,6 +46,38 @@ TEST(Stencil, is_proved_on_every_grid_of_1_to_12_ranks) {
         for_each_stencil(ranks, [](const Stencil& s) {
             EXPECT_EQ(prove(schedule_of(s), claim(s)).error, "") << name_of(s);
         });
+    }
+}
+
+TEST(Stencil, is_proved_on_every_grid_of_a_volume_of_1_to_64_ranks) {
+    int case_number = 0;
+    test::for_each_volume_grid(1, 64, [&](Grid grid) {
+        // Windows with planes before and after, and all combinations of options, in turn.
+        grid.before = case_number / 4 % 3, grid.after = case_number / 8 % 2;
+        const Stencil s{grid, 1 + case_number % 2, 0, case_number % 3 > 0,
+                        case_number / 2 % 2 == 0};
+        ++case_number;
+        EXPECT_EQ(prove(schedule_of(s), claim(s)).error, "") << name_of(s);
+    });
+}
+
+TEST(Stencil, of_a_volume_computes_each_element_once_and_the_inner_box_first) {
+    const Stencil s{Grid{{40, 60, 4, 6, 30, 3}, {2, 1, 3}}, 2}; // boxes of 10 x 10 x 10
+    for (int rank = 0; rank < s.grid.ranks(); ++rank) {
+        const Program program = stencil(s, rank);
+        const Dependences dependences(program);
+        Elements early = 0, all = 0;
+        for (std::size_t i = 0; i < program.steps.size(); ++i) {
+            if (program.steps[i].verb != Verb::compute)
+                continue;
+            all += program.elements_of(program.steps[i]);
+            if (dependences.needs()[i] == 0)
+                early += program.elements_of(program.steps[i]);
+        }
+        const Tile own = tile(s.grid, rank), held = clipped_tile(s.grid, rank);
+        EXPECT_EQ(all, 2 * own.elements());
+        EXPECT_EQ(early, 2 * (2 * own.width - held.width) * (2 * own.height - held.height) *
+                             (2 * own.depth - held.depth));
     }
 }
 
@@ -95,6 +128,22 @@ TEST(Stencil, with_a_halo_shifted_by_one_pixel_is_refused) {
         }
     }
     EXPECT_GT(wrong, 60);
+}
+
+TEST(Stencil, of_a_volume_with_a_halo_shifted_by_one_pixel_is_refused) {
+    const Stencil s{Grid{{7, 8, 2, 2, 6, 2}, {1, 2, 1}}, 2};
+    const Schedule right = schedule_of(s);
+    for (std::size_t rank = 0; rank < right.size(); ++rank) {
+        for (const Step& step : right[rank].steps) {
+            if (step.verb == Verb::send)
+                continue;
+            for (std::uint32_t region = 0; region < step.count; ++region) {
+                Schedule schedule = right;
+                schedule[rank].regions[step.first + region].offset += rank % 2 == 0 ? 1 : -1;
+                EXPECT_NE(prove(schedule, claim(s)).error, "") << rank;
+            }
+        }
+    }
 }
 
 TEST(Stencil, with_a_margin_that_differs_from_that_of_the_kernel_is_refused) {

@@ -50,13 +50,37 @@ struct Halo {
 inline Symbol pixel_in_tile(const halo::Grid& grid, const Halo& halo, int rank, Elements place,
                             bool margin_known) {
     const halo::Tile own = halo::tile(grid, rank), held = halo.held(grid, rank);
-    const Elements x = held.x + place % held.width, y = held.y + place / held.width;
-    const bool in_tile =
-        x >= own.x && x < own.x + own.width && y >= own.y && y < own.y + own.height;
-    const bool in_image = x >= 0 && x < grid.width && y >= 0 && y < grid.height;
-    if (!(margin_known ? in_image : in_tile))
+    const Elements row = place / held.width;
+    const halo::Tile pixel{held.x + place % held.width, held.y + row % held.height, 1, 1,
+                           held.z + row / held.height};
+    const halo::Tile known =
+        margin_known ? halo::Tile{0, 0, grid.width, grid.height, 0, grid.depth} : own;
+    if (halo::common(pixel, known).elements() == 0)
         return {};
-    return {y * grid.width + x, 0, 1, 0};
+    return {(pixel.z * grid.height + pixel.y) * grid.width + pixel.x, 0, 1, 0};
+}
+
+inline std::string name_of(const halo::Grid& grid) {
+    return fmt::format("{}x{}x{} on {}x{}x{} tiles, margin {}x{}x{}", grid.width, grid.height,
+                       grid.depth, grid.columns, grid.rows, grid.layers, grid.margin.x,
+                       grid.margin.y, grid.margin.z);
+}
+
+/// Calls `visit` with every grid of boxes for every number of ranks from `fewest` to `most`, on
+/// volumes whose boxes differ in size, are thinner than the margin, or are empty.
+template <class Visit>
+void for_each_volume_grid(int fewest, int most, Visit&& visit) {
+    for (int ranks = fewest; ranks <= most; ++ranks) {
+        for (int columns = 1; columns <= ranks; ++columns) {
+            for (int rows = 1; ranks % columns == 0 && rows <= ranks / columns; ++rows) {
+                if (ranks / columns % rows != 0)
+                    continue;
+                const int layers = ranks / columns / rows;
+                visit(halo::Grid{{7, 5, columns, rows, 6, layers}, {2, 1, 3}});
+                visit(halo::Grid{{5, 7, columns, rows, 4, layers}, {0, 7, 1}});
+            }
+        }
+    }
 }
 
 inline Case halo_case(const halo::Grid& grid, const Halo& halo = {}) {
@@ -71,10 +95,8 @@ inline Case halo_case(const halo::Grid& grid, const Halo& halo = {}) {
             symbols.push_back(pixel_in_tile(grid, halo, rank, e, true));
         return symbols;
     });
-    const int ranks = grid.columns * grid.rows;
-    return {fmt::format("halo {}x{} on {}x{} tiles, margin {}x{}", grid.width, grid.height,
-                        grid.columns, grid.rows, grid.margin.x, grid.margin.y),
-            make_schedule(ranks, [&](int rank) { return halo.program(grid, rank); }), claim};
+    return {"halo " + name_of(grid),
+            make_schedule(grid.ranks(), [&](int rank) { return halo.program(grid, rank); }), claim};
 }
 
 } // namespace sextant::test

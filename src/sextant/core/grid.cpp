@@ -31,22 +31,26 @@ Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements hei
 Tile tile(const Grid& grid, int rank) {
     if (rank >= grid.ranks())
         return {};
-    const int i = rank % grid.columns, j = rank / grid.columns;
-    const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };
+    const int i = rank % grid.columns, j = rank / grid.columns % grid.rows;
+    const int k = rank / grid.columns / grid.rows;
+    const auto cut = [](Elements size, int part, int parts) { return size * part / parts; };
     Tile tile;
     tile.x = cut(grid.width, i, grid.columns);
     tile.y = cut(grid.height, j, grid.rows);
     tile.width = cut(grid.width, i + 1, grid.columns) - tile.x;
     tile.height = cut(grid.height, j + 1, grid.rows) - tile.y;
+    tile.z = cut(grid.depth, k, grid.layers);
+    tile.depth = cut(grid.depth, k + 1, grid.layers) - tile.z;
     return tile;
 }
 
-int rank_at(const Grid& grid, Elements x, Elements y) {
+int rank_at(const Grid& grid, Elements x, Elements y, Elements z) {
     // The tile is the last one whose first pixel, ⌊size · tile / tiles⌋, is not beyond the given
     // pixel.
     const Elements column = ((x + 1) * grid.columns - 1) / grid.width;
     const Elements row = ((y + 1) * grid.rows - 1) / grid.height;
-    return static_cast<int>(row * grid.columns + column);
+    const Elements layer = ((z + 1) * grid.layers - 1) / grid.depth;
+    return static_cast<int>((layer * grid.rows + row) * grid.columns + column);
 }
 
 } // namespace sextant

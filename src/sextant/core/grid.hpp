@@ -7,13 +7,17 @@
 
 namespace sextant {
 
-/// An image divided into columns × rows tiles, assigned to ranks row by row. Tiles differ by at
-/// most one pixel in width and height; they may be empty.
+/// An image divided into columns × rows tiles, assigned to ranks row by row; or a volume divided
+/// into columns × rows × layers boxes, assigned layer by layer. Tiles differ by at most one pixel
+/// in width, height and depth; they may be empty.
 struct Grid {
     Elements width = 0, height = 0; ///< size of the image in pixels
     int columns = 1, rows = 1;
+    Elements depth = 1; ///< number of planes of a volume
+    int layers = 1;     ///< number of tiles along the depth
 
-    int ranks() const { return columns * rows; }
+    int ranks() const { return columns * rows * layers; }
+    Elements elements() const { return width * height * depth; }
 };
 
 /// Divides `elements` values into `ranks` pieces, as an image one pixel wide.
@@ -35,18 +39,19 @@ struct Tiles {
 ///           rank.
 Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height);
 
-/// The position and size of a tile in the image, in pixels.
+/// The position and size of a tile in the image or volume, in pixels.
 struct Tile {
     Elements x = 0, y = 0, width = 0, height = 0;
+    Elements z = 0, depth = 1; ///< the planes of a volume
 
-    Elements elements() const { return width * height; }
+    Elements elements() const { return width * height * depth; }
 };
 
 Tile tile(const Grid& grid, int rank); ///< empty if the grid has no such rank
 
-/// The rank whose tile holds pixel (x, y).
-int rank_at(const Grid& grid, Elements x, Elements y);
-/// The rank whose tile holds pixel y · width + x.
+/// The rank whose tile holds pixel (x, y), of plane z if the grid divides a volume.
+int rank_at(const Grid& grid, Elements x, Elements y, Elements z = 0);
+/// The rank whose tile of an image holds pixel y · width + x.
 inline int rank_of_pixel(const Grid& grid, Elements pixel) {
     return rank_at(grid, pixel % grid.width, pixel / grid.width);
 }

@@ -171,9 +171,9 @@ std::vector<Tile> WindowFilter::given_parts() const {
     const int rank = communicator_.rank();
     if (window_.configuration.distribute)
         return rank == 0 ? std::vector{grid.at_hand()} : std::vector<Tile>{};
-    const Tile held = halo::clipped_tile(grid, rank);
-    return {tile(grid, rank), halo::common(held, {0, -grid.above, grid.width, grid.above}),
-            halo::common(held, {0, grid.height, grid.width, grid.below})};
+    std::vector<Tile> parts = halo::beyond(grid, rank);
+    parts.insert(parts.begin(), tile(grid, rank));
+    return parts;
 }
 
 void WindowFilter::fill(const Fill& fill) {
@@ -184,7 +184,7 @@ void WindowFilter::fill(const Fill& fill) {
     for (const Tile& part : given_parts()) {
         if (part.elements() == 0)
             continue;
-        const Region place = halo::place_in(held, part, image_buffer_);
+        const Region place = halo::places_in(held, part, image_buffer_)[0];
         std::byte* const to = image_.data() + place.offset * element_.size;
         const auto bytes = static_cast<std::size_t>(part.elements() * element_.size);
         if (place.contiguous()) {
@@ -248,7 +248,7 @@ kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computat
 void WindowFilter::compute(std::size_t k, const Computation& computation) {
     halo::Stencil stencil = task_.filters[k];
     stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.configuration.collect;
-    const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made[0]);
+    const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made);
     std::vector<kernel::Plane> outputs;
     for (const Blocks& place : computation.places)
         outputs.push_back({reinterpret_cast<float*>(place.base), place.stride / float_size});

@@ -16,21 +16,25 @@ void check_role(const collective::Algorithm* row, std::initializer_list<Collecti
             fmt::format("{} cannot {}: it performs {}", row->name, role, name(row->what)));
 }
 
+std::string Retiling::text() const {
+    return fmt::format("{}x{}", columns, rows) + (layers > 1 ? fmt::format("x{}", layers) : "");
+}
+
 std::vector<Retiling> Configuration::all_tiles() const {
-    std::vector<Retiling> all = {{0, columns, rows}};
+    std::vector<Retiling> all = {{0, columns, rows, layers}};
     all.insert(all.end(), retilings.begin(), retilings.end());
     return all;
 }
 
 int Configuration::ranks() const {
-    int most = columns * rows;
+    int most = columns * rows * layers;
     for (const Retiling& tiles : retilings)
         most = std::max(most, tiles.ranks());
     return most;
 }
 
 Retiling Configuration::tiles_of(int filter) const {
-    Retiling found{0, columns, rows};
+    Retiling found{0, columns, rows, layers};
     for (const Retiling& tiles : retilings) {
         if (tiles.filter <= filter)
             found = tiles;
@@ -39,10 +43,9 @@ Retiling Configuration::tiles_of(int filter) const {
 }
 
 std::string Configuration::tiles_text() const {
-    std::string text = fmt::format("{}x{} tiles", columns, rows);
+    std::string text = tiles_of(0).text() + " tiles";
     for (const Retiling& tiles : retilings)
-        text +=
-            fmt::format(", then {}x{} from filter {}", tiles.columns, tiles.rows, tiles.filter + 1);
+        text += fmt::format(", then {} from filter {}", tiles.text(), tiles.filter + 1);
     return text;
 }
 
@@ -64,15 +67,28 @@ std::vector<Configuration> grids_of(int ranks) {
     return grids;
 }
 
+std::vector<Configuration> boxes_of(int ranks) {
+    std::vector<Configuration> boxes;
+    for (int in_plane = 1; in_plane <= ranks; ++in_plane) {
+        if (ranks % in_plane != 0)
+            continue;
+        for (Configuration grid : grids_of(in_plane)) {
+            grid.layers = ranks / in_plane;
+            boxes.push_back(grid);
+        }
+    }
+    return boxes;
+}
+
 void check_tiles(const Configuration& configuration, int filters) {
-    const auto check = [](int columns, int rows) {
-        if (columns < 1 || rows < 1)
-            throw InvalidTask(fmt::format("{}x{} tiles: expected 1x1 or more", columns, rows));
+    const auto check = [](const Retiling& tiles) {
+        if (tiles.columns < 1 || tiles.rows < 1 || tiles.layers < 1)
+            throw InvalidTask(fmt::format("{} tiles: expected 1x1 or more", tiles.text()));
     };
-    check(configuration.columns, configuration.rows);
+    check(configuration.tiles_of(0));
     int least = 1;
     for (const Retiling& tiles : configuration.retilings) {
-        check(tiles.columns, tiles.rows);
+        check(tiles);
         if (tiles.filter < least || tiles.filter >= filters)
             throw InvalidTask(fmt::format("{}: expected filters from 2 to {}, in ascending order",
                                           configuration.tiles_text(), filters));

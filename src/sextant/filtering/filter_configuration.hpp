@@ -15,12 +15,19 @@ namespace sextant::filtering {
 struct Retiling {
     int filter = 1; ///< index of the filter; 1 is the second filter
     int columns = 1, rows = 1;
+    int layers = 1; ///< of a volume
 
-    int ranks() const { return columns * rows; }
+    int ranks() const { return columns * rows * layers; }
+    /// True if another filter uses the same tiles.
+    bool same_tiles(const Retiling& other) const {
+        return columns == other.columns && rows == other.rows && layers == other.layers;
+    }
+    /// A short text: "2x8", or with the layers of a volume "2x8x4".
+    std::string text() const;
     bool operator==(const Retiling&) const = default;
 };
 
-/// The partition of an image among ranks, and the collectives to use.
+/// The partition of an image or a volume among ranks, and the collectives to use.
 struct Configuration {
     int columns = 1, rows = 1; ///< columns and rows of tiles, one tile per rank
     /// A scatter, or a broadcast from which each rank takes its tile with the margin of the first
@@ -30,6 +37,7 @@ struct Configuration {
     bool packs = false; ///< true if non-contiguous data is packed before it is sent
     /// Changes of tiles before certain filters, in order.
     std::vector<Retiling> retilings = {};
+    int layers = 1; ///< layers of tiles, if a volume is divided
 
     bool operator==(const Configuration&) const = default;
     /// The number of ranks, which is the largest number of tiles of any filter.
@@ -45,12 +53,14 @@ struct Configuration {
     std::string text() const;
 };
 
-/// Throws InvalidTask if there is less than one column or row of tiles, or if the changes of tiles
-/// are out of order or not at one of filters 1 to `filters` − 1.
+/// Throws InvalidTask if there is less than one column, row or layer of tiles, or if the changes of
+/// tiles are out of order or not at one of filters 1 to `filters` − 1.
 void check_tiles(const Configuration& configuration, int filters);
 
 /// All grids of tiles for a number of ranks, strips of rows first.
 std::vector<Configuration> grids_of(int ranks);
+/// All grids of boxes of a volume for a number of ranks, slabs of planes first.
+std::vector<Configuration> boxes_of(int ranks);
 
 /// Throws InvalidTask if `row` is not null and its kind of collective is not in `expected`.
 void check_role(const collective::Algorithm* row, std::initializer_list<CollectiveKind> expected,

@@ -14,10 +14,20 @@ namespace sextant::filtering {
 
 namespace {
 
+Retiling tiles_of(const halo::Grid& grid) {
+    return {0, grid.columns, grid.rows, grid.layers};
+}
+
 /// True if a filter uses the same tiles as the previous filter.
 bool stay(const halo::Grid& before, const halo::Grid& tiles) {
-    return tiles.above == 0 && tiles.below == 0 && tiles.columns == before.columns &&
-           tiles.rows == before.rows;
+    return tiles.above == 0 && tiles.below == 0 && tiles.before == 0 && tiles.after == 0 &&
+           tiles_of(tiles).same_tiles(tiles_of(before));
+}
+
+/// The number of pixels along the axis along which windows follow one another, as a text.
+std::string length_of(Elements height, Elements depth) {
+    return depth == 1 ? fmt::format("{} rows", height)
+                      : fmt::format("{} rows of {} planes", height, depth);
 }
 
 void check(const WindowTask& task, const Configuration& configuration) {
@@ -30,19 +40,24 @@ void check(const WindowTask& task, const Configuration& configuration) {
     for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const halo::Stencil& filter = task.filters[k];
         const Retiling tiles = configuration.tiles_of(static_cast<int>(k));
-        if (filter.grid.columns != tiles.columns || filter.grid.rows != tiles.rows)
-            throw InvalidTask(fmt::format("filter {} on {}x{} tiles, expected {}x{}", k,
-                                          filter.grid.columns, filter.grid.rows, tiles.columns,
-                                          tiles.rows));
+        const Tile reads = filter.grid.at_hand();
+        if (!tiles_of(filter.grid).same_tiles(tiles))
+            throw InvalidTask(fmt::format("filter {} on {} tiles, expected {}", k,
+                                          tiles_of(filter.grid).text(), tiles.text()));
+        if (reads.depth > 1 && reads.height != filter.grid.height)
+            throw InvalidTask(fmt::format("filter {} reads {} rows of each plane, expected {}", k,
+                                          reads.height, filter.grid.height));
         if (k + 1 < task.filters.size() && filter.planes != 1)
             throw InvalidTask(fmt::format(
                 "filter {} produces {} planes, expected 1 because another filter follows", k,
                 filter.planes));
-        if (k > 0 && (filter.grid.at_hand().height != task.filters[k - 1].grid.height ||
-                      filter.grid.width != task.filters[k - 1].grid.width))
-            throw InvalidTask(
-                fmt::format("filter {} reads {} rows, but the previous filter produces {}", k,
-                            filter.grid.at_hand().height, task.filters[k - 1].grid.height));
+        if (k == 0)
+            continue;
+        const halo::Grid& made = task.filters[k - 1].grid;
+        if (reads.height != made.height || reads.depth != made.depth || reads.width != made.width)
+            throw InvalidTask(fmt::format("filter {} reads {}, but the previous filter produces {}",
+                                          k, length_of(reads.height, reads.depth),
+                                          length_of(made.height, made.depth)));
     }
 }
 
@@ -59,11 +74,27 @@ std::vector<halo::Stencil> filters_of(const WindowTask& task, const Configuratio
     return filters;
 }
 
-/// The parts of a tile with its margin that lie above and below the window.
-std::vector<Tile> beyond(const halo::Grid& grid, int rank) {
-    const Tile held = halo::clipped_tile(grid, rank);
-    return {halo::common(held, {0, -grid.above, grid.width, grid.above}),
-            halo::common(held, {0, grid.height, grid.width, grid.below})};
+/// The pixels of an image or volume, packed tile after tile, so that a collective can move them in
+/// blocks. Tiles that are whole planes are packed already.
+collective::Partition packed_tiles(const halo::Grid& grid) {
+    std::vector<Elements> lengths;
+    for (int rank = 0; rank < grid.ranks(); ++rank)
+        lengths.push_back(tile(grid, rank).elements());
+    return collective::Partition::blocks(std::move(lengths));
+}
+
+/// The partition of a window that a collective scatters or gathers.
+collective::Partition partition_of(const halo::Grid& grid) {
+    return grid.at_hand().depth == 1 ? collective::Partition(grid) : packed_tiles(grid);
+}
+
+/// True if the pixels of a tile are scattered over the planes of a volume.
+bool must_pack(const halo::Grid& grid) {
+    return grid.at_hand().depth > 1 && grid.columns * grid.rows > 1;
+}
+
+Tile whole_of(const halo::Grid& grid) {
+    return {0, 0, grid.width, grid.height, 0, grid.depth};
 }
 
 class WindowWriter {
@@ -124,9 +155,9 @@ class WindowWriter {
 
     /// Appends the collective that distributes tiles. Its input is at `whole`; its other buffers
     /// are new.
-    Region distribute(const Grid& grid, const Region& whole) {
+    Region distribute(const collective::Partition& data, const Region& whole) {
         const Program part =
-            with_elements_of(configuration_.distribute->program(grid, rank_), sample());
+            with_elements_of(configuration_.distribute->program(data, rank_), sample());
         std::vector<Region> places;
         for (const BufferSpec& buffer : part.buffers) {
             if (buffer.role == Role::input)
@@ -139,34 +170,63 @@ class WindowWriter {
 
     void broadcast(const Region& whole, const Region& image, const Tile& held) {
         const Tile at_hand = first_grid().at_hand();
-        const Region given = distribute(
-            {at_hand.width, at_hand.height, first_grid().columns, first_grid().rows}, whole);
-        Region wanted = halo::place_in(at_hand, held, given.buffer);
-        wanted.offset += given.offset;
-        builder_.copy(image, wanted);
+        const halo::Grid& grid = first_grid();
+        const Region given = distribute(Grid{at_hand.width, at_hand.height * at_hand.depth,
+                                             grid.columns, grid.rows * grid.layers},
+                                        whole);
+        halo::add_copy(builder_, held, held, image, at_hand, given);
     }
 
-    /// Scatters the tiles, then sends the pixels above and below the window to the ranks that need
-    /// them.
+    /// Scatters the tiles, then sends the pixels around the window to the ranks that need them.
     void scatter(const Region& whole, const Region& image, const Tile& held) {
         const halo::Grid& grid = first_grid();
-        const Region window =
-            rank_ == 0 ? block(whole.buffer, grid.above * grid.width, grid.height * grid.width)
-                       : Region{};
-        const Region given = distribute(grid, window);
+        const Region given = distribute(partition_of(grid), packed(window_in(whole)));
         const Tile own = tile(grid, rank_);
-        if (own.elements() > 0)
-            builder_.copy(halo::place_in(held, own, image.buffer), given);
+        const std::vector<Region> places = halo::places_in(held, own, image.buffer);
+        if (places.size() == 1)
+            builder_.copy(places[0], given); // in an image, `given` may be strided
+        else
+            halo::add_copy(builder_, own, held, image, own, given);
         for (int to = 1; rank_ == 0 && to < grid.ranks(); ++to) {
             for (const Tile& part : beyond(grid, to))
-                builder_.send(to, halo::place_in(grid.at_hand(), part, whole.buffer));
+                builder_.send(to, halo::places_in(grid.at_hand(), part, whole.buffer));
         }
         for (const Tile& part : beyond(grid, rank_)) {
-            const Region place = halo::place_in(held, part, image.buffer);
             if (rank_ == 0)
-                builder_.copy(place, halo::place_in(grid.at_hand(), part, whole.buffer));
+                halo::add_copy(builder_, part, held, image, grid.at_hand(), whole);
             else
-                builder_.receive(0, place);
+                builder_.receive(0, halo::places_in(held, part, image.buffer));
+        }
+    }
+
+    /// The pixels of the window, which are contiguous; empty on ranks other than 0.
+    Region window_in(const Region& whole) const {
+        const halo::Grid& grid = first_grid();
+        const Elements first =
+            (grid.before * grid.height + grid.above) * grid.width; // one of both is 0
+        return rank_ == 0 ? block(whole.buffer, first, grid.elements()) : Region{};
+    }
+
+    /// Packs the tiles of the window for a scatter.
+    Region packed(const Region& window) {
+        const halo::Grid& grid = first_grid();
+        if (rank_ > 0 || !must_pack(grid))
+            return window;
+        const Region all = builder_.scratch(window.elements(), sample());
+        each_packed(grid, all, [&](const Tile& part, const Region& place) {
+            halo::add_copy(builder_, part, part, place, whole_of(grid), window);
+        });
+        return all;
+    }
+
+    /// Visits the tile of each rank and its region in the packed tiles.
+    template <class Visit>
+    static void each_packed(const halo::Grid& grid, const Region& all, Visit&& visit) {
+        Elements first = all.offset;
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile part = tile(grid, rank);
+            visit(part, block(all.buffer, first, part.elements()));
+            first += part.elements();
         }
     }
 
@@ -178,8 +238,9 @@ class WindowWriter {
         const Region image = builder_.scratch(held.elements());
         if (!filters_[k].exchanges) {
             run(halo::redistribution(filters_[k - 1].grid, filters_[k].grid, rank_), {made, image});
-        } else if (!made.empty()) {
-            builder_.copy(halo::place_in(held, tile(filters_[k].grid, rank_), image.buffer), made);
+        } else {
+            const Tile own = tile(filters_[k].grid, rank_);
+            halo::add_copy(builder_, own, held, image, own, made);
         }
         return image;
     }
@@ -197,16 +258,24 @@ class WindowWriter {
 
     Region gather(const Region& made) {
         const halo::Stencil& last = filters_.back();
-        const Elements plane = last.grid.width * last.grid.height;
+        const Elements plane = last.grid.elements();
         const Elements own = tile(last.grid, rank_).elements();
         const Region planes = builder_.output(rank_ == 0 ? last.planes * plane : 0);
         made_.planes = rank_ == 0 ? planes.buffer : -1;
         for (int k = 0; k < last.planes; ++k) {
+            if (rank_ >= last.grid.ranks())
+                break;
             std::vector<Region> places = {block(made.buffer, k * own, own)};
+            const Region to = block(planes.buffer, k * plane, plane);
+            const bool unpacks = rank_ == 0 && must_pack(last.grid);
+            const Region all = unpacks ? builder_.scratch(plane) : to;
             if (rank_ == 0)
-                places.push_back(block(planes.buffer, k * plane, plane));
-            if (rank_ < last.grid.ranks())
-                run(configuration_.collect->program(last.grid, rank_), places);
+                places.push_back(all);
+            run(configuration_.collect->program(partition_of(last.grid), rank_), places);
+            if (unpacks)
+                each_packed(last.grid, all, [&](const Tile& part, const Region& place) {
+                    halo::add_copy(builder_, part, whole_of(last.grid), to, part, place);
+                });
         }
         return planes;
     }

@@ -9,13 +9,13 @@
 
 namespace sextant::filtering {
 
-/// Rows of an image that pass through filters one after another; all filters except the last
-/// compute one plane.
+/// Rows of an image, or planes of a volume, that pass through filters one after another; all
+/// filters except the last compute one plane (of a volume: one volume).
 ///
 /// A filter's grid describes the rows that it computes; its input has the rows that the previous
 /// filter computed. If both have the same rows and tiles, as for a whole image, the tiles stay in
 /// place and the filter exchanges their borders; otherwise the rows are redistributed, together
-/// with the pixels around the new tiles.
+/// with the pixels around the new tiles. Windows of a volume consist of whole planes.
 struct WindowTask {
     std::vector<halo::Stencil> filters; ///< `kernel`, `exchanges` and `collects` are ignored
     bool collect = true; ///< rank 0 gets the planes of the last filter; else ranks keep their tiles
@@ -40,9 +40,10 @@ struct WindowProgram {
 ///
 /// Requires  filters on the tiles of the configuration; matching rows and columns; one plane for
 ///           each filter but the last; a scatter or broadcast to distribute, a gather to collect,
-///           or none (InvalidTask).
+///           or none; whole planes of a volume (InvalidTask).
 /// Cost      besides image and planes: an image on rank 0, and tiles for the distribution and for
-///           each filter but the last.
+///           each filter but the last. Boxes of a volume that are not whole planes are packed on
+///           rank 0 before a scatter and after a gather.
 WindowProgram window_program(const WindowTask& task, const Configuration& configuration, int rank);
 
 /// Returns the programs of all ranks as a schedule, for models, drawings and proofs.

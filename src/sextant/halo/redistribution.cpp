@@ -12,24 +12,34 @@ namespace sextant::halo {
 
 namespace {
 
-/// The old tile in the coordinates of the new grid, whose window may begin below the old first row.
+/// The old tile in the coordinates of the new grid, whose window may begin after the old first row
+/// or plane.
 Tile tile_before(const sextant::Grid& from, const Grid& to, int rank) {
     Tile own = tile(from, rank);
-    own.y -= to.above;
+    own.y -= to.above, own.z -= to.before;
     return own;
 }
 
 /// The symbol of pixel e of a tile, row by row, in the coordinates of the new grid.
 Symbol pixel(const Grid& to, const Tile& tile, Elements e) {
-    const Elements x = tile.x + e % tile.width, y = tile.y + e / tile.width;
-    return {(y + to.above) * to.width + x, 0, 1, 0};
+    const Tile at_hand = to.at_hand();
+    const Elements x = tile.x + e % tile.width, row = e / tile.width;
+    const Elements y = tile.y + row % tile.height - at_hand.y;
+    const Elements z = tile.z + row / tile.height - at_hand.z;
+    return {(z * at_hand.height + y) * to.width + x, 0, 1, 0};
 }
 
 void check(const sextant::Grid& from, const Grid& to) {
     const Tile at_hand = to.at_hand();
-    if (from.width != at_hand.width || from.height != at_hand.height)
-        throw InvalidTask(fmt::format("cannot redistribute {}x{} pixels to tiles of {}x{}",
-                                      from.width, from.height, at_hand.width, at_hand.height));
+    if (from.width == at_hand.width && from.height == at_hand.height && from.depth == at_hand.depth)
+        return;
+    const auto text = [&](Elements width, Elements height, Elements depth) {
+        const bool is_volume = from.depth > 1 || at_hand.depth > 1;
+        return fmt::format("{}x{}{}", width, height, is_volume ? fmt::format("x{}", depth) : "");
+    };
+    throw InvalidTask(fmt::format("cannot redistribute {} pixels to tiles of {}",
+                                  text(from.width, from.height, from.depth),
+                                  text(at_hand.width, at_hand.height, at_hand.depth)));
 }
 
 } // namespace
@@ -45,12 +55,11 @@ Program redistribution(const sextant::Grid& from, const Grid& to, int rank) {
         const int next = (rank + distance) % ranks, last = (rank + ranks - distance) % ranks;
         const Tile sent = common(had, clipped_tile(to, next));
         const Tile received = common(tile_before(from, to, last), held);
-        builder.send(next, place_in(had, sent, before.buffer));
-        builder.receive(last, place_in(held, received, after.buffer));
+        builder.send(next, places_in(had, sent, before.buffer));
+        builder.receive(last, places_in(held, received, after.buffer));
     }
     const Tile kept = common(had, held);
-    if (kept.elements() > 0)
-        builder.copy(place_in(held, kept, after.buffer), place_in(had, kept, before.buffer));
+    add_copy(builder, kept, held, after, had, before);
     return builder.finish(after);
 }
 

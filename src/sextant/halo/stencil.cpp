@@ -10,29 +10,32 @@ namespace sextant::halo {
 
 namespace {
 
-/// The region of a part, with a run per row even if rows are contiguous: a kernel needs the width.
-Region rectangle_in(const Tile& held, const Tile& part, int buffer) {
-    return {buffer, (part.y - held.y) * held.width + part.x - held.x, part.width, held.width,
-            part.height};
-}
-
-/// The parts of a tile: the inner part, which needs no other tile's pixels, then the parts above,
-/// below, left and right.
+/// The parts of a tile: the inner part, which needs no other tile's pixels, then the planes before
+/// and after it, and the parts above, below, left and right.
 std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
-    const Elements end_x = own.x + own.width, end_y = own.y + own.height;
+    const Elements end_x = own.x + own.width, end_y = own.y + own.height, end_z = own.z + own.depth;
     const Elements left = own.x > 0 ? grid.margin.x : 0;
     const Elements right = end_x < grid.width ? grid.margin.x : 0;
     const Elements top = own.y > 0 ? grid.margin.y : 0;
     const Elements bottom = end_y < grid.height ? grid.margin.y : 0;
-    const Tile inner = {own.x + left, own.y + top, own.width - left - right,
-                        own.height - top - bottom};
-    if (inner.width <= 0 || inner.height <= 0)
+    const Elements front = own.z > 0 ? grid.margin.z : 0;
+    const Elements back = end_z < grid.depth ? grid.margin.z : 0;
+    const Tile inner = {own.x + left,
+                        own.y + top,
+                        own.width - left - right,
+                        own.height - top - bottom,
+                        own.z + front,
+                        own.depth - front - back};
+    const Elements z = inner.z, depth = inner.depth;
+    if (inner.width <= 0 || inner.height <= 0 || depth <= 0)
         return {own};
     return {inner,
-            {own.x, own.y, own.width, top},
-            {own.x, end_y - bottom, own.width, bottom},
-            {own.x, inner.y, left, inner.height},
-            {end_x - right, inner.y, right, inner.height}};
+            {own.x, own.y, own.width, own.height, own.z, front},
+            {own.x, own.y, own.width, own.height, end_z - back, back},
+            {own.x, own.y, own.width, top, z, depth},
+            {own.x, end_y - bottom, own.width, bottom, z, depth},
+            {own.x, inner.y, left, inner.height, z, depth},
+            {end_x - right, inner.y, right, inner.height, z, depth}};
 }
 
 class StencilProgram {
@@ -65,28 +68,32 @@ class StencilProgram {
     void compute(const Tile& part) {
         if (part.elements() == 0)
             return;
-        const Region read = rectangle_in(held_, part_read(stencil_, part), image_.buffer);
+        const auto read = rows_in(held_, part_read(stencil_, part), image_.buffer);
         std::vector<Region> made;
-        for (int plane = 0; plane < stencil_.planes; ++plane)
-            made.push_back(place_in_plane(part, plane));
-        builder_.compute(stencil_.kernel, {&read, 1}, made);
+        for (int plane = 0; plane < stencil_.planes; ++plane) {
+            const auto rows = in_plane(plane, rows_in(kept_, part, planes_.buffer));
+            made.insert(made.end(), rows.begin(), rows.end());
+        }
+        builder_.compute(stencil_.kernel, read, made);
     }
 
     /// Collects planes on rank 0 with one message per plane, which is contiguous on both sides if
-    /// tiles are strips of rows.
+    /// tiles are strips of rows, or whole planes of a volume.
     void collect() {
         for (int plane = 0; plane < stencil_.planes; ++plane) {
             if (rank_ > 0)
                 builder_.send(0, block(planes_.buffer, plane * own_.elements(), own_.elements()));
             for (int peer = 1; rank_ == 0 && peer < stencil_.grid.ranks(); ++peer)
-                builder_.receive(peer, place_in_plane(tile(stencil_.grid, peer), plane));
+                builder_.receive(peer, in_plane(plane, rows_in(kept_, tile(stencil_.grid, peer),
+                                                               planes_.buffer)));
         }
     }
 
-    Region place_in_plane(const Tile& part, int plane) const {
-        Region place = rectangle_in(kept_, part, planes_.buffer);
-        place.offset += plane * kept_.elements();
-        return place;
+    /// Moves regions of the first plane to another one.
+    std::vector<Region> in_plane(int plane, std::vector<Region> regions) const {
+        for (Region& region : regions)
+            region.offset += plane * kept_.elements();
+        return regions;
     }
 
     const Stencil& stencil_;
@@ -98,43 +105,50 @@ class StencilProgram {
     const Region planes_;
 };
 
-/// An image as an operand; its pixels are numbered from row `first` on.
+/// An image as an operand, which consists of the pixels of `whole`.
 struct Operand {
     int number;
-    Elements width, first;
+    Tile whole;
 
-    Symbol pixel(Elements x, Elements y) const {
-        return {(y - first) * width + x, number, number + 1, 0};
+    Symbol pixel(Elements x, Elements y, Elements z) const {
+        const Elements row = (z - whole.z) * whole.height + y - whole.y;
+        return {row * whole.width + x, number, number + 1, 0};
     }
     /// Appends the pixels of a part, row by row.
     void append(const Tile& part, std::vector<Symbol>& symbols) const {
-        for (Elements y = part.y; y < part.y + part.height; ++y) {
-            for (Elements x = part.x; x < part.x + part.width; ++x)
-                symbols.push_back(pixel(x, y));
+        for (Elements z = part.z; z < part.z + part.depth; ++z) {
+            for (Elements y = part.y; y < part.y + part.height; ++y) {
+                for (Elements x = part.x; x < part.x + part.width; ++x)
+                    symbols.push_back(pixel(x, y, z));
+            }
         }
     }
 };
 
+Tile all_of(const Grid& grid) {
+    return {0, 0, grid.width, grid.height, 0, grid.depth};
+}
+
 Operand read_by(const Stencil& stencil, int operand) {
-    return {operand, stencil.grid.width, -stencil.grid.above};
+    return {operand, stencil.grid.at_hand()};
 }
 
 Operand made_by(const Stencil& stencil, int operand, int plane) {
-    return {operand + 1 + plane, stencil.grid.width, 0};
+    return {operand + 1 + plane, all_of(stencil.grid)};
 }
 
 /// The symbols that a compute step produces. Throws if the step does not read exactly the pixels
 /// that its kernel needs.
 std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, const Program& program,
                              const Step& step, const std::vector<Symbol>& read) {
-    const Tile part = part_made(stencil, rank, program.made_by(step)[0]);
+    const Tile part = part_made(stencil, rank, program.made_by(step));
     std::vector<Symbol> needed, made;
     read_by(stencil, operand).append(part_read(stencil, part), needed);
     const auto same = [](const Symbol& a, const Symbol& b) { return a.same_value(b); };
     if (!std::equal(read.begin(), read.end(), needed.begin(), needed.end(), same)) {
         throw std::logic_error(
-            fmt::format("computes {}x{} pixels at ({}, {}) from the wrong input pixels", part.width,
-                        part.height, part.x, part.y));
+            fmt::format("computes {}x{}x{} pixels at ({}, {}, {}) from the wrong input pixels",
+                        part.width, part.height, part.depth, part.x, part.y, part.z));
     }
     for (int plane = 0; plane < stencil.planes; ++plane)
         made_by(stencil, operand, plane).append(part, made);
@@ -161,26 +175,25 @@ std::string judge(const Stencil& stencil, int operand, int rank,
 
 } // namespace
 
-bool is_given(const Stencil& stencil, int rank, Elements x, Elements y) {
-    const Tile pixel{x, y, 1, 1};
-    return !stencil.exchanges || y < 0 || y >= stencil.grid.height ||
+bool is_given(const Stencil& stencil, int rank, Elements x, Elements y, Elements z) {
+    const Tile pixel{x, y, 1, 1, z};
+    return !stencil.exchanges || common(all_of(stencil.grid), pixel).elements() == 0 ||
            common(tile(stencil.grid, rank), pixel).elements() == 1;
 }
 
 Tile kept_tile(const Stencil& stencil, int rank) {
-    const Grid& grid = stencil.grid;
-    return stencil.collects && rank == 0 ? Tile{0, 0, grid.width, grid.height} : tile(grid, rank);
+    return stencil.collects && rank == 0 ? all_of(stencil.grid) : tile(stencil.grid, rank);
 }
 
-Tile part_made(const Stencil& stencil, int rank, const Region& first_made) {
-    const Tile kept = kept_tile(stencil, rank);
-    return {kept.x + first_made.offset % kept.width, kept.y + first_made.offset / kept.width,
-            first_made.length, first_made.count};
+Tile part_made(const Stencil& stencil, int rank, std::span<const Region> made) {
+    return part_in(kept_tile(stencil, rank), made[0],
+                   made.size() / static_cast<std::size_t>(stencil.planes));
 }
 
 Tile part_read(const Stencil& stencil, const Tile& made) {
-    const auto [x, y] = stencil.grid.margin;
-    return common({made.x - x, made.y - y, made.width + 2 * x, made.height + 2 * y},
+    const auto [x, y, z] = stencil.grid.margin;
+    return common({made.x - x, made.y - y, made.width + 2 * x, made.height + 2 * y, made.z - z,
+                   made.depth + 2 * z},
                   stencil.grid.at_hand());
 }
 
@@ -192,8 +205,10 @@ Claim claim(const Stencil& stencil, int operand) {
     Claim claim;
     claim.given = [=](int rank, int, Elements e) {
         const Tile held = clipped_tile(stencil.grid, rank);
-        const Elements x = held.x + e % held.width, y = held.y + e / held.width;
-        return is_given(stencil, rank, x, y) ? read_by(stencil, operand).pixel(x, y) : Symbol{};
+        const Elements x = held.x + e % held.width, row = e / held.width;
+        const Elements y = held.y + row % held.height, z = held.z + row / held.height;
+        return is_given(stencil, rank, x, y, z) ? read_by(stencil, operand).pixel(x, y, z)
+                                                : Symbol{};
     };
     claim.computed = [=](int rank, const Program& program, const Step& step,
                          const std::vector<Symbol>& read) {

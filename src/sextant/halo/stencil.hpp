@@ -4,6 +4,8 @@
 #include "sextant/halo/exchange.hpp"
 #include "sextant/schedule/prove.hpp"
 
+#include <span>
+
 namespace sextant::halo {
 
 /// A kernel that computes `planes` images from one. Each result pixel depends on the pixels within
@@ -22,27 +24,31 @@ struct Stencil {
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
 /// A stencil applied to an image in tiles: a halo exchange, and the kernel, applied to the whole
-/// tile or to up to five parts of it. If planes are collected, each rank sends its tile of each
-/// plane as soon as it is computed.
+/// tile or to up to five parts of it (in a volume seven). If planes are collected, each rank sends
+/// its tile of each plane as soon as it is computed.
+///
+/// Of a volume, each "plane" is a volume of results.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row;
 ///           only the pixels selected by is_given need be defined.
 /// Output    planes_buffer: the tile of each plane, one after another, row by row; on rank 0 the
-///           whole planes if they are collected. A compute step reads one region, the pixels that a
-///           part of the tile depends on, and writes that part of each plane, one region per plane.
-///           part_read and part_made return these two parts.
+///           whole planes if they are collected. A compute step reads the pixels that a part of the
+///           tile depends on, and writes that part of each plane, one plane after another. Each has
+///           one region in an image, and the regions of rows_in() in a volume. part_read and
+///           part_made return these two parts.
 /// Cost      the messages of the halo exchange, and one per collected plane.
 Program stencil(const Stencil& stencil, int rank);
 
 /// True if a rank must have this pixel of its tile or margin before the program starts.
-bool is_given(const Stencil& stencil, int rank, Elements x, Elements y);
+bool is_given(const Stencil& stencil, int rank, Elements x, Elements y, Elements z = 0);
 
 /// The part of each plane that a rank ends up with.
 Tile kept_tile(const Stencil& stencil, int rank);
 
-/// part_made: the part of the image that a compute step of this rank computes. part_read: the
-/// pixels that the step reads, which are the part and its margin, clipped to the available image.
-Tile part_made(const Stencil& stencil, int rank, const Region& first_made);
+/// part_made: the part of the image that a compute step of this rank computes, from the regions
+/// that it makes. part_read: the pixels that the step reads, which are the part and its margin,
+/// clipped to the available image.
+Tile part_made(const Stencil& stencil, int rank, std::span<const Region> made);
 Tile part_read(const Stencil& stencil, const Tile& made);
 
 /// The claim for a stencil applied to the available image, whose pixel i is element i of the
