@@ -34,13 +34,19 @@ TEST(Feature, derivative_names_have_one_letter_per_order_and_axis) {
         EXPECT_EQ(find_feature(named.name).name, named.name);
 }
 
+/// Computes one feature of images.
+void made(std::string_view name, std::span<const float* const> derivatives, float* to,
+          Elements count) {
+    find_feature(name).make(derivatives, &to, count);
+}
+
 TEST(Feature, eigenvalues_are_those_of_the_hessian_matrix) {
     // [2 2; 2 5] has the eigenvalues 6 and 1, [-3 0; 0 -3] has -3 twice.
     const float xx[] = {2, -3}, xy[] = {2, 0}, yy[] = {5, -3};
     const std::array<const float*, 3> derivatives = {xx, xy, yy};
     float larger[2], smaller[2];
-    find_feature("hessian-larger").make(derivatives, larger, 2);
-    find_feature("hessian-smaller").make(derivatives, smaller, 2);
+    made("hessian-larger", derivatives, larger, 2);
+    made("hessian-smaller", derivatives, smaller, 2);
     EXPECT_FLOAT_EQ(larger[0], 6);
     EXPECT_FLOAT_EQ(smaller[0], 1);
     EXPECT_FLOAT_EQ(larger[1], -3);
@@ -90,9 +96,9 @@ TEST(Feature, magnitudes_and_eigenvalues_are_right_for_derivatives_of_any_scale)
     test::on_every_processor([&](const char* processor) {
         SCOPED_TRACE(processor);
         const auto count = static_cast<Elements>(n);
-        find_feature("gradient-magnitude").make(hessian, length.data(), count);
-        find_feature("hessian-larger").make(hessian, larger.data(), count);
-        find_feature("hessian-smaller").make(hessian, smaller.data(), count);
+        made("gradient-magnitude", hessian, length.data(), count);
+        made("hessian-larger", hessian, larger.data(), count);
+        made("hessian-smaller", hessian, smaller.data(), count);
         for (std::size_t i = 0; i < n; ++i) {
             const double xx = d.xx[i], xy = d.xy[i], yy = d.yy[i];
             expect_near(length[i], std::hypot(xx, xy));
@@ -112,7 +118,7 @@ TEST(Feature, a_magnitude_is_infinite_or_NaN_only_for_infinite_or_NaN_input_or_o
     const std::vector<float> y = {1, 1, 3e38F, 0, 0, 2e38F};
     const std::array<const float*, 2> gradient = {x.data(), y.data()};
     std::vector<float> length(x.size());
-    find_feature("gradient-magnitude").make(gradient, length.data(), 6);
+    made("gradient-magnitude", gradient, length.data(), 6);
     EXPECT_EQ(length[0], infinite);
     EXPECT_TRUE(std::isnan(length[1]));
     EXPECT_EQ(length[2], infinite);

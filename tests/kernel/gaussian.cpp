@@ -29,7 +29,7 @@ void expect_the_reference(const SampleView& input, double sigma,
                           const kernel::GaussianKernel& kernel = {}) {
     const Planes planes = derivatives_of(input, sigma, wanted, rule, kernel);
     for (std::size_t k = 0; k < wanted.size(); ++k) {
-        const auto [x_order, y_order] = wanted[k];
+        const auto [x_order, y_order, z_order] = wanted[k];
         double largest = 0, error = 0;
         for (Elements y = 0; y < input.image.height; ++y) {
             for (Elements x = 0; x < input.image.width; ++x) {
@@ -105,7 +105,7 @@ TEST(GaussianDerivatives, by_the_p3pc_kernel_are_exact_for_polynomials_up_to_the
     const ImageShape image{27, 25};
     const Elements x = image.width / 2, y = image.height / 2;
     for (const double sigma : {.5, 1., 2.}) {
-        for (const auto& [i, j] : every_derivative()) {
+        for (const auto& [i, j, none] : every_derivative()) {
             for (int p = 0; p <= i; ++p) {
                 for (int q = 0; q <= j; ++q) {
                     const auto picture = polynomial(image, p, q);
@@ -127,7 +127,7 @@ TEST(GaussianDerivatives, of_a_separable_image_are_products_of_one_dimensional_o
     const auto f = random_picture({image.width, 1}, 8), g = random_picture({1, image.height}, 9);
     Picture<float> product(image);
     product.fill([&](Elements x, Elements y) { return f.at(x, 0) * g.at(0, y); });
-    for (const auto& [i, j] : five) {
+    for (const auto& [i, j, none] : five) {
         const Planes both = derivatives_of(product.view(), 2, {{{i, j}}});
         const Planes across = derivatives_of(f.view(), 2, {{{i, 0}}});
         const Planes down = derivatives_of(g.view(), 2, {{{0, j}}});

@@ -11,12 +11,14 @@ namespace sextant::kernel {
 
 namespace {
 
-double sample(const SampleView& input, Elements x, Elements y, BorderRule rule) {
+double sample(const SampleView& input, Elements x, Elements y, BorderRule rule, Elements z = 0) {
     const auto column = seen_at(rule.border, x, input.image.width);
     const auto row = seen_at(rule.border, y, input.image.height);
-    if (!column || !row)
+    const auto plane = seen_at(rule.border, z, input.depth);
+    if (!column || !row || !plane)
         return static_cast<double>(rule.constant);
-    const Elements at = (*row - input.tile.y) * input.stride + *column - input.tile.x;
+    const Elements at = (*plane - input.tile.z) * input.next_plane +
+                        (*row - input.tile.y) * input.stride + *column - input.tile.x;
     return std::visit([at](const auto* first) { return static_cast<double>(first[at]); },
                       input.first);
 }
@@ -36,6 +38,31 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
                                   weights_x[static_cast<std::size_t>(i + reach_x)];
             if (weight != 0) // 0 times NaN is NaN: samples of weight zero are skipped
                 sum += weight * sample(input, x + i, y + j, rule);
+        }
+    }
+    return sum;
+}
+
+double volume_derivative(const SampleView& input, Elements x, Elements y, Elements z,
+                         const Scales& sigma, Derivative derivative, BorderRule rule,
+                         const GaussianKernel& kernel) {
+    const std::vector<double> weights_x = gaussian_weights(sigma.x, derivative.x, kernel);
+    const std::vector<double> weights_y = gaussian_weights(sigma.y, derivative.y, kernel);
+    const std::vector<double> weights_z = gaussian_weights(sigma.z, derivative.z, kernel);
+    const auto reach_of = [](const std::vector<double>& weights) {
+        return std::ssize(weights) / 2;
+    };
+    double sum = 0;
+    for (std::size_t k = 0; k < weights_z.size(); ++k) {
+        for (std::size_t j = 0; j < weights_y.size(); ++j) {
+            for (std::size_t i = 0; i < weights_x.size(); ++i) {
+                const double weight = weights_z[k] * weights_y[j] * weights_x[i];
+                if (weight != 0) // 0 times NaN is NaN: samples of weight zero are skipped
+                    sum +=
+                        weight * sample(input, x + static_cast<Elements>(i) - reach_of(weights_x),
+                                        y + static_cast<Elements>(j) - reach_of(weights_y), rule,
+                                        z + static_cast<Elements>(k) - reach_of(weights_z));
+            }
         }
     }
     return sum;

@@ -19,6 +19,12 @@ double gaussian_derivative(const SampleView& input, Elements x, Elements y, doub
                            Derivative derivative, BorderRule rule = {},
                            const GaussianKernel& kernel = {});
 
+/// As gaussian_derivative, for a voxel of a volume: with a third sum over planes. The reference for
+/// VolumeDerivatives.
+double volume_derivative(const SampleView& input, Elements x, Elements y, Elements z,
+                         const Scales& sigma, Derivative derivative, BorderRule rule = {},
+                         const GaussianKernel& kernel = {});
+
 /// kernel::cell_sums from the definition, in double precision except for the last step.
 FitMoments cell_sums_by_definition(const CellComparison& look, Elements row_of_cells,
                                    std::span<CellSums> to);

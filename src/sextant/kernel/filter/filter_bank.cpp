@@ -17,31 +17,46 @@ namespace {
 
 using Derivatives = std::span<const float* const>;
 
-void gradient_magnitude(Derivatives d, float* to, Elements count) {
-    lengths(d[0], d[1], count, to);
+void gradient_magnitude(Derivatives d, float* const* to, Elements count) {
+    lengths(d[0], d[1], count, to[0]);
 }
 
-void laplacian(Derivatives d, float* to, Elements count) {
+void gradient_magnitude3(Derivatives d, float* const* to, Elements count) {
+    lengths(d[0], d[1], count, to[0]);
+    lengths(to[0], d[2], count, to[0]);
+}
+
+void laplacian(Derivatives d, float* const* to, Elements count) {
     for (Elements i = 0; i < count; ++i)
-        to[i] = d[0][i] + d[1][i];
+        to[0][i] = d[0][i] + d[1][i];
 }
 
-void hessian_larger(Derivatives d, float* to, Elements count) {
-    eigenvalues({d[0], d[1], d[2]}, 1, count, to);
+void laplacian3(Derivatives d, float* const* to, Elements count) {
+    for (Elements i = 0; i < count; ++i)
+        to[0][i] = d[0][i] + d[1][i] + d[2][i];
 }
 
-void hessian_smaller(Derivatives d, float* to, Elements count) {
-    eigenvalues({d[0], d[1], d[2]}, -1, count, to);
+void hessian_larger(Derivatives d, float* const* to, Elements count) {
+    eigenvalues({d[0], d[1], d[2]}, 1, count, to[0]);
+}
+
+void hessian_smaller(Derivatives d, float* const* to, Elements count) {
+    eigenvalues({d[0], d[1], d[2]}, -1, count, to[0]);
+}
+
+void hessian3(Derivatives d, float* const* to, Elements count) {
+    eigenvalues({d[0], d[1], d[2], d[3], d[4], d[5]}, to, count);
 }
 
 struct Row {
     NamedFeature feature;
     std::vector<Derivative> needs;
-    void (*make)(Derivatives, float*, Elements);
+    void (*make)(Derivatives, float* const*, Elements);
+    std::size_t part = 0;
 };
 
-const std::vector<Row>& rows() {
-    static const std::vector<Row> all = {
+const std::vector<Row>& rows(Dimensions dimensions) {
+    static const std::vector<Row> of_images = {
         {{"smooth", "the smoothed image"}, {{0, 0}}, nullptr},
         {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y²)"},
          {{1, 0}, {0, 1}},
@@ -53,40 +68,79 @@ const std::vector<Row>& rows() {
         {{"hessian-smaller", "the smaller eigenvalue of the Hessian"},
          {{2, 0}, {1, 1}, {0, 2}},
          hessian_smaller}};
-    return all;
+    static const std::vector<Derivative> second = {{2, 0, 0}, {1, 1, 0}, {1, 0, 1},
+                                                   {0, 2, 0}, {0, 1, 1}, {0, 0, 2}};
+    static const std::vector<Row> of_volumes = {
+        {{"smooth", "the smoothed volume"}, {{0, 0, 0}}, nullptr},
+        {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y² + z²)"},
+         {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+         gradient_magnitude3},
+        {{"laplacian", "xx + yy + zz"}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, laplacian3},
+        {{"hessian-1", "the largest eigenvalue of the Hessian"}, second, hessian3, 0},
+        {{"hessian-2", "the middle eigenvalue of the Hessian"}, second, hessian3, 1},
+        {{"hessian-3", "the smallest eigenvalue of the Hessian"}, second, hessian3, 2},
+        {{"structure-1@S", "the largest eigenvalue of the structure tensor, integrated at scale S"},
+         {},
+         nullptr,
+         0},
+        {{"structure-2@S", "the middle eigenvalue of the structure tensor"}, {}, nullptr, 1},
+        {{"structure-3@S", "the smallest eigenvalue of the structure tensor"}, {}, nullptr, 2}};
+    return dimensions == Dimensions::two ? of_images : of_volumes;
 }
 
-bool is_derivative(std::string_view name) {
-    return !name.empty() &&
-           std::all_of(name.begin(), name.end(), [](char c) { return c == 'x' || c == 'y'; });
+bool is_derivative(std::string_view name, Dimensions dimensions) {
+    const std::string_view axes = dimensions == Dimensions::two ? "xy" : "xyz";
+    return !name.empty() && name.find_first_not_of(axes) == std::string_view::npos;
+}
+
+/// The number after the @ of a name.
+double integration_in(std::string_view name) {
+    const std::size_t at = std::min(name.find('@'), name.size() - 1);
+    const auto scale = parsed_number<double>(name.substr(at + 1));
+    if (!scale || !(*scale >= smallest_sigma && *scale <= largest_sigma))
+        throw InvalidTask(fmt::format("derivative {}: expected an integration scale from {} to {} "
+                                      "after @, such as {}@3",
+                                      name, smallest_sigma, largest_sigma,
+                                      name.substr(0, name.find('@'))));
+    return *scale;
+}
+
+std::vector<NamedFeature> listed(Dimensions dimensions) {
+    std::vector<NamedFeature> features;
+    for (const Row& row : rows(dimensions))
+        features.push_back(row.feature);
+    return features;
 }
 
 } // namespace
 
-std::span<const NamedFeature> named_features() {
-    static const std::vector<NamedFeature> all = [] {
-        std::vector<NamedFeature> features;
-        for (const Row& row : rows())
-            features.push_back(row.feature);
-        return features;
-    }();
-    return all;
+std::span<const NamedFeature> named_features(Dimensions dimensions) {
+    static const std::vector<NamedFeature> of_images = listed(Dimensions::two);
+    static const std::vector<NamedFeature> of_volumes = listed(Dimensions::three);
+    return dimensions == Dimensions::two ? of_images : of_volumes;
 }
 
-Feature find_feature(std::string_view name) {
-    if (is_derivative(name)) {
-        const auto x = static_cast<int>(std::count(name.begin(), name.end(), 'x'));
-        const auto y = static_cast<int>(name.size()) - x;
-        if (x > highest_order || y > highest_order)
-            throw InvalidTask(
-                fmt::format("derivative {}: expected an order of at most {} along each axis", name,
-                            highest_order));
-        return {std::string(name), {{x, y}}, nullptr};
+Feature find_feature(std::string_view name, Dimensions dimensions) {
+    if (is_derivative(name, dimensions)) {
+        const auto order = [&](char axis) {
+            const auto found = static_cast<int>(std::count(name.begin(), name.end(), axis));
+            if (found > highest_order)
+                throw InvalidTask(
+                    fmt::format("derivative {}: expected an order of at most {} along each axis",
+                                name, highest_order));
+            return found;
+        };
+        return {std::string(name), {{order('x'), order('y'), order('z')}}, nullptr};
     }
     std::vector<std::string_view> names = {"x", "y", "xx", "xy", "yy"};
-    for (const Row& row : rows()) {
-        if (row.feature.name == name)
-            return {std::string(name), row.needs, row.make};
+    if (dimensions == Dimensions::three)
+        names.insert(names.end(), {"z", "xz", "yz", "zz"});
+    for (const Row& row : rows(dimensions)) {
+        if (row.needs.empty() &&
+            fmt::format("{}@S", name.substr(0, name.find('@'))) == row.feature.name)
+            return {std::string(name), {}, nullptr, row.part, integration_in(name)};
+        if (row.feature.name == name && !row.needs.empty())
+            return {std::string(name), row.needs, row.make, row.part};
         names.push_back(row.feature.name);
     }
     throw InvalidTask(unknown_name("derivative", name, names));
@@ -94,17 +148,16 @@ Feature find_feature(std::string_view name) {
 
 namespace {
 
-bool same(const Derivative& a, const Derivative& b) {
-    return a.x == b.x && a.y == b.y;
-}
-
-std::vector<Feature> found(const std::vector<std::string>& names) {
+std::vector<Feature> found(const std::vector<std::string>& names, Dimensions dimensions) {
     std::vector<Feature> features;
     for (const std::string& name : names) {
-        const Feature feature = find_feature(name);
+        const Feature feature = find_feature(name, dimensions);
         for (const Feature& other : features) {
-            const bool twice = other.name == name || (!other.make && !feature.make &&
-                                                      same(other.needs[0], feature.needs[0]));
+            const bool derivatives = !other.make && !feature.make && !other.needs.empty();
+            const bool twice =
+                other.name == name || (derivatives && other.needs == feature.needs) ||
+                (feature.integration > 0 && feature.integration == other.integration &&
+                 feature.part == other.part);
             if (twice)
                 throw InvalidTask(
                     fmt::format("{} is requested twice, first as {}", name, other.name));
@@ -118,7 +171,7 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     std::vector<Derivative> all;
     for (const Feature& feature : features) {
         for (const Derivative& one : feature.needs) {
-            if (std::none_of(all.begin(), all.end(), [&](auto& d) { return same(d, one); }))
+            if (std::find(all.begin(), all.end(), one) == all.end())
                 all.push_back(one);
         }
     }
@@ -126,6 +179,7 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
 }
 
 constexpr std::size_t most_needed = 8; ///< maximum number of derivatives per feature
+constexpr std::size_t most_made = 3;   ///< maximum number of features that are made together
 
 /// The number of rows in a band if intermediate derivatives are stored: large enough that filtering
 /// the rows around each band again costs little.
@@ -135,17 +189,27 @@ Elements rows_of_a_band(int reach) {
 
 } // namespace
 
-FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, BorderRule rule,
-                       const GaussianKernel& kernel)
-    : features_(found(names)),
+FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& names, BorderRule rule,
+                       const GaussianKernel& kernel, Dimensions dimensions)
+    : features_(found(names, dimensions)),
       needed_(needed_by(features_)),
       feature_of_(needed_.size(), -1),
-      takes_(features_.size()),
-      derivatives_(sigma, needed_, rule, kernel) {
+      takes_(features_.size()) {
+    if (dimensions == Dimensions::two)
+        image_.emplace(sigma, needed_, rule, kernel);
+    else if (!needed_.empty())
+        volume_.emplace(sigma, needed_, rule, kernel);
+    add_structure(sigma, rule, kernel);
+    set_reach();
     for (std::size_t f = 0; f < features_.size(); ++f) {
+        const auto same_make = [&](const Feature& other) {
+            return other.make && other.make == features_[f].make;
+        };
+        leads_.push_back(features_[f].make &&
+                         std::find_if(features_.begin(), features_.end(), same_make) ==
+                             features_.begin() + static_cast<std::ptrdiff_t>(f));
         for (const Derivative& one : features_[f].needs) {
-            const auto at = std::find_if(needed_.begin(), needed_.end(),
-                                         [&](const Derivative& d) { return same(d, one); });
+            const auto at = std::find(needed_.begin(), needed_.end(), one);
             const auto d = static_cast<std::size_t>(at - needed_.begin());
             if (features_[f].make)
                 takes_[f].push_back(d);
@@ -155,58 +219,225 @@ FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, Bord
     }
 }
 
-int FilterBank::multiply_adds() const {
-    const auto features = static_cast<int>(features_.size());
-    return (derivatives_.multiply_adds() + features - 1) / features;
+void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel) {
+    for (const Feature& feature : features_) {
+        const double scale = feature.integration;
+        const auto has = [&](const Structure& one) { return one.integration == scale; };
+        if (scale == 0 || std::any_of(structures_.begin(), structures_.end(), has))
+            continue;
+        const Scales integration(scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x));
+        structures_.push_back({scale, StructureTensor(sigma, integration, rule, kernel)});
+    }
 }
 
-/// The destinations of the derivatives for a part of a tile that begins `y` rows below its top.
-std::vector<Plane> FilterBank::planes_of(const Tile& part, Elements y,
-                                         std::span<const Plane> outputs) {
+void FilterBank::set_reach() {
+    if (image_)
+        reach_ = {image_->reach_x(), image_->reach_y(), 0};
+    if (volume_)
+        reach_ = {volume_->reach_x(), volume_->reach_y(), volume_->reach_z()};
+    for (const auto& [integration, tensor] : structures_)
+        reach_ = {std::max(reach_[0], tensor.reach_x()), std::max(reach_[1], tensor.reach_y()),
+                  std::max(reach_[2], tensor.reach_z())};
+}
+
+int FilterBank::multiply_adds() const {
+    int all = image_ ? image_->multiply_adds() : 0;
+    all += volume_ ? volume_->multiply_adds() : 0;
+    for (const auto& [integration, tensor] : structures_)
+        all += tensor.multiply_adds();
+    const auto features = static_cast<int>(features_.size());
+    return (all + features - 1) / features;
+}
+
+/// The number of derivatives that are kept in internal memory.
+Elements FilterBank::kept() const {
+    return std::count(feature_of_.begin(), feature_of_.end(), -1);
+}
+
+ImageShape FilterBank::block_of(const Tile& box) const {
+    ImageShape block = volume_ ? volume_->block_shape() : ImageShape{};
+    for (const auto& [integration, tensor] : structures_) {
+        const ImageShape other = tensor.block_shape();
+        block = {std::max(block.width, other.width), std::max(block.height, other.height)};
+    }
+    return {std::min(block.width, box.width), std::min(block.height, box.height)};
+}
+
+Bytes FilterBank::memory(const Tile& box, ImageShape image, Elements depth) const {
+    if (image_)
+        return 0;
+    const ImageShape block = block_of(box);
+    Bytes bytes = kept() * block.elements() * static_cast<Bytes>(sizeof(float));
+    bytes += volume_ ? volume_->memory(block, image, depth) : 0;
+    for (const auto& [integration, tensor] : structures_)
+        bytes += tensor.memory(block, image, depth);
+    return bytes;
+}
+
+/// The destinations of the derivatives for a part of a tile.
+std::vector<Plane> FilterBank::planes_of(const Tile& part, const Outputs& outputs) {
     std::vector<Plane> planes;
     auto* scratch = reinterpret_cast<float*>(scratch_.data());
     for (const int feature : feature_of_) {
         if (feature >= 0) {
-            const Plane& output = outputs[static_cast<std::size_t>(feature)];
-            planes.push_back({output.first + y * output.stride, output.stride});
+            planes.push_back(outputs[static_cast<std::size_t>(feature)]);
         } else {
             planes.push_back({scratch, part.width});
-            scratch += part.elements();
+            scratch += part.width * part.height;
         }
     }
     return planes;
 }
 
-/// Computes one row of a feature that is not just a derivative.
+/// Computes one row of a feature that is not just a derivative, and of those it leads.
 void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
-                          const Plane& output, Elements width) const {
+                          const Outputs& outputs, Elements width) const {
     std::array<const float*, most_needed> from{};
     const std::vector<std::size_t>& takes = takes_[feature];
     for (std::size_t i = 0; i < takes.size(); ++i)
         from[i] = planes[takes[i]].first + row * planes[takes[i]].stride;
-    features_[feature].make({from.data(), takes.size()}, output.first + row * output.stride, width);
+    std::array<float*, most_made> to{};
+    for (std::size_t f = feature; f < features_.size(); ++f) {
+        if (features_[f].make == features_[feature].make)
+            to[features_[f].part] = outputs[f].first + row * outputs[f].stride;
+    }
+    features_[feature].make({from.data(), takes.size()}, to.data(), width);
+}
+
+void FilterBank::make_rows(std::span<const Plane> planes, const Outputs& outputs,
+                           const Tile& part) const {
+    for (std::size_t f = 0; f < features_.size(); ++f) {
+        for (Elements row = 0; leads_[f] && row < part.height; ++row)
+            make_row(f, planes, row, outputs, part.width);
+    }
+}
+
+void FilterBank::grow_scratch(Elements elements) {
+    const Bytes bytes = elements * static_cast<Bytes>(sizeof(float));
+    if (scratch_.size() < bytes)
+        scratch_ = Memory(bytes);
 }
 
 void FilterBank::apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                        const std::function<void()>& progress) {
-    if (outputs.size() != features_.size())
-        throw InvalidTask(fmt::format("{} planes for {} features, expected one per feature",
-                                      outputs.size(), features_.size()));
-    const bool makes = std::any_of(features_.begin(), features_.end(),
-                                   [](const Feature& feature) { return feature.make; });
+    const std::size_t planes = image_ ? 1 : static_cast<std::size_t>(tile.depth);
+    if (outputs.size() != features_.size() * planes)
+        throw InvalidTask(fmt::format("{} planes for {} features, expected {} per feature",
+                                      outputs.size(), features_.size(),
+                                      planes == 1 ? "one" : fmt::to_string(planes)));
+    if (image_)
+        apply_image(input, tile, outputs, progress);
+    else
+        apply_volume(input, tile, outputs, progress);
+}
+
+void FilterBank::apply_image(const SampleView& input, const Tile& tile,
+                             std::span<const Plane> outputs,
+                             const std::function<void()>& progress) {
+    const bool makes = std::find(leads_.begin(), leads_.end(), true) != leads_.end();
     const Elements band = makes ? rows_of_a_band(reach_y()) : std::max<Elements>(1, tile.height);
-    const auto kept = static_cast<Elements>(std::count(feature_of_.begin(), feature_of_.end(), -1));
-    const Bytes scratch = kept * std::min(band, tile.height) * tile.width;
-    if (scratch_.size() < scratch * static_cast<Bytes>(sizeof(float)))
-        scratch_ = Memory(scratch * static_cast<Bytes>(sizeof(float)));
+    grow_scratch(kept() * std::min(band, tile.height) * tile.width);
     for (Elements y = 0; y < tile.height; y += band) {
         const Tile part{tile.x, tile.y + y, tile.width, std::min(band, tile.height - y)};
-        const std::vector<Plane> planes = planes_of(part, y, outputs);
-        derivatives_.apply(input, part, planes, progress);
-        for (std::size_t f = 0; f < features_.size(); ++f) {
-            const Plane output{outputs[f].first + y * outputs[f].stride, outputs[f].stride};
-            for (Elements row = 0; features_[f].make && row < part.height; ++row)
-                make_row(f, planes, row, output, part.width);
+        Outputs of_part(outputs.begin(), outputs.end());
+        for (Plane& output : of_part)
+            output.first += y * output.stride;
+        const std::vector<Plane> planes = planes_of(part, of_part);
+        image_->apply(input, part, planes, progress);
+        make_rows(planes, of_part, part);
+    }
+}
+
+namespace {
+
+/// Throws InvalidTask unless the samples contain what a box of a volume is computed from.
+void check_samples(const SampleView& input, const Tile& box, const Tile& needed) {
+    const auto text = [](const Tile& t) {
+        return fmt::format("{}x{}x{} voxels at ({}, {}, {})", t.width, t.height, t.depth, t.x, t.y,
+                           t.z);
+    };
+    const Tile whole{0, 0, input.image.width, input.image.height, 0, input.depth};
+    const SampleView all{input.first, 0, whole, input.image};
+    if (!hold({&all, 1}, box))
+        throw InvalidTask(
+            fmt::format("features of {}, expected a box within {}", text(box), text(whole)));
+    if (!hold({&input, 1}, needed))
+        throw InvalidTask(fmt::format("features of {} require {}, got {}", text(box), text(needed),
+                                      text(input.tile)));
+}
+
+} // namespace
+
+Tile FilterBank::reads(const Tile& box, const SampleView& input) const {
+    Tile all = box;
+    const auto add = [&](const auto& filter) {
+        const Tile one = filter.reads(box, input.image, input.depth);
+        const auto extend = [](Elements& first, Elements& size, Elements begin, Elements length) {
+            const Elements end = std::max(first + size, begin + length);
+            first = std::min(first, begin);
+            size = end - first;
+        };
+        extend(all.x, all.width, one.x, one.width);
+        extend(all.y, all.height, one.y, one.height);
+        extend(all.z, all.depth, one.z, one.depth);
+    };
+    if (volume_)
+        add(*volume_);
+    for (const auto& [integration, tensor] : structures_)
+        add(tensor);
+    return all;
+}
+
+void FilterBank::apply_volume(const SampleView& input, const Tile& box,
+                              std::span<const Plane> outputs,
+                              const std::function<void()>& progress) {
+    if (box.elements() == 0)
+        return;
+    check_samples(input, box, reads(box, input));
+    const VolumeDerivatives::Load load = [&](Elements z, const Tile& rectangle, float* to,
+                                             Elements stride) {
+        const Elements plane = (z - input.tile.z) * input.next_plane;
+        std::visit(
+            [&](const auto* first) {
+                for (Elements y = 0; y < rectangle.height; ++y)
+                    to_floats(first + plane + (rectangle.y + y - input.tile.y) * input.stride +
+                                  rectangle.x - input.tile.x,
+                              rectangle.width, to + y * stride);
+            },
+            input.first);
+    };
+    const ImageShape most = block_of(box);
+    grow_scratch(kept() * most.elements());
+    for (Elements y = 0; y < box.height; y += most.height) {
+        for (Elements x = 0; x < box.width; x += most.width) {
+            const Tile block{box.x + x, box.y + y, std::min(most.width, box.width - x),
+                             std::min(most.height, box.height - y)};
+            if (volume_)
+                volume_->begin(block, input.image, input.depth);
+            for (auto& [integration, tensor] : structures_)
+                tensor.begin(block, input.image, input.depth);
+            for (Elements z = 0; z < box.depth; ++z) {
+                Outputs of_block;
+                for (std::size_t f = 0; f < features_.size(); ++f) {
+                    const Plane& output = outputs[f * static_cast<std::size_t>(box.depth) +
+                                                  static_cast<std::size_t>(z)];
+                    of_block.push_back({output.first + y * output.stride + x, output.stride});
+                }
+                const std::vector<Plane> planes = planes_of(block, of_block);
+                if (volume_)
+                    volume_->plane(box.z + z, load, planes);
+                for (auto& [integration, tensor] : structures_) {
+                    std::array<Plane, 3> eigenvalues{};
+                    for (std::size_t f = 0; f < features_.size(); ++f) {
+                        if (features_[f].integration == integration)
+                            eigenvalues[features_[f].part] = of_block[f];
+                    }
+                    tensor.plane(box.z + z, load, eigenvalues);
+                }
+                make_rows(planes, of_block, block);
+                if (progress)
+                    progress();
+            }
         }
     }
 }

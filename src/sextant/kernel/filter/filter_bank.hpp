@@ -3,8 +3,12 @@
 
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
+#include "sextant/kernel/filter/structure_tensor.hpp"
+#include "sextant/kernel/filter/volume_derivatives.hpp"
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,57 +16,93 @@
 
 namespace sextant::kernel {
 
-/// An image computed from Gaussian derivatives, pixel by pixel.
+/// An image or volume computed from Gaussian derivatives, pixel by pixel.
 struct Feature {
     std::string name;
     std::vector<Derivative> needs; ///< in the order of the arguments of `make`
-    /// Computes the feature. Null if the feature is itself a derivative.
-    void (*make)(std::span<const float* const> derivatives, float* to, Elements count) = nullptr;
+    /// Computes up to three related features, of which this one is to[part]; those whose pointer is
+    /// null are not stored. Null if the feature is itself a derivative.
+    void (*make)(std::span<const float* const> derivatives, float* const* to,
+                 Elements count) = nullptr;
+    std::size_t part = 0;
+    /// The integration scale along x of an eigenvalue of the structure tensor, the one of that
+    /// part; 0 for other features. Such a feature has no `needs`.
+    double integration = 0;
 };
 
 /// The name and description of a feature, for printing.
 struct NamedFeature {
     std::string_view name, summary;
 };
-std::span<const NamedFeature> named_features();
+enum class Dimensions { two = 2, three = 3 };
+/// The features of images, or those of volumes.
+std::span<const NamedFeature> named_features(Dimensions dimensions = Dimensions::two);
 
-/// Finds a feature by name. Names such as "x", "yy" and "xxy" are derivatives: each letter
-/// differentiates once along that axis, in any order. The other names are those of
-/// named_features(); "smooth" is the smoothed image. Throws InvalidTask with similar names.
-Feature find_feature(std::string_view name);
+/// Finds a feature by name. Names such as "x", "yy" and "xxy", of a volume also "z" and "yz", are
+/// derivatives: each letter differentiates once along that axis, in any order. The other names are
+/// those of named_features(); "smooth" is the smoothed image. The eigenvalues of the structure
+/// tensor are followed by the integration scale: "structure-1@3". Throws InvalidTask with similar
+/// names.
+Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::two);
 
-/// Computes several features of an image together. A derivative that several features need is
-/// computed only once.
+/// Computes several features of an image or a volume together. A derivative that several features
+/// need is computed only once.
 ///
-/// Input, Output, Requires, Cost and Deterministic as for GaussianDerivatives, with one plane per
-/// feature. Derivatives that are not features themselves are kept in internal memory, a few hundred
-/// rows at a time.
+/// Input, Output, Requires, Cost and Deterministic as for GaussianDerivatives or VolumeDerivatives,
+/// with one plane per feature, or for a volume one per feature and plane of the box: all planes of
+/// the first feature, then those of the second. Derivatives that are not features themselves are
+/// kept in internal memory, a few hundred rows at a time.
 class FilterBank {
   public:
     /// Requires  distinct names that find_feature() accepts (InvalidTask).
-    FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {},
-               const GaussianKernel& kernel = {});
+    FilterBank(const Scales& sigma, const std::vector<std::string>& features, BorderRule rule = {},
+               const GaussianKernel& kernel = {}, Dimensions dimensions = Dimensions::two);
 
-    int reach_x() const { return derivatives_.reach_x(); }
-    int reach_y() const { return derivatives_.reach_y(); }
+    int reach_x() const { return reach_[0]; }
+    int reach_y() const { return reach_[1]; }
+    int reach_z() const { return reach_[2]; }
     /// The number of multiply-adds per pixel and feature, on average, rounded up. The run time is
     /// proportional to it.
     int multiply_adds() const;
+    /// The bytes of internal memory for a box of a volume; of an image, which needs less, 0.
+    Bytes memory(const Tile& box, ImageShape image, Elements depth) const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                const std::function<void()>& progress = {});
 
   private:
-    std::vector<Plane> planes_of(const Tile& part, Elements y, std::span<const Plane> outputs);
+    /// The output of each feature for a part of a tile.
+    using Outputs = std::vector<Plane>;
+
+    void apply_image(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
+                     const std::function<void()>& progress);
+    void apply_volume(const SampleView& input, const Tile& box, std::span<const Plane> outputs,
+                      const std::function<void()>& progress);
+    void add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel);
+    void set_reach();
+    Tile reads(const Tile& box, const SampleView& input) const;
+    ImageShape block_of(const Tile& box) const;
+    Elements kept() const;
+    void grow_scratch(Elements elements);
+    std::vector<Plane> planes_of(const Tile& part, const Outputs& outputs);
+    void make_rows(std::span<const Plane> planes, const Outputs& outputs, const Tile& part) const;
     void make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
-                  const Plane& output, Elements width) const;
+                  const Outputs& outputs, Elements width) const;
 
     std::vector<Feature> features_;
     std::vector<Derivative> needed_;
     std::vector<int> feature_of_; // [derivative]: the feature that equals it, or −1
     std::vector<std::vector<std::size_t>>
-        takes_; // [feature]: the derivatives that it is computed from
-    GaussianDerivatives derivatives_;
+        takes_;               // [feature]: the derivatives that it is computed from
+    std::vector<bool> leads_; // [feature]: computes itself and the later features of its `make`
+    std::array<int, 3> reach_{};
+    std::optional<GaussianDerivatives> image_; // of images
+    std::optional<VolumeDerivatives> volume_;  // of volumes, if a feature needs a derivative
+    struct Structure {
+        double integration = 0;
+        StructureTensor tensor;
+    };
+    std::vector<Structure> structures_; // of volumes, one per integration scale
     Memory scratch_;
 };
 

@@ -17,22 +17,17 @@
 
 namespace sextant::kernel {
 
-namespace {
-
-/// One cache line more than a multiple of `line_unit`, so that rows use different cache sets.
-Elements stride_of(Elements width) {
+Elements line_stride(Elements width) {
     constexpr Elements cache_line = 64 / sizeof(float);
     return (width + line_unit - 1) / line_unit * line_unit + cache_line;
 }
 
-} // namespace
-
 RowRing::RowRing(int reach, Elements width)
-    : reach_(reach), memory_(count() * stride_of(width) * static_cast<Bytes>(sizeof(float))) {
+    : reach_(reach), memory_(count() * line_stride(width) * static_cast<Bytes>(sizeof(float))) {
     auto* const first = reinterpret_cast<float*>(memory_.data());
     for (int copy = 0; copy < 2; ++copy) {
         for (Elements row = 0; row < count(); ++row)
-            rows_.push_back(first + row * stride_of(width));
+            rows_.push_back(first + row * line_stride(width));
     }
 }
 
@@ -90,32 +85,52 @@ bool empty(const Tile& tile) {
 
 } // namespace
 
-GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivative> derivatives,
-                                         BorderRule rule, const GaussianKernel& kernel)
+std::vector<OrderPair> pairs_of(const WantedOrders& wanted) {
+    std::vector<int> even, odd;
+    for (int order = highest_order; order >= 0; --order) {
+        if (wanted[at(order)])
+            (order % 2 == 0 ? even : odd).push_back(order);
+    }
+    std::vector<OrderPair> all(std::max(even.size(), odd.size()));
+    for (std::size_t i = 0; i < even.size(); ++i)
+        all[i].even = even[i];
+    for (std::size_t i = 0; i < odd.size(); ++i)
+        all[i].odd = odd[i];
+    return all;
+}
+
+ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel) {
+    const std::vector<double> weights = gaussian_weights(sigma, order, kernel);
+    const int exponent = exponent_to_one(weights);
+    return {half_of(weights, exponent), exponent};
+}
+
+GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
+                                         std::span<const Derivative> derivatives, BorderRule rule,
+                                         const GaussianKernel& kernel, int exponent)
     : rule_(rule) {
     if (derivatives.empty())
         throw InvalidTask("no Gaussian derivative: expected one or more");
-    static_assert(orders == highest_order + 1);
-    Wanted along_x{};
-    std::array<Wanted, orders> along_y{};
+    WantedOrders along_x{};
+    std::array<WantedOrders, orders> along_y{};
     for (auto& row : plane_)
         row.fill(none);
-    for (const auto& [x, y] : derivatives) {
+    for (const auto& [x, y, z] : derivatives) {
         // gaussian_reach() throws if an argument is out of range.
-        reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x, kernel));
-        reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y, kernel));
+        reach_x_ = std::max(reach_x_, gaussian_reach(sigma.x, x, kernel));
+        reach_y_ = std::max(reach_y_, gaussian_reach(sigma.y, y, kernel));
         if (along_y[at(x)][at(y)])
             throw InvalidTask(
                 fmt::format("the Gaussian derivative of orders {}, {} is requested twice", x, y));
         along_x[at(x)] = along_y[at(x)][at(y)] = true;
         plane_[at(x)][at(y)] = static_cast<int>(planes_++);
-        const std::vector<double> along_rows = gaussian_weights(sigma, x, kernel);
-        const int exponent = exponent_to_one(along_rows);
-        row_weights_[at(x)] = half_of(along_rows, exponent);
-        column_weights_[at(x)][at(y)] = half_of(gaussian_weights(sigma, y, kernel), -exponent);
+        const ScaledHalf along_rows = scaled_half(sigma.x, x, kernel);
+        row_weights_[at(x)] = along_rows.weights;
+        column_weights_[at(x)][at(y)] =
+            half_of(gaussian_weights(sigma.y, y, kernel), exponent - along_rows.exponent);
     }
-    rows_ = pairs(along_x);
-    std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs);
+    rows_ = pairs_of(along_x);
+    std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs_of);
 
     const auto rings = static_cast<std::size_t>(std::count(along_x.begin(), along_x.end(), true));
     strip_width_ = width_of_strips(rings, reach_y_);
@@ -136,21 +151,6 @@ int GaussianDerivatives::multiply_adds() const {
         count += row_weights_[x].size();
     }
     return static_cast<int>(count);
-}
-
-/// Pairs even and odd orders, so that a line is read once for both.
-std::vector<GaussianDerivatives::Pair> GaussianDerivatives::pairs(const Wanted& wanted) {
-    std::vector<int> even, odd;
-    for (int order = highest_order; order >= 0; --order) {
-        if (wanted[at(order)])
-            (order % 2 == 0 ? even : odd).push_back(order);
-    }
-    std::vector<Pair> all(std::max(even.size(), odd.size()));
-    for (std::size_t i = 0; i < even.size(); ++i)
-        all[i].even = even[i];
-    for (std::size_t i = 0; i < odd.size(); ++i)
-        all[i].odd = odd[i];
-    return all;
 }
 
 Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
@@ -248,7 +248,7 @@ void GaussianDerivatives::filter_row(SamplePieces input, const Tile& strip, Elem
                              : filter(row_weights_[at(order)],
                                       filtered_[at(order)].row(y - strip.y + reach_y_));
     };
-    for (const Pair& pair : rows_)
+    for (const OrderPair& pair : rows_)
         weigh_lines(
             {shifted_.data() + reach_x_, strip.width, into_ring(pair.even), into_ring(pair.odd)});
 }
@@ -256,7 +256,7 @@ void GaussianDerivatives::filter_row(SamplePieces input, const Tile& strip, Elem
 void GaussianDerivatives::filter_columns(const Sweep& sweep, const Tile& strip, Elements y) {
     for (int order_x = 0; order_x <= highest_order; ++order_x) {
         const RowRing& rows = filtered_[at(order_x)];
-        for (const Pair& pair : columns_[at(order_x)])
+        for (const OrderPair& pair : columns_[at(order_x)])
             weigh_lines({rows.around(y - strip.y + reach_y_), strip.width,
                          filter_into_plane(sweep, strip, y, order_x, pair.even),
                          filter_into_plane(sweep, strip, y, order_x, pair.odd)});

@@ -36,10 +36,38 @@ class RowRing {
         rows_; // all rows twice, so that pointers to any 2 reach + 1 successive rows are contiguous
 };
 
-/// The orders of differentiation along x (to the right) and y (downward).
+/// The orders of differentiation along x (to the right), y (downward) and, of a volume, z (to the
+/// next plane).
 struct Derivative {
-    int x = 0, y = 0;
+    int x = 0, y = 0, z = 0;
+    bool operator==(const Derivative&) const = default;
 };
+
+inline constexpr std::size_t derivative_orders = highest_order + 1;
+using WantedOrders = std::array<bool, derivative_orders>;
+
+/// An even and an odd order that are filtered over the same lines; −1 for none.
+struct OrderPair {
+    int even = -1, odd = -1;
+};
+/// Pairs even and odd orders, so that a line is read once for both.
+std::vector<OrderPair> pairs_of(const WantedOrders& wanted);
+
+/// Half of the weights, at distances k = 0 … reach, scaled by 2^exponent so that results are no
+/// larger than the samples.
+struct ScaledHalf {
+    std::vector<float> weights;
+    int exponent = 0;
+
+    HalfFilter into(float* to, bool stream = false) const {
+        return {weights.data(), static_cast<int>(weights.size()) - 1, to, stream};
+    }
+};
+ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel);
+
+/// The distance between lines of this width: one cache line more than a multiple of `line_unit`, so
+/// that lines use different cache sets.
+Elements line_stride(Elements width);
 
 /// Computes several Gaussian derivatives of an image in one sweep, with the weights of
 /// gaussian_weights.hpp. Rows are filtered once for each order along x; the results, while they are
@@ -65,8 +93,9 @@ struct Derivative {
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 class GaussianDerivatives {
   public:
-    GaussianDerivatives(double sigma, std::span<const Derivative> derivatives, BorderRule rule = {},
-                        const GaussianKernel& kernel = {});
+    /// Results are multiplied by 2^exponent. The orders along z are ignored.
+    GaussianDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
+                        BorderRule rule = {}, const GaussianKernel& kernel = {}, int exponent = 0);
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }
@@ -87,13 +116,9 @@ class GaussianDerivatives {
                   const std::function<void(std::span<const float* const>)>& take);
 
   private:
-    static constexpr std::size_t orders = 5;
+    static constexpr std::size_t orders = derivative_orders;
     static constexpr int none = -1;
 
-    /// An even and an odd order that are filtered over the same lines.
-    struct Pair {
-        int even = none, odd = none;
-    };
     /// The arguments of one call to `apply` or `each_row`.
     struct Sweep {
         SamplePieces input;
@@ -103,9 +128,6 @@ class GaussianDerivatives {
         const std::function<void()>& after_row;
         const std::function<void()>& progress; ///< called after every few rows
     };
-
-    using Wanted = std::array<bool, orders>;
-    static std::vector<Pair> pairs(const Wanted& wanted);
 
     void check(SamplePieces input, const Tile& tile) const;
     void check(const Tile& tile, std::span<const Plane> outputs) const;
@@ -124,8 +146,8 @@ class GaussianDerivatives {
     std::array<std::array<Half, orders>, orders> column_weights_; // [order along x][order along y]
     std::array<std::array<int, orders>, orders> plane_;           // [order along x][order along y]
     std::size_t planes_ = 0;
-    std::vector<Pair> rows_;
-    std::array<std::vector<Pair>, orders> columns_; // [order along x]
+    std::vector<OrderPair> rows_;
+    std::array<std::vector<OrderPair>, orders> columns_; // [order along x]
     Elements strip_width_ = 0;
     std::array<RowRing, orders> filtered_; // [order along x]: rows of a strip
     Memory line_;                          // a row of the image, with margins for the strip

@@ -9,6 +9,16 @@ inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixel
 inline constexpr int highest_order = 4;
 inline constexpr double largest_truncation = 20; ///< in sigmas
 
+/// The scale along each axis, in pixels.
+struct Scales {
+    constexpr Scales(double all) : x(all), y(all), z(all) {}
+    constexpr Scales(double along_x, double along_y, double along_z)
+        : x(along_x), y(along_y), z(along_z) {}
+    double x, y, z;
+
+    bool operator==(const Scales&) const = default;
+};
+
 /// The weights used for a derivative of a Gaussian.
 struct GaussianKernel {
     enum class Weights {

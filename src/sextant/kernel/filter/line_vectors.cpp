@@ -58,6 +58,55 @@ void eigenvalue_row(const Hessians& of, float sign, Elements count, float* to) {
     });
 }
 
+/// Rotates rows and columns p and q of a symmetric matrix so that element pq becomes 0; r is the
+/// other row.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void rotate(D d, V& pp, V& qq, V& pq, V& pr, V& qr) {
+    // t, the tangent of the smaller rotation that makes pq 0, is 2pq / (e ± √(e² + 4pq²)) for
+    // e = qq − pp.
+    const auto zero = hn::Zero(d), one = hn::Set(d, 1.F);
+    const auto apart = hn::Sub(qq, pp), twice = hn::Add(pq, pq);
+    const auto below = hn::Add(hn::Abs(apart), length(d, apart, twice));
+    const auto size = hn::IfThenElse(hn::Eq(pq, zero), zero, hn::Div(twice, below));
+    const auto t = hn::IfThenElse(hn::Lt(apart, zero), hn::Neg(size), size);
+    const auto cosine = hn::Div(one, hn::Sqrt(hn::Add(one, hn::Mul(t, t))));
+    const auto sine = hn::Mul(t, cosine), by = hn::Mul(t, pq);
+    pp = hn::Sub(pp, by), qq = hn::Add(qq, by), pq = zero;
+    const auto before = pr;
+    pr = hn::Sub(hn::Mul(cosine, before), hn::Mul(sine, qr));
+    qr = hn::Add(hn::Mul(sine, before), hn::Mul(cosine, qr));
+}
+
+void eigenvalue_rows3(const Hessians3& of, float* const* to, Elements count) {
+    float* const first = to[0];
+    float* const second = to[1];
+    float* const third = to[2];
+    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
+        constexpr int sweeps = 4; // as many as floats need: convergence is quadratic
+        const auto load = [&](const float* from) HWY_ATTR {
+            return hn::Mul(hn::LoadU(d, from + i), hn::Set(d, .125F)); // sums do not overflow
+        };
+        auto xx = load(of.xx), xy = load(of.xy), xz = load(of.xz);
+        auto yy = load(of.yy), yz = load(of.yz), zz = load(of.zz);
+        for (int sweep = 0; sweep < sweeps; ++sweep) {
+            rotate(d, xx, yy, xy, xz, yz);
+            rotate(d, xx, zz, xz, xy, yz);
+            rotate(d, yy, zz, yz, xy, xz);
+        }
+        const auto unknown = hn::Add(hn::Add(xx, yy), zz); // NaN if any is NaN
+        const auto upper = hn::Max(xx, yy), lower = hn::Min(xx, yy);
+        const auto middle = hn::Min(upper, zz);
+        const auto save = [&](auto value, float* into) HWY_ATTR {
+            const auto kept = hn::IfThenElse(hn::IsNaN(unknown), unknown, value);
+            if (into)
+                store_numbers(d, hn::Mul(kept, hn::Set(d, 8.F)), into + i);
+        };
+        save(hn::Max(upper, zz), first);
+        save(hn::Max(lower, middle), second);
+        save(hn::Min(lower, zz), third);
+    });
+}
+
 /// The number of independent sums, enough to hide the latency of additions.
 constexpr int vectors = 4;
 constexpr Elements lanes = hn::MaxLanes(Floats());
@@ -195,6 +244,7 @@ HWY_EXPORT(widen_u8);
 HWY_EXPORT(widen_u16);
 HWY_EXPORT(length_row);
 HWY_EXPORT(eigenvalue_row);
+HWY_EXPORT(eigenvalue_rows3);
 HWY_EXPORT(weigh_lines);
 
 template <>
@@ -216,6 +266,10 @@ void lengths(const float* x, const float* y, Elements count, float* to) {
 
 void eigenvalues(const Hessians& of, float sign, Elements count, float* to) {
     HWY_DYNAMIC_DISPATCH(eigenvalue_row)(of, sign, count, to);
+}
+
+void eigenvalues(const Hessians3& of, float* const* to, Elements count) {
+    HWY_DYNAMIC_DISPATCH(eigenvalue_rows3)(of, to, count);
 }
 
 void weigh_lines(const WeightedLines& job) {

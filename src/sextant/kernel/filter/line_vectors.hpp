@@ -22,6 +22,14 @@ struct Hessians {
 };
 void eigenvalues(const Hessians& of, float sign, Elements count, float* to);
 
+/// Computes the eigenvalues of symmetric 3 × 3 matrices, by Jacobi rotations.
+/// Output    to[0] ≥ to[1] ≥ to[2]; those that are null are not stored. Errors are a few units of
+///           the last place of the eigenvalue of largest magnitude.
+struct Hessians3 {
+    const float *xx, *xy, *xz, *yy, *yz, *zz;
+};
+void eigenvalues(const Hessians3& of, float* const* to, Elements count);
+
 /// One half of a symmetric or antisymmetric filter.
 struct HalfFilter {
     const float* weights = nullptr; ///< [k]: the weight at distance k, 0 <= k <= reach

@@ -52,13 +52,19 @@ Range read_along(Range range, Elements size, int reach, Border border) {
 
 } // namespace
 
-Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border) {
+Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border,
+              Elements depth, int reach_z) {
     const Range columns =
         read_along({tile.x, tile.x + tile.width - 1}, image.width, reach_x, border);
     const Range rows =
         read_along({tile.y, tile.y + tile.height - 1}, image.height, reach_y, border);
-    return {columns.first, rows.first, columns.last - columns.first + 1,
-            rows.last - rows.first + 1};
+    const Range planes = read_along({tile.z, tile.z + tile.depth - 1}, depth, reach_z, border);
+    return {columns.first,
+            rows.first,
+            columns.last - columns.first + 1,
+            rows.last - rows.first + 1,
+            planes.first,
+            planes.last - planes.first + 1};
 }
 
 namespace {
@@ -89,7 +95,8 @@ bool hold(SamplePieces pieces, const Tile& part) {
     for (const SampleView& piece : pieces) {
         const Tile& tile = piece.tile;
         held += common(tile.x, tile.x + tile.width, part.x, part.x + part.width) *
-                common(tile.y, tile.y + tile.height, part.y, part.y + part.height);
+                common(tile.y, tile.y + tile.height, part.y, part.y + part.height) *
+                common(tile.z, tile.z + tile.depth, part.z, part.z + part.depth);
     }
     return held == part.elements();
 }

@@ -30,13 +30,15 @@ struct BorderRule {
 /// Requires  size > 0.
 std::optional<Elements> seen_at(Border border, Elements at, Elements size);
 
-/// Samples of a rectangle of an image.
+/// Samples of a rectangle of an image, or of a box of a volume.
 struct SampleView {
     /// The sample at the top left.
     std::variant<const float*, const std::uint8_t*, const std::uint16_t*> first;
-    Elements stride = 0; ///< distance between rows; negative if the image is stored bottom up
-    Tile tile;           ///< the rectangle's position in the image
-    ImageShape image;    ///< the whole image
+    Elements stride = 0;     ///< distance between rows; negative if the image is stored bottom up
+    Tile tile;               ///< the rectangle's position in the image
+    ImageShape image;        ///< the whole image; of a volume, each plane
+    Elements next_plane = 0; ///< distance between planes of a volume
+    Elements depth = 1;      ///< the planes of the whole volume
 };
 
 /// Samples of an image in several rectangles.
@@ -51,12 +53,13 @@ struct Plane {
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
 /// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
 /// image. If the image is smaller than the reach, the rectangle also contains all samples that a
-/// mirrored border repeats.
-/// Requires  a tile within the image, not empty.
+/// mirrored border repeats. Likewise for the planes of a box in a volume.
+/// Requires  a tile within the image or volume, not empty.
 /// Cost      O(reach).
-Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border);
+Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border,
+              Elements depth = 1, int reach_z = 0);
 
-/// True if the pieces together cover a rectangle. Requires  pieces that do not overlap.
+/// True if the pieces together cover a rectangle or a box. Requires  pieces that do not overlap.
 bool hold(SamplePieces pieces, const Tile& part);
 
 /// Reads the samples of row `y` from column `x` on as floats, including values beyond the border.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/filter/volume_derivatives.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+constexpr Bytes float_bytes = sizeof(float);
+
+/// A constant volume filtered along z: the value outside the planes that are filtered along z.
+float filtered_constant(const ScaledHalf& half, int order, float constant) {
+    const std::vector<float> line(line_unit, constant);
+    const int reach = static_cast<int>(half.weights.size()) - 1;
+    const std::vector<const float*> lines(static_cast<std::size_t>(2 * reach + 1), line.data());
+    std::array<float, line_unit> filtered{};
+    const HalfFilter filter = half.into(filtered.data());
+    const bool even = order % 2 == 0;
+    weigh_lines({lines.data() + reach, line_unit, even ? filter : HalfFilter{},
+                 even ? HalfFilter{} : filter});
+    return filtered[0];
+}
+
+} // namespace
+
+VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
+                                     BorderRule rule, const GaussianKernel& kernel)
+    : rule_(rule), derivatives_(derivatives.begin(), derivatives.end()) {
+    if (derivatives.empty())
+        throw InvalidTask("no Gaussian derivative: expected one or more");
+    WantedOrders wanted{};
+    for (const Derivative& one : derivatives) {
+        // gaussian_reach() throws if an argument is out of range.
+        reach_z_ = std::max(reach_z_, gaussian_reach(sigma.z, one.z, kernel));
+        wanted[static_cast<std::size_t>(one.z)] = true;
+    }
+    pairs_ = pairs_of(wanted);
+    for (int order = 0; order <= highest_order; ++order) {
+        if (!wanted[static_cast<std::size_t>(order)])
+            continue;
+        AlongZ along;
+        along.order = order;
+        along.half = scaled_half(sigma.z, order, kernel);
+        std::vector<Derivative> in_plane;
+        for (std::size_t d = 0; d < derivatives.size(); ++d) {
+            if (derivatives[d].z != order)
+                continue;
+            along.derivatives.push_back(d);
+            in_plane.push_back(derivatives[d]);
+        }
+        const BorderRule outside{rule.border, filtered_constant(along.half, order, rule.constant)};
+        along.in_plane.emplace(sigma, in_plane, outside, kernel, -along.half.exponent);
+        reach_x_ = std::max(reach_x_, along.in_plane->reach_x());
+        reach_y_ = std::max(reach_y_, along.in_plane->reach_y());
+        orders_.push_back(std::move(along));
+    }
+    lines_.resize(static_cast<std::size_t>(2 * reach_z_ + 1));
+}
+
+int VolumeDerivatives::multiply_adds() const {
+    std::size_t count = 0;
+    for (const AlongZ& along : orders_)
+        count +=
+            along.half.weights.size() + static_cast<std::size_t>(along.in_plane->multiply_adds());
+    return static_cast<int>(count);
+}
+
+Tile VolumeDerivatives::reads(const Tile& box, ImageShape image, Elements depth) const {
+    return read_for(box, image, reach_x_, reach_y_, rule_.border, depth, reach_z_);
+}
+
+ImageShape VolumeDerivatives::block_shape() const {
+    // Wide and high enough that filtering the samples around each block again costs little, and
+    // small enough that the ring of planes fits in a second or third level cache.
+    const auto side = [](Elements least, int reach) {
+        return (std::max(least, 6 * Elements{reach}) + line_unit - 1) / line_unit * line_unit;
+    };
+    return {side(4 * line_unit, reach_x_), side(line_unit, reach_y_)};
+}
+
+Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements depth) const {
+    const Elements width = std::min(image.width, block.width + 2 * Elements{reach_x_});
+    const Elements height = std::min(image.height, block.height + 2 * Elements{reach_y_});
+    const Elements planes = std::min<Elements>(2 * Elements{reach_z_} + 1, depth) +
+                            static_cast<Elements>(orders_.size());
+    return (planes * height + 1) * line_stride(width) * float_bytes;
+}
+
+void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
+    block_ = {block.x, block.y, block.width, block.height};
+    region_ = read_for(block_, image, reach_x_, reach_y_, rule_.border);
+    image_ = image, depth_ = depth;
+    stride_ = line_stride(region_.width);
+    slots_ = std::min<Elements>(2 * Elements{reach_z_} + 1, depth);
+    next_ = 0;
+    const Bytes size = ((slots_ + std::ssize(orders_)) * plane_size() + stride_) * float_bytes;
+    if (memory_.size() < size)
+        memory_ = Memory(size);
+    ring_ = reinterpret_cast<float*>(memory_.data());
+    float* next = ring_ + slots_ * plane_size();
+    for (AlongZ& along : orders_)
+        along.filtered = std::exchange(next, next + plane_size());
+    std::fill(next, next + stride_, rule_.constant);
+    constant_ = next;
+}
+
+VolumeDerivatives::AlongZ* VolumeDerivatives::with_order(int order) {
+    const auto at = std::find_if(orders_.begin(), orders_.end(),
+                                 [&](const AlongZ& along) { return along.order == order; });
+    return at == orders_.end() ? nullptr : &*at;
+}
+
+void VolumeDerivatives::filter_along_z(Elements z) {
+    std::vector<Elements> steps; // from row to row; 0 for the constant line
+    for (Elements k = -reach_z_; k <= reach_z_; ++k) {
+        const auto seen = seen_at(rule_.border, z + k, depth_);
+        lines_[static_cast<std::size_t>(k + reach_z_)] = seen ? slot(*seen) : constant_;
+        steps.push_back(seen ? stride_ : 0);
+    }
+    for (Elements y = 0; y < region_.height; ++y) {
+        for (const OrderPair& pair : pairs_) {
+            const auto into = [&](int order) {
+                const AlongZ* const along = with_order(order);
+                return along ? along->half.into(along->filtered + y * stride_) : HalfFilter{};
+            };
+            weigh_lines({lines_.data() + reach_z_, region_.width, into(pair.even), into(pair.odd)});
+        }
+        for (std::size_t k = 0; k < lines_.size(); ++k)
+            lines_[k] += steps[k];
+    }
+}
+
+VolumeDerivatives::Planes VolumeDerivatives::missing(Elements z) const {
+    return {std::max(next_, z - reach_z_), std::min(depth_, z + reach_z_ + 1)};
+}
+
+VolumeDerivatives::Room VolumeDerivatives::room(Elements z) {
+    next_ = z + 1;
+    return {slot(z), stride_};
+}
+
+void VolumeDerivatives::filter(Elements z, std::span<const Plane> outputs) {
+    if (outputs.size() != derivatives_.size())
+        throw InvalidTask(
+            fmt::format("{} planes for {} Gaussian derivatives, expected one per derivative",
+                        outputs.size(), derivatives_.size()));
+    filter_along_z(z);
+    for (AlongZ& along : orders_) {
+        outputs_.clear();
+        for (const std::size_t d : along.derivatives)
+            outputs_.push_back(outputs[d]);
+        along.in_plane->apply({along.filtered, stride_, region_, image_}, block_, outputs_);
+    }
+}
+
+void VolumeDerivatives::plane(Elements z, const Load& load, std::span<const Plane> outputs) {
+    const auto [first, last] = missing(z);
+    for (Elements p = first; p < last; ++p) {
+        const Room to = room(p);
+        load(p, region_, to.first, to.stride);
+    }
+    filter(z, outputs);
+}
+
+} // namespace sextant::kernel

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/memory.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant::kernel {
+
+/// Computes several Gaussian derivatives of a volume together, plane by plane, with the weights of
+/// gaussian_weights.hpp. The planes around a plane are filtered once for each order along z; the
+/// results are filtered along x and y as images (GaussianDerivatives).
+///
+/// A volume is filtered in blocks of columns and rows, whose planes fit in a cache; each goes
+/// through all planes. Values outside the volume are those of a volume that is padded on all sides.
+///
+/// Output    the derivatives, in the samples' unit per pixel to the power of the total order.
+///           Overflow and NaN as for GaussianDerivatives.
+/// Requires  sigma, orders and kernel as accepted by gaussian_weights(); at least one derivative,
+///           none twice (InvalidTask).
+/// Cost      per voxel: for each order along z, reach + 1 additions and multiply-adds; then as
+///           GaussianDerivatives. An object holds `memory()` bytes; use one object per thread.
+/// Deterministic  the same bits for any blocks, on every processor, regardless of the other
+///                derivatives.
+class VolumeDerivatives {
+  public:
+    VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
+                      BorderRule rule = {}, const GaussianKernel& kernel = {});
+
+    int reach_x() const { return reach_x_; }
+    int reach_y() const { return reach_y_; }
+    int reach_z() const { return reach_z_; }
+    /// The number of multiply-adds per voxel for all derivatives together.
+    int multiply_adds() const;
+    /// The box of the volume that the derivatives of a box, which is not empty, are computed from.
+    Tile reads(const Tile& box, ImageShape image, Elements depth) const;
+
+    /// The largest width and height of the blocks of a box.
+    ImageShape block_shape() const;
+    /// The bytes that an object holds for a block of a volume.
+    Bytes memory(ImageShape block, ImageShape image, Elements depth) const;
+
+    /// Provides the samples of a rectangle of plane z as floats, row by row, rows `stride` apart.
+    using Load = std::function<void(Elements z, const Tile& rectangle, float* to, Elements stride)>;
+    /// Begins a block, whose planes plane() then filters.
+    /// Input     `block`: columns and rows of the block; its planes are ignored.
+    void begin(const Tile& block, ImageShape image, Elements depth);
+    /// Filters plane z of the block into one plane per derivative, in order. Each call must have a
+    /// larger z than the one before, unless a block begins.
+    void plane(Elements z, const Load& load, std::span<const Plane> outputs);
+
+    // The steps of plane(), for callers that compute the samples of several volumes together.
+
+    /// The rectangle that the block is computed from.
+    const Tile& region() const { return region_; }
+    /// The planes [first, last) that filtering plane z needs and that no earlier call loaded.
+    struct Planes {
+        Elements first = 0, last = 0;
+    };
+    Planes missing(Elements z) const;
+    /// Room for the region's samples of the next missing plane.
+    using Room = Plane;
+    Room room(Elements z);
+    /// Filters plane z; no plane is missing.
+    void filter(Elements z, std::span<const Plane> outputs);
+
+  private:
+    /// An order along z, and the derivatives that have it.
+    struct AlongZ {
+        int order = 0;
+        ScaledHalf half;
+        std::optional<GaussianDerivatives> in_plane;
+        std::vector<std::size_t> derivatives; ///< indices, in the order of `in_plane`
+        float* filtered = nullptr;            ///< the plane, filtered along z
+    };
+
+    AlongZ* with_order(int order);
+    float* slot(Elements z) { return ring_ + z % slots_ * plane_size(); }
+    Elements plane_size() const { return stride_ * region_.height; }
+    void filter_along_z(Elements z);
+
+    BorderRule rule_;
+    int reach_x_ = 0, reach_y_ = 0, reach_z_ = 0;
+    std::vector<AlongZ> orders_;
+    std::vector<OrderPair> pairs_;
+    std::vector<Derivative> derivatives_;
+
+    Tile block_, region_; ///< the block, and the rectangle that it is computed from
+    ImageShape image_;
+    Elements depth_ = 0;
+    Elements stride_ = 0, slots_ = 0;
+    Elements next_ = 0; ///< the first plane that was not loaded
+    Memory memory_;
+    float* ring_ = nullptr;           ///< planes of samples around the current one
+    const float* constant_ = nullptr; ///< a line of values outside the volume
+    std::vector<const float*> lines_;
+    std::vector<Plane> outputs_;
+};
+
+} // namespace sextant::kernel
